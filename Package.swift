@@ -1,0 +1,137 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One C library has one Swift owner; see Docs/Decisions/0001-structure.md.
+func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/SystemLibraries/\(name)", pkgConfig: pkgConfig,
+        providers: apt.map { [.apt([$0])] })
+}
+
+let desktop: TargetDependencyCondition? = .when(traits: ["Desktop"])
+
+let package = Package(
+    name: "latchkey",
+    products: [
+        .library(
+            name: "Latchkey",
+            targets: [
+                "Secrets", "RedactedLog", "Credentials", "InMemory", "Vault", "SecretService", "StoreSelection",
+                "HTTPTransport", "OAuth", "SignIn",
+            ]),
+        .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
+        .library(name: "StoreContract", targets: ["StoreContract"]),
+        .library(name: "RedactionAudit", targets: ["RedactionAudit"]),
+        .executable(name: "latchkey", targets: ["latchkey"]),
+        .executable(name: "latchkey-auth", targets: ["latchkey-auth"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Desktop"]),
+        .trait(name: "Desktop", description: "The Secret Service store, through libsecret and GLib."),
+    ],
+    targets: [
+        // MARK: System libraries
+        system("CLinux"),
+        system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        system("CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev"),
+        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+
+        // MARK: Foundations
+        .target(name: "Sodium", dependencies: ["CSodium"]),
+        .target(name: "Secrets", dependencies: ["Sodium"]),
+        .target(name: "RedactedLog", dependencies: ["Secrets"]),
+        .target(name: "ProcessHardening", dependencies: ["CLinux", "RedactedLog"]),
+
+        // MARK: Stores
+        .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
+        .target(name: "InMemory", dependencies: ["Credentials", "Sodium"], path: "Sources/Stores/InMemory"),
+        .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
+        .target(
+            name: "SecretService",
+            dependencies: ["Credentials", "Sodium", .target(name: "CLibsecret", condition: desktop)],
+            path: "Sources/Stores/SecretService"),
+        .target(name: "StoreSelection", dependencies: ["Credentials", "InMemory", "Vault", "SecretService"]),
+
+        // MARK: Sign-in
+        .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
+        .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
+        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "CCrypto", "Sodium"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP"]),
+
+        // MARK: Products for other people's tests
+        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
+        .target(name: "StoreContract", dependencies: ["Credentials"]),
+        .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog"]),
+
+        // MARK: The command line
+        .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
+        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection"]),
+        .target(
+            name: "SignInCommands",
+            dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
+        .executableTarget(name: "latchkey", dependencies: ["StoreCommands"]),
+        .executableTarget(name: "latchkey-auth", dependencies: ["SignInCommands"]),
+
+        // MARK: Tests
+        .target(name: "TestServices", path: "Tests/TestServices"),
+        .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
+        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),
+        .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
+        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
+        .testTarget(name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices"]),
+        .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "StoreContract", "TestServices"]),
+        .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
+        .testTarget(
+            name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
+        .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer"]),
+        .testTarget(
+            name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
+        .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
+        .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+        .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
+            path: "Tests/Integration"),
+        .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["TestServices"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ]
+}
+
+// For working on one part: LATCHKEY_ONLY=VaultTests leaves out every target that it doesn't need.
+if let only = Context.environment["LATCHKEY_ONLY"] {
+    var needed = Set(only.split(separator: ",").map(String.init))
+    var grown = true
+    while grown {
+        let before = needed.count
+        for target in package.targets where needed.contains(target.name) {
+            for dependency in target.dependencies {
+                switch dependency {
+                case .targetItem(let name, _), .byNameItem(let name, _): needed.insert(name)
+                default: break
+                }
+            }
+        }
+        grown = needed.count > before
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
+}

@@ -1,0 +1,68 @@
+/// A place in a listing, as its store made it.
+public struct ListingCursor: Sendable, Hashable {
+    public let bytes: [UInt8]
+
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+/// Some of a listing, and where to go on.
+public struct ListingPage: Sendable {
+    public let entries: [CredentialMetadata]
+    /// `nil` at the end.
+    public let next: ListingCursor?
+
+    public init(entries: [CredentialMetadata], next: ListingCursor?) {
+        self.entries = entries
+        self.next = next
+    }
+}
+
+/// The metadata of a store's credentials as an asynchronous sequence, read page by page.
+public struct CredentialListing: AsyncSequence, Sendable {
+    public typealias Element = CredentialMetadata
+    public typealias Failure = StoreError
+
+    let store: any CredentialStore
+    let service: String?
+    let deadline: Deadline
+
+    public func makeAsyncIterator() -> Iterator { Iterator(listing: self) }
+
+    /// Reads everything into an array.
+    public func all() async throws(StoreError) -> [CredentialMetadata] {
+        var result: [CredentialMetadata] = []
+        var iterator = makeAsyncIterator()
+        while let entry = try await iterator.next() { result.append(entry) }
+        return result
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let listing: CredentialListing
+        var page: ArraySlice<CredentialMetadata> = []
+        var cursor: ListingCursor?
+        var isAtEnd = false
+
+        init(listing: CredentialListing) {
+            self.listing = listing
+        }
+
+        public mutating func next() async throws(StoreError) -> CredentialMetadata? {
+            try await next(isolation: #isolation)
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(StoreError) -> CredentialMetadata? {
+            while page.isEmpty && !isAtEnd {
+                let fetched = try await listing.store.page(
+                    service: listing.service, after: cursor, deadline: listing.deadline)
+                page = fetched.entries[...]
+                cursor = fetched.next
+                isAtEnd = fetched.next == nil
+            }
+            return page.popFirst()
+        }
+    }
+}

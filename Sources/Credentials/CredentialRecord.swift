@@ -1,0 +1,96 @@
+public import RedactedLog
+public import Secrets
+
+/// Which state of a credential a store holds: a keyed hash over secret and attributes, different after each change.
+///
+/// Without the store's key it says nothing about the secret. Use it with `WriteCondition.matches`.
+public struct CredentialVersion: Sendable, Hashable, Loggable {
+    /// 16 to 64 bytes.
+    public let bytes: [UInt8]
+
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Safe: the first four bytes of a keyed hash.
+    public var logMessage: LogMessage {
+        let digits = bytes.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return "\(LoggableText(reviewed: "the first four bytes of a keyed hash", unredacted: digits))"
+    }
+}
+
+/// What the bytes of a secret are, for stores that hand it to programs which show it.
+public enum SecretContentType: String, Sendable, Hashable {
+    /// UTF-8 text.
+    case text = "text/plain"
+    /// Any bytes.
+    case binary = "application/octet-stream"
+}
+
+/// All that is known of a credential besides its secret.
+public struct CredentialMetadata: Sendable, Hashable {
+    public let key: CredentialKey
+    /// What people see in their keyring application.
+    public let label: String
+    public let created: UnixTime
+    public let modified: UnixTime
+    /// `nil` when the store can't tell without reading the secret (see `StoreCapabilities.versionsInListing`).
+    public let version: CredentialVersion?
+
+    public init(
+        key: CredentialKey, label: String, created: UnixTime, modified: UnixTime, version: CredentialVersion?
+    ) {
+        self.key = key
+        self.label = label
+        self.created = created
+        self.modified = modified
+        self.version = version
+    }
+}
+
+/// A credential as read from a store.
+public struct CredentialRecord<Purpose: SecretPurpose>: ~Copyable, Sendable {
+    public let metadata: CredentialMetadata
+    public let version: CredentialVersion
+    public let contentType: SecretContentType
+    public let secret: Secret<Purpose>
+
+    public init(
+        metadata: CredentialMetadata, version: CredentialVersion, contentType: SecretContentType,
+        secret: consuming Secret<Purpose>
+    ) {
+        self.metadata = metadata
+        self.version = version
+        self.contentType = contentType
+        self.secret = secret
+    }
+
+    /// Ends the record and returns its secret.
+    public consuming func takeSecret() -> Secret<Purpose> { secret }
+}
+
+/// What must hold for a save or a delete to happen; otherwise it throws `StoreError.Code.conflict`.
+public enum WriteCondition: Sendable, Hashable {
+    /// Nothing: update or insert.
+    case none
+    /// There is no credential under the key yet.
+    case absent
+    /// The credential is still in this version (compare-and-set).
+    case matches(CredentialVersion)
+}
+
+/// What is written beside a secret.
+public struct SaveOptions: Sendable, Hashable {
+    /// What people see in their keyring application; `nil` keeps the present label, or makes one from the key.
+    public var label: String?
+    public var contentType: SecretContentType
+    public var condition: WriteCondition
+
+    public init(
+        label: String? = nil, contentType: SecretContentType = .binary, condition: WriteCondition = .none
+    ) {
+        self.label = label
+        self.contentType = contentType
+        self.condition = condition
+    }
+}

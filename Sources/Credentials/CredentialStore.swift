@@ -1,0 +1,131 @@
+public import RedactedLog
+public import Secrets
+
+/// Keeps credentials: bytes under keys. A store knows nothing of OAuth.
+///
+/// Contract, checked by `StoreContract` for every store:
+/// - Absence is `nil` or `false`; refusal throws `StoreError`.
+/// - A save that returned is seen by every later read, of this process and of others where the store is persistent.
+/// - A refused or cancelled save leaves the old secret, whole.
+/// - Every operation throws `timedOut` when its deadline passes and `cancelled` when its task is cancelled.
+/// - Secrets are any bytes, none included, up to `capabilities.maximumSecretByteCount`.
+/// - Nothing secret is in an error, a log or a listing.
+public protocol CredentialStore: Sendable {
+    /// Tells this store from others in leases, logs and reports: `vault /home/a/.local/share/latchkey/vault`.
+    var identity: StoreIdentity { get }
+
+    var capabilities: StoreCapabilities { get }
+
+    /// Saves a secret, replacing the one under the key, and returns the new version.
+    @discardableResult
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion
+
+    /// Returns the credential under a key, or `nil` when there is none.
+    func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>?
+
+    /// Deletes the credential under a key and returns whether there was one.
+    @discardableResult
+    func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool
+
+    /// Returns one page of the metadata of all credentials, or of one service's, in an order that is the same for
+    /// each call. Callers use `list(service:)`, which walks the pages.
+    ///
+    /// - Parameter cursor: `nil` for the first page, then what the page before returned.
+    func page(service: String?, after cursor: ListingCursor?, deadline: Deadline) async throws(StoreError)
+        -> ListingPage
+
+    /// Returns the changes that anyone makes from now on, without polling where the platform has signals.
+    ///
+    /// The default throws `unsupported`.
+    func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange>
+
+    /// Locks the store. The default throws `unsupported`.
+    func lock(deadline: Deadline) async throws(StoreError)
+
+    /// Unlocks the store, asking the person where the platform does. The default throws `unsupported`.
+    func unlock(deadline: Deadline) async throws(StoreError)
+}
+
+/// Names a store: its backend and where it is.
+public struct StoreIdentity: Sendable, Hashable, Loggable {
+    /// The backend's name on the command line: `vault`, `secret-service`, `in-memory`.
+    public let backend: String
+    /// A path, an alias or a number; no secret.
+    public let location: String
+
+    public init(backend: String, location: String) {
+        self.backend = backend
+        self.location = location
+    }
+
+    /// Safe: a backend's name and a path.
+    public var logMessage: LogMessage {
+        let backend = LoggableText(reviewed: "a word of the program", unredacted: backend)
+        let location = LoggableText(reviewed: "a path or a collection's alias", unredacted: location)
+        return "\(backend) \(location)"
+    }
+}
+
+/// What happened to a credential. `nil` as key: the store can't tell which, so look at all.
+public struct CredentialChange: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable { case saved, deleted, unknown }
+    public let kind: Kind
+    public let key: CredentialKey?
+
+    public init(kind: Kind, key: CredentialKey?) {
+        self.kind = kind
+        self.key = key
+    }
+}
+
+// MARK: - Defaults
+
+extension CredentialStore {
+    public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+        throw unsupported("report changes")
+    }
+
+    public func lock(deadline: Deadline) async throws(StoreError) { throw unsupported("be locked") }
+
+    public func unlock(deadline: Deadline) async throws(StoreError) { throw unsupported("be unlocked") }
+
+    private func unsupported(_ what: StaticString) -> StoreError {
+        StoreError(.unsupported, "the store \(identity) can't \(what)")
+    }
+}
+
+// MARK: - Shorter calls
+
+extension CredentialStore {
+    /// Saves a secret with the standard deadline.
+    @discardableResult
+    public func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions = SaveOptions()
+    ) async throws(StoreError) -> CredentialVersion {
+        try await save(secret, for: key, options: options, deadline: .standard)
+    }
+
+    /// Returns the credential under a key, or `nil`, with the standard deadline.
+    public func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        try await read(key, as: purpose, deadline: .standard)
+    }
+
+    /// Deletes the credential under a key, with the standard deadline, and returns whether there was one.
+    @discardableResult
+    public func delete(_ key: CredentialKey) async throws(StoreError) -> Bool {
+        try await delete(key, condition: .none, deadline: .standard)
+    }
+
+    /// Walks the metadata of all credentials, or of one service's, page by page: memory stays flat.
+    public func list(service: String? = nil, deadline: Deadline = .standard) -> CredentialListing {
+        CredentialListing(store: self, service: service, deadline: deadline)
+    }
+}

@@ -1,0 +1,28 @@
+/// What a store can do beyond save, read, delete and list. The contract suite reads it.
+public struct StoreCapabilities: Sendable, Hashable {
+    /// What is saved is there after the process ends.
+    public var isPersistent: Bool
+    /// `lock()` and `unlock()` work.
+    public var canLock: Bool
+    /// `changes()` works.
+    public var reportsChanges: Bool
+    /// A `WriteCondition` is checked and the write done as one step, among all processes. Otherwise only among
+    /// Latchkey's processes, under their lease.
+    public var hasAtomicConditions: Bool
+    /// `list` gives each credential's version.
+    public var hasVersionsInListing: Bool
+    /// In bytes.
+    public var maximumSecretByteCount: Int
+
+    public init(
+        isPersistent: Bool, canLock: Bool, reportsChanges: Bool, hasAtomicConditions: Bool,
+        hasVersionsInListing: Bool, maximumSecretByteCount: Int
+    ) {
+        self.isPersistent = isPersistent
+        self.canLock = canLock
+        self.reportsChanges = reportsChanges
+        self.hasAtomicConditions = hasAtomicConditions
+        self.hasVersionsInListing = hasVersionsInListing
+        self.maximumSecretByteCount = maximumSecretByteCount
+    }
+}

@@ -1,0 +1,99 @@
+public import RedactedLog
+
+/// Why a store refused. Absence is no error: `read` returns `nil` and `delete` returns `false`.
+public struct StoreError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable, CaseIterable {
+        /// The store can't be reached: no bus, no service, no file, the service died.
+        case unavailable
+        /// It is locked, and nobody may be asked, or nobody can be.
+        case locked
+        /// The person closed the prompt.
+        case promptDismissed
+        /// The deadline passed.
+        case timedOut
+        /// The task was cancelled.
+        case cancelled
+        /// The system or the store forbids it; wrong owner or mode of a file.
+        case permissionDenied
+        /// What is stored is damaged or was changed by someone without the key.
+        case corrupted
+        /// The passphrase or key file doesn't open this vault.
+        case wrongKey
+        /// The secret is larger than the store takes.
+        case tooLarge
+        /// A `WriteCondition` doesn't hold, or what was asked to be created is there already.
+        case conflict
+        /// Another process holds what is needed.
+        case busy
+        /// The system couldn't write: full or read-only disk, I/O error.
+        case cannotWrite
+        /// The store doesn't have this operation; see `StoreCapabilities`.
+        case unsupported
+        /// The store broke its own protocol.
+        case protocolViolation
+
+        /// The stable name, such as `store.locked`.
+        public var name: StaticString {
+            switch self {
+            case .unavailable: "store.unavailable"
+            case .locked: "store.locked"
+            case .promptDismissed: "store.prompt-dismissed"
+            case .timedOut: "store.timed-out"
+            case .cancelled: "store.cancelled"
+            case .permissionDenied: "store.permission-denied"
+            case .corrupted: "store.corrupted"
+            case .wrongKey: "store.wrong-key"
+            case .tooLarge: "store.too-large"
+            case .conflict: "store.conflict"
+            case .busy: "store.busy"
+            case .cannotWrite: "store.cannot-write"
+            case .unsupported: "store.unsupported"
+            case .protocolViolation: "store.protocol-violation"
+            }
+        }
+    }
+
+    public let code: Code
+    public let cause: LogMessage
+    public let hint: LogMessage?
+    /// The number the platform gave, where there was one.
+    public let platform: PlatformCode?
+
+    public init(_ code: Code, _ cause: LogMessage, hint: LogMessage? = nil, platform: PlatformCode? = nil) {
+        self.code = code
+        self.cause = cause
+        self.hint = hint
+        self.platform = platform
+    }
+
+    public var codeName: StaticString { code.name }
+
+    public var logMessage: LogMessage {
+        if let platform { return "\(cause) [\(code.name), \(platform)]" }
+        return "\(cause) [\(code.name)]"
+    }
+
+    public static var cancelled: StoreError { StoreError(.cancelled, "the operation was cancelled") }
+
+    public static var timedOut: StoreError {
+        StoreError(.timedOut, "the store did not answer in time", hint: "try again, or raise --timeout")
+    }
+}
+
+/// An error number of the system or a library: `errno 28`, `g-io-error-quark 39`.
+public struct PlatformCode: Sendable, Hashable, Loggable {
+    public let domain: LoggableText
+    public let number: Int
+
+    public init(domain: LoggableText, number: Int) {
+        self.domain = domain
+        self.number = number
+    }
+
+    public static func errno(_ number: Int32) -> PlatformCode {
+        PlatformCode(domain: LoggableText(reviewed: "a word of ours", unredacted: "errno"), number: Int(number))
+    }
+
+    /// Safe: a library's name for its errors, and a number.
+    public var logMessage: LogMessage { "\(domain) \(number)" }
+}

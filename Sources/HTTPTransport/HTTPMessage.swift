@@ -1,0 +1,94 @@
+public import RedactedLog
+public import Secrets
+
+/// A request method (RFC 9110 section 9).
+public enum HTTPMethod: String, Sendable, Hashable, CaseIterable, Loggable {
+    case get = "GET"
+    case head = "HEAD"
+    case post = "POST"
+    case put = "PUT"
+    case patch = "PATCH"
+    case delete = "DELETE"
+
+    /// Safe: one of six words.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "one of six methods", unredacted: rawValue))"
+    }
+}
+
+/// A header field that holds no secret (RFC 9110 section 5).
+public struct HTTPField: Sendable, Hashable {
+    /// As written; compared without regard to case.
+    public let name: String
+    public let value: String
+
+    /// Returns `nil` for a name that is no token, or a value with control characters or non-ASCII.
+    public init?(_ name: String, _ value: String) {
+        let isToken =
+            !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+        guard isToken, value.utf8.allSatisfy({ ($0 >= 0x20 && $0 < 0x7F) || $0 == 0x09 }) else { return nil }
+        self.name = name
+        self.value = value
+    }
+}
+
+/// An HTTP request. Noncopyable, because its `Authorization` and its body may be secrets.
+public struct HTTPRequest: ~Copyable, Sendable {
+    public let method: HTTPMethod
+    public let url: HTTPURL
+    /// Fields that are no secret.
+    public var fields: [HTTPField]
+    /// The whole value of the `Authorization` field, such as `Bearer …`; made by a named sink.
+    public var authorization: Secret<MessageBody>?
+    public var body: Secret<MessageBody>?
+
+    public init(
+        _ method: HTTPMethod, _ url: HTTPURL, fields: [HTTPField] = [],
+        authorization: consuming Secret<MessageBody>? = nil, body: consuming Secret<MessageBody>? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.authorization = authorization
+        self.body = body
+    }
+}
+
+/// An HTTP response, whole. Its body is treated as a secret until someone has taken it apart.
+public struct HTTPResponse: ~Copyable, Sendable {
+    public let status: Int
+    public let fields: [HTTPField]
+    public let body: Secret<MessageBody>
+
+    public init(status: Int, fields: [HTTPField], body: consuming Secret<MessageBody>) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    public var isSuccess: Bool { (200...299).contains(status) }
+
+    /// The value of the first field with this name, whatever its case.
+    public func field(_ name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+}
+
+/// How large and how slow an answer may be.
+public struct HTTPLimits: Sendable, Hashable {
+    /// In bytes, after any decoding.
+    public var maximumBodyByteCount: Int
+    /// From the start of the call to the end of the answer.
+    public var timeout: Duration
+
+    public init(maximumBodyByteCount: Int = 1 << 20, timeout: Duration = .seconds(30)) {
+        self.maximumBodyByteCount = maximumBodyByteCount
+        self.timeout = timeout
+    }
+}

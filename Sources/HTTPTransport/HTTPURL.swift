@@ -1,0 +1,128 @@
+public import RedactedLog
+
+/// An absolute `http` or `https` URL without user information and fragment, checked once (RFC 3986, RFC 9110).
+///
+/// It is public text: secrets don't belong in URLs, and what carries `state` is an `AuthorizationURL`. Logs show scheme,
+/// host, port and path, never the query.
+public struct HTTPURL: Sendable, Hashable, Loggable {
+    public enum Scheme: String, Sendable, Hashable { case http, https }
+
+    public let scheme: Scheme
+    /// In lower case; an IPv6 address in brackets.
+    public let host: String
+    /// As written, or `nil`.
+    public let port: UInt16?
+    /// Starts with a slash; percent-encoding as written.
+    public let path: String
+    /// Without the question mark; percent-encoding as written; `nil` when there is none.
+    public let query: String?
+
+    public static let maximumByteCount = 8192
+
+    /// Parses a URL, or throws what is wrong with it. Nothing is repaired.
+    public init(_ text: String) throws(HTTPURLError) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.maximumByteCount else { throw HTTPURLError(problem: .tooLong) }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0) }) else {
+            throw HTTPURLError(problem: .character)
+        }
+        guard !bytes.contains(UInt8(ascii: "#")) else { throw HTTPURLError(problem: .fragment) }
+        let rest: Substring
+        if text.lowercased().hasPrefix("https://") {
+            (scheme, rest) = (.https, text.dropFirst(8))
+        } else if text.lowercased().hasPrefix("http://") {
+            (scheme, rest) = (.http, text.dropFirst(7))
+        } else {
+            throw HTTPURLError(problem: .scheme)
+        }
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let authority = rest[..<end]
+        guard !authority.contains("@") else { throw HTTPURLError(problem: .userInformation) }
+        (host, port) = try Self.parse(authority: authority)
+        let target = rest[end...]
+        if let mark = target.firstIndex(of: "?") {
+            path = mark == target.startIndex ? "/" : String(target[..<mark])
+            query = String(target[target.index(after: mark)...])
+        } else {
+            path = target.isEmpty ? "/" : String(target)
+            query = nil
+        }
+    }
+
+    private static func parse(authority: Substring) throws(HTTPURLError) -> (String, UInt16?) {
+        var host = authority
+        var port: UInt16?
+        let afterBracket = authority.lastIndex(of: "]").map { authority[$0...] } ?? authority
+        if let colon = afterBracket.lastIndex(of: ":") {
+            let digits = authority[authority.index(after: colon)...]
+            guard let number = UInt16(digits), number > 0, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw HTTPURLError(problem: .port)
+            }
+            (host, port) = (authority[..<colon], number)
+        }
+        let isLiteral = host.hasPrefix("[") && host.hasSuffix("]") && host.count > 2
+        let inner = isLiteral ? host.dropFirst().dropLast() : host
+        let allowed = inner.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "."), UInt8(ascii: "-"): true
+            case UInt8(ascii: "_"): !isLiteral
+            case UInt8(ascii: ":"): isLiteral
+            default: false
+            }
+        }
+        guard allowed, !inner.isEmpty, inner.utf8.count <= 255 else { throw HTTPURLError(problem: .host) }
+        return (host.lowercased(), port)
+    }
+
+    /// The port in use: the one written, or the scheme's.
+    public var effectivePort: UInt16 { port ?? (scheme == .https ? 443 : 80) }
+
+    /// Whether the host is a loopback IP literal or `localhost`.
+    public var isLoopback: Bool {
+        host == "[::1]" || host == "localhost"
+            || (host.hasPrefix("127.") && host.split(separator: ".").count == 4
+                && host.split(separator: ".").allSatisfy { UInt8($0) != nil })
+    }
+
+    /// Whether what is sent can't be read on the network: HTTPS, or a loopback address.
+    public var isConfidential: Bool { scheme == .https || isLoopback }
+
+    /// `https://host:port`, the port left out when it is the scheme's own.
+    public var origin: String {
+        effectivePort == (scheme == .https ? 443 : 80)
+            ? "\(scheme.rawValue)://\(host)" : "\(scheme.rawValue)://\(host):\(effectivePort)"
+    }
+
+    /// The whole URL.
+    public var text: String {
+        "\(scheme.rawValue)://\(host)\(port.map { ":\($0)" } ?? "")\(path)\(query.map { "?\($0)" } ?? "")"
+    }
+
+    /// Safe: the query is left out.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "origin and path of a configured URL; the query is left out", unredacted: origin + path))"
+    }
+}
+
+/// What is wrong with a URL.
+public struct HTTPURLError: RedactedError, Hashable {
+    public enum Problem: Sendable, Hashable { case tooLong, character, fragment, scheme, userInformation, port, host }
+
+    public let problem: Problem
+
+    public var codeName: StaticString { "url.invalid" }
+
+    public var cause: LogMessage {
+        switch problem {
+        case .tooLong: "the URL is longer than \(HTTPURL.maximumByteCount) bytes"
+        case .character: "the URL contains a character that must be percent-encoded"
+        case .fragment: "the URL has a fragment"
+        case .scheme: "the URL starts with neither https:// nor http://"
+        case .userInformation: "the URL contains a user name or password"
+        case .port: "the URL's port is no number from 1 to 65535"
+        case .host: "the URL has no valid host"
+        }
+    }
+
+    public var hint: LogMessage? { "give a URL such as https://host.example/path" }
+}

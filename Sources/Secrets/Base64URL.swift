@@ -1,0 +1,40 @@
+internal import Sodium
+
+/// base64url without padding (RFC 4648 section 5), of things that are no secret.
+public enum Base64URL {
+    /// Returns the text for any bytes, digests included.
+    public static func encode(_ bytes: Span<UInt8>) -> String {
+        var text = [UInt8](repeating: 0, count: Base64URLCodec.encodedByteCount(bytes.count))
+        var span = text.mutableSpan
+        Base64URLCodec.encode(bytes, into: &span)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns the bytes, or `nil` when `text` is not base64url without padding.
+    public static func decode(_ text: String) -> [UInt8]? {
+        let text = Array(text.utf8)
+        var bytes = [UInt8](repeating: 0, count: text.count * 3 / 4)
+        var span = bytes.mutableSpan
+        guard let count = Base64URLCodec.decode(text.span, into: &span) else { return nil }
+        return Array(bytes.prefix(count))
+    }
+}
+
+extension Secret {
+    /// Returns the base64url text of the bytes, itself a secret.
+    public borrowing func base64URLEncoded() -> Secret<Purpose> {
+        withExposedBytes { bytes in
+            Secret(byteCount: Base64URLCodec.encodedByteCount(bytes.count)) { Base64URLCodec.encode(bytes, into: &$0) }
+        }
+    }
+
+    /// Returns the bytes behind base64url text, or `nil` when it is none.
+    public borrowing func base64URLDecoded() -> Secret<Purpose>? {
+        withExposedBytes { text -> Secret<Purpose>? in
+            var count: Int?
+            let padded = Secret(byteCount: text.count * 3 / 4) { count = Base64URLCodec.decode(text, into: &$0) }
+            guard let count else { return nil }
+            return padded.withExposedBytes { Secret(copying: $0.extracting(first: count)) }
+        }
+    }
+}

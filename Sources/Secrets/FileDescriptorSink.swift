@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// Writes secrets to an open file descriptor, byte for byte: standard output of `get`, a pipe to another program.
+public struct FileDescriptorSecretSink: SecretSink {
+    public static var reason: StaticString { "a person or program asked for the secret on this descriptor" }
+
+    private let descriptor: Int32
+
+    public init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Writes all bytes, repeating interrupted and partial writes (write(2)).
+    public mutating func receive(_ bytes: Span<UInt8>) throws(WriteFailure) {
+        var written = 0
+        var failure: Int32 = 0
+        unsafe bytes.withUnsafeBytes { buffer in
+            while written < buffer.count {
+                let count = unsafe write(descriptor, buffer.baseAddress! + written, buffer.count - written)
+                if count >= 0 {
+                    written += count
+                } else if errno != EINTR {
+                    failure = errno
+                    return
+                }
+            }
+        }
+        if failure != 0 { throw WriteFailure(number: failure) }
+    }
+
+    /// write(2) failed; `number` is its errno.
+    public struct WriteFailure: Error, Hashable, Sendable {
+        public let number: Int32
+    }
+}

@@ -1,0 +1,111 @@
+internal import Sodium
+
+/// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
+///
+/// The memory is locked where the system permits it (`memoryProtection`), left out of core dumps, guarded at its ends,
+/// and wiped when the value dies. The bytes come out through `withExposedBytes` alone; each use of it in this package
+/// is on a checked list. The number of bytes is not treated as secret.
+public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
+    private let block: GuardedBlock
+    /// In bytes.
+    public let byteCount: Int
+
+    init(adopting block: GuardedBlock, byteCount: Int) {
+        self.block = block
+        self.byteCount = byteCount
+    }
+
+    deinit {
+        GuardedPool.shared.giveBack(block)
+    }
+
+    /// Copies `bytes` into guarded memory. The original is the caller's to wipe.
+    public init(copying bytes: Span<UInt8>) {
+        self.init(byteCount: bytes.count) { target in
+            for index in bytes.indices { target[index] = bytes[index] }
+        }
+    }
+
+    /// Makes a secret of `byteCount` bytes, zero at first, that `body` fills in place.
+    ///
+    /// What `body` throws is passed on, and the memory is wiped.
+    public init<Failure: Error>(
+        byteCount: Int, fillingWith body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        let block = GuardedPool.shared.take(byteCount: byteCount)
+        self.init(adopting: block, byteCount: byteCount)
+        var span = unsafe MutableSpan<UInt8>(
+            _unsafeBytes: UnsafeMutableRawBufferPointer(start: block.base, count: byteCount))
+        try body(&span)
+    }
+
+    /// Whether there are no bytes at all.
+    public var isEmpty: Bool { byteCount == 0 }
+
+    /// Whether the memory could be locked.
+    public var memoryProtection: MemoryProtection { block.isLocked ? .locked : .unlocked }
+
+    // MARK: - Lending
+
+    /// Lends the bytes to `body` and returns what it returns.
+    ///
+    /// The span can't outlive the call. What `body` copies out of it on purpose is no longer protected: that is why
+    /// each use of this method is reviewed.
+    public borrowing func withExposedBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = unsafe UnsafeRawBufferPointer(start: block.base, count: byteCount)
+        return try unsafe body(Span<UInt8>(_unsafeBytes: bytes))
+    }
+
+    /// Passes the bytes to a named sink (see `SecretSink`).
+    public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
+        try withExposedBytes { (bytes) throws(Sink.Failure) in try sink.receive(bytes) }
+    }
+
+    // MARK: - Comparing and copying
+
+    /// Whether both hold the same bytes. The time taken depends on the lengths alone.
+    public borrowing func matches<Other: SecretPurpose>(_ other: borrowing Secret<Other>) -> Bool {
+        withExposedBytes { left in other.withExposedBytes { right in constantTimeEqual(left, right) } }
+    }
+
+    /// Whether the secret is exactly these bytes. The time taken depends on the lengths alone.
+    public borrowing func matches(_ other: Span<UInt8>) -> Bool {
+        withExposedBytes { constantTimeEqual($0, other) }
+    }
+
+    /// Returns a second secret with the same bytes.
+    public borrowing func duplicate() -> Secret<Purpose> {
+        withExposedBytes { Secret<Purpose>(copying: $0) }
+    }
+
+    /// Returns a second secret with the same bytes, for another purpose.
+    public borrowing func duplicate<Other: SecretPurpose>(as purpose: Other.Type) -> Secret<Other> {
+        withExposedBytes { Secret<Other>(copying: $0) }
+    }
+}
+
+// MARK: - Random
+
+extension Secret {
+    /// Returns `byteCount` octets from the kernel's generator (getentropy(3)); its status is checked.
+    public static func random(byteCount: Int) throws(RandomSourceError) -> Secret<Purpose> {
+        try Secret(byteCount: byteCount) { (span) throws(RandomSourceError) in
+            do throws(RandomOctetsError) {
+                try RandomOctets.fill(&span)
+            } catch {
+                throw RandomSourceError(number: error.number)
+            }
+        }
+    }
+}
+
+/// The kernel refused random octets; `number` is its errno.
+public struct RandomSourceError: Error, Hashable, Sendable {
+    public let number: Int32
+
+    public init(number: Int32) {
+        self.number = number
+    }
+}

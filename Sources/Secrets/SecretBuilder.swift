@@ -1,0 +1,97 @@
+internal import Sodium
+
+/// Guarded memory that grows: for what is read or put together piece by piece, such as a prompt's answer or a body.
+///
+/// It has a limit, in bytes; going past it throws and leaves what is there.
+public struct SecretBuilder: ~Copyable, Sendable {
+    private var block: GuardedBlock
+    /// In bytes.
+    public private(set) var byteCount = 0
+    /// The most bytes it takes.
+    public let limit: Int
+
+    /// Makes an empty builder.
+    public init(capacity: Int = 240, limit: Int = .max) {
+        block = GuardedPool.shared.take(byteCount: min(capacity, limit))
+        self.limit = limit
+    }
+
+    deinit {
+        GuardedPool.shared.giveBack(block)
+    }
+
+    /// More than `limit` bytes were appended.
+    public struct LimitExceeded: Error, Hashable, Sendable {
+        public let limit: Int
+    }
+
+    // MARK: - Appending
+
+    public mutating func append(_ byte: UInt8) throws(LimitExceeded) {
+        try reserve(1)
+        unsafe block.base.storeBytes(of: byte, toByteOffset: byteCount, as: UInt8.self)
+        byteCount += 1
+    }
+
+    public mutating func append(_ bytes: Span<UInt8>) throws(LimitExceeded) {
+        if bytes.isEmpty { return }
+        try reserve(bytes.count)
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe (block.base + byteCount).copyMemory(from: source.baseAddress!, byteCount: source.count)
+        }
+        byteCount += bytes.count
+    }
+
+    /// Appends text that is no secret.
+    public mutating func append(publicText text: String) throws(LimitExceeded) {
+        let bytes = Array(text.utf8)
+        try append(bytes.span)
+    }
+
+    public mutating func append<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(LimitExceeded) {
+        try reserve(secret.byteCount)
+        secret.withExposedBytes { bytes in
+            for index in bytes.indices {
+                unsafe block.base.storeBytes(of: bytes[index], toByteOffset: byteCount + index, as: UInt8.self)
+            }
+        }
+        byteCount += secret.byteCount
+    }
+
+    /// Takes the last byte off, if there is one.
+    public mutating func removeLast() {
+        guard byteCount > 0 else { return }
+        byteCount -= 1
+        unsafe block.base.storeBytes(of: 0, toByteOffset: byteCount, as: UInt8.self)
+    }
+
+    /// Takes everything off and wipes it.
+    public mutating func removeAll() {
+        unsafe block.base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        byteCount = 0
+    }
+
+    // MARK: - Finishing
+
+    /// Ends the building and returns the secret.
+    public consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> Secret<Purpose> {
+        withExposedBytes { Secret<Purpose>(copying: $0) }
+    }
+
+    /// Lends what was built so far; see `Secret.withExposedBytes`.
+    public borrowing func withExposedBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = unsafe UnsafeRawBufferPointer(start: block.base, count: byteCount)
+        return try unsafe body(Span<UInt8>(_unsafeBytes: bytes))
+    }
+
+    private mutating func reserve(_ more: Int) throws(LimitExceeded) {
+        guard more <= limit - byteCount else { throw LimitExceeded(limit: limit) }
+        guard byteCount + more > block.capacity else { return }
+        let larger = GuardedPool.shared.take(byteCount: min(max(byteCount + more, block.capacity * 2), limit))
+        if byteCount > 0 { unsafe larger.base.copyMemory(from: block.base, byteCount: byteCount) }
+        GuardedPool.shared.giveBack(block)
+        block = larger
+    }
+}

@@ -1,0 +1,13 @@
+/// A named way out for secrets: an HTTP header, a form body, a file descriptor, a child's environment.
+///
+/// There are few of them, each has a long name and a reason, and Docs/Sinks.md lists them all; a test compares the list
+/// with the sources.
+public protocol SecretSink: ~Copyable {
+    associatedtype Failure: Error
+
+    /// Why secrets may leave here.
+    static var reason: StaticString { get }
+
+    /// Takes the bytes of one secret. They are valid during the call alone.
+    mutating func receive(_ bytes: Span<UInt8>) throws(Failure)
+}

@@ -1,0 +1,45 @@
+internal import CSodium
+
+/// base64url without padding (RFC 4648 section 5), in constant time for a given length (sodium_bin2base64).
+package enum Base64URLCodec {
+    /// The number of characters that encode `byteCount` bytes.
+    package static func encodedByteCount(_ byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
+
+    /// Encodes all of `bytes` into `output`, which must be exactly `encodedByteCount(bytes.count)` long.
+    package static func encode(_ bytes: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
+        SodiumLibrary.start()
+        let count = encodedByteCount(bytes.count)
+        precondition(output.count == count)
+        if count == 0 { return }
+        // libsodium writes a terminating NUL behind the text, which has no room in `output`.
+        let scratch = GuardedAllocation(byteCount: count + 1)
+        defer { scratch.free() }
+        let text = unsafe scratch.base.assumingMemoryBound(to: CChar.self)
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            _ = unsafe sodium_bin2base64(
+                text, count + 1, bytes.baseAddress!, bytes.count, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
+        }
+        unsafe output.withUnsafeMutableBytes {
+            unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: text, count: count))
+        }
+    }
+
+    /// Decodes `text` into `output`, which must have room for `text.count * 3 / 4` bytes.
+    ///
+    /// Returns the number of bytes written, or `nil` for anything that is not base64url without padding: another
+    /// character, padding, white space, a length that can't be, or spare bits that are not zero.
+    package static func decode(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
+        SodiumLibrary.start()
+        precondition(output.count >= text.count * 3 / 4)
+        if text.isEmpty { return 0 }
+        var written = 0
+        let status = unsafe output.withUnsafeMutableBufferPointer { output in
+            unsafe text.withUnsafeBytes { text in
+                unsafe sodium_base642bin(
+                    output.baseAddress!, output.count, text.baseAddress!.assumingMemoryBound(to: CChar.self),
+                    text.count, nil, &written, nil, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
+            }
+        }
+        return status == 0 ? written : nil
+    }
+}

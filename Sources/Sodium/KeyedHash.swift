@@ -1,0 +1,43 @@
+internal import CSodium
+
+/// BLAKE2b (RFC 7693) with an optional key.
+package enum KeyedHash {
+    /// Returns the hash of `message` under `key` (16 to 64 bytes, or empty for none), 16 to 64 bytes long.
+    package static func digest(_ message: Span<UInt8>, key: Span<UInt8>, byteCount: Int = 32) -> [UInt8] {
+        precondition((16...64).contains(byteCount) && (key.isEmpty || (16...64).contains(key.count)))
+        SodiumLibrary.start()
+        var out = [UInt8](repeating: 0, count: byteCount)
+        let status = unsafe out.withUnsafeMutableBufferPointer { out in
+            unsafe message.withUnsafeBufferPointer { message in
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe crypto_generichash(
+                        out.baseAddress!, out.count, message.baseAddress, UInt64(message.count), key.baseAddress,
+                        key.count)
+                }
+            }
+        }
+        precondition(status == 0, "BLAKE2b refused its arguments")
+        return out
+    }
+
+    /// Returns the hash of `message` without a key.
+    package static func digest(_ message: [UInt8], byteCount: Int = 32) -> [UInt8] {
+        let none: [UInt8] = []
+        return digest(message.span, key: none.span, byteCount: byteCount)
+    }
+}
+
+/// SHA-256 (FIPS 180-4).
+package enum SHA256 {
+    /// Returns the 32 bytes of the digest.
+    package static func digest(_ message: Span<UInt8>) -> [UInt8] {
+        SodiumLibrary.start()
+        var out = [UInt8](repeating: 0, count: 32)
+        unsafe out.withUnsafeMutableBufferPointer { out in
+            unsafe message.withUnsafeBufferPointer { message in
+                _ = unsafe crypto_hash_sha256(out.baseAddress!, message.baseAddress, UInt64(message.count))
+            }
+        }
+        return out
+    }
+}

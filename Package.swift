@@ -68,11 +68,11 @@ let package = Package(
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection"]),
+        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening"]),
         .target(
             name: "SignInCommands",
             dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
-        .executableTarget(name: "latchkey", dependencies: ["StoreCommands"]),
+        .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
         .executableTarget(name: "latchkey-auth", dependencies: ["SignInCommands"]),
 
         // MARK: Tests

@@ -76,7 +76,9 @@ let package = Package(
         .executableTarget(name: "latchkey-auth", dependencies: ["SignInCommands"]),
 
         // MARK: Tests
-        .target(name: "TestServices", path: "Tests/TestServices"),
+        .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
+        .target(name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
+        .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),

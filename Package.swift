@@ -70,15 +70,17 @@ let package = Package(
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection"]),
+        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening"]),
         .target(
             name: "SignInCommands",
             dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
-        .executableTarget(name: "latchkey", dependencies: ["StoreCommands"]),
+        .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
         .executableTarget(name: "latchkey-auth", dependencies: ["SignInCommands"]),
 
         // MARK: Tests
-        .target(name: "TestServices", path: "Tests/TestServices"),
+        .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
+        .target(name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
+        .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),

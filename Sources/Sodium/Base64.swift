@@ -7,21 +7,8 @@ package enum Base64URLCodec {
 
     /// Encodes all of `bytes` into `output`, which must be exactly `encodedByteCount(bytes.count)` long.
     package static func encode(_ bytes: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
-        SodiumLibrary.start()
-        let count = encodedByteCount(bytes.count)
-        precondition(output.count == count)
-        if count == 0 { return }
-        // libsodium writes a terminating NUL behind the text, which has no room in `output`.
-        let scratch = GuardedAllocation(byteCount: count + 1)
-        defer { scratch.free() }
-        let text = unsafe scratch.base.assumingMemoryBound(to: CChar.self)
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-            _ = unsafe sodium_bin2base64(
-                text, count + 1, bytes.baseAddress!, bytes.count, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
-        }
-        unsafe output.withUnsafeMutableBytes {
-            unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: text, count: count))
-        }
+        precondition(output.count == encodedByteCount(bytes.count))
+        encodeBase64(bytes, into: &output, variant: sodium_base64_VARIANT_URLSAFE_NO_PADDING)
     }
 
     /// Decodes `text` into `output`, which must have room for `text.count * 3 / 4` bytes.
@@ -41,5 +28,33 @@ package enum Base64URLCodec {
             }
         }
         return status == 0 ? written : nil
+    }
+}
+
+/// base64 with padding (RFC 4648 section 4), which HTTP's Basic scheme wants.
+package enum Base64Codec {
+    /// The number of characters that encode `byteCount` bytes.
+    package static func encodedByteCount(_ byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
+
+    /// Encodes all of `bytes` into `output`, which must be exactly `encodedByteCount(bytes.count)` long.
+    package static func encode(_ bytes: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
+        precondition(output.count == encodedByteCount(bytes.count))
+        encodeBase64(bytes, into: &output, variant: sodium_base64_VARIANT_ORIGINAL)
+    }
+}
+
+private func encodeBase64(_ bytes: Span<UInt8>, into output: inout MutableSpan<UInt8>, variant: Int32) {
+    SodiumLibrary.start()
+    let count = output.count
+    if count == 0 { return }
+    // libsodium writes a terminating NUL behind the text, which has no room in `output`.
+    let scratch = GuardedAllocation(byteCount: count + 1)
+    defer { scratch.free() }
+    let text = unsafe scratch.base.assumingMemoryBound(to: CChar.self)
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+        _ = unsafe sodium_bin2base64(text, count + 1, bytes.baseAddress!, bytes.count, variant)
+    }
+    unsafe output.withUnsafeMutableBytes {
+        unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: text, count: count))
     }
 }

@@ -1,0 +1,157 @@
+internal import HTTPTransport
+internal import RedactedLog
+internal import Secrets
+
+/// What will be asked of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
+public struct AuthorizationRequest: Sendable {
+    public let server: ServerMetadata
+    public let client: ClientConfiguration
+    /// Where the answer goes; the client's redirect with the listener's port in it.
+    public let redirect: RedirectURI
+
+    /// - Parameter redirect: the client's own unless the listener chose the port of a loopback address.
+    ///
+    /// Throws `.invalidConfiguration`: `.redirectPort` when a loopback address has no port yet, `.redirect` when it is
+    /// not the client's but for the port.
+    public init(server: ServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil) throws(OAuthError) {
+        let redirect = redirect ?? client.redirect
+        guard !redirect.needsPort else { throw OAuthError(.invalidConfiguration(.redirectPort)) }
+        let registered = client.redirect
+        let isRegistered =
+            redirect == registered || (registered.needsPort && redirect == registered.withPort(redirect.port ?? 0))
+        guard isRegistered else { throw OAuthError(.invalidConfiguration(.redirect)) }
+        self.server = server
+        self.client = client
+        self.redirect = redirect
+    }
+
+    /// Begins one attempt: a fresh code verifier, a fresh state, and a fresh nonce when `openid` is among the scopes.
+    public func begin(random: RandomSource) throws(OAuthError) -> PendingAuthorization {
+        try PendingAuthorization(self, random: random)
+    }
+}
+
+/// One attempt to sign in, from the address the browser is sent to until its answer is believed.
+///
+/// It holds the code verifier, the state and the nonce, and can be used once: validating an answer consumes it, whether
+/// the answer is good or not.
+public struct PendingAuthorization: ~Copyable, Sendable {
+    public let request: AuthorizationRequest
+    let pkce: PKCEChallenge
+    let state: Secret<State>
+    let nonce: Secret<Nonce>?
+
+    /// Random octets behind a state or nonce; their base64url text has 43 characters.
+    static let octetCount = 32
+
+    init(_ request: AuthorizationRequest, random: RandomSource) throws(OAuthError) {
+        let pkce = try Self.freshChallenge(random)
+        let state = try Self.fresh(random, State.self)
+        let nonce = request.client.scopes.includesOpenID ? try Self.fresh(random, Nonce.self) : nil
+        self.request = request
+        self.pkce = pkce
+        self.state = state
+        self.nonce = nonce
+    }
+
+    private static func freshChallenge(_ random: RandomSource) throws(OAuthError) -> PKCEChallenge {
+        do throws(PKCEError) {
+            return try PKCEChallenge.generate(random: random)
+        } catch {
+            guard case .failedToGenerateRandomOctets(let number) = error else {
+                preconditionFailure("a generated verifier is valid")
+            }
+            throw OAuthError(.noRandomOctets(number: number))
+        }
+    }
+
+    private static func fresh<Purpose: SecretPurpose>(
+        _ random: RandomSource, _ purpose: Purpose.Type
+    ) throws(OAuthError) -> Secret<Purpose> {
+        do throws(RandomSourceError) {
+            return try random.secret(byteCount: octetCount, for: purpose).base64URLEncoded()
+        } catch {
+            throw OAuthError(.noRandomOctets(number: error.number))
+        }
+    }
+
+    /// Returns the address to send the browser to.
+    public borrowing func authorizationURL() throws(OAuthError) -> AuthorizationURL {
+        let endpoint = request.server.authorizationEndpoint
+        var query = try FormBody(
+            queryAfter: endpoint.text + (endpoint.query == nil ? "?" : ""),
+            needsSeparator: !(endpoint.query ?? "").isEmpty)
+        try query.append("response_type", text: "code")
+        try query.append("client_id", text: request.client.clientID)
+        try query.append("redirect_uri", text: request.redirect.text)
+        if !request.client.scopes.isEmpty { try query.append("scope", text: request.client.scopes.text) }
+        try query.append("state", secret: state)
+        try query.append("code_challenge", text: pkce.challenge)
+        try query.append("code_challenge_method", text: pkce.method)
+        switch nonce {
+        case .some(let nonce): try query.append("nonce", secret: nonce)
+        case .none: break
+        }
+        for parameter in request.client.extraParameters { try query.append(parameter.name, text: parameter.value) }
+        let publicPart = LoggableText(
+            reviewed: "origin and path of a configured endpoint, without the query",
+            unredacted: endpoint.origin + endpoint.path)
+        return AuthorizationURL(whole: query.finish(as: AuthorizationAddress.self), publicPart: publicPart)
+    }
+
+    /// Returns the gate that lets the first answer through that belongs to this attempt.
+    public borrowing func answerGate() -> AnswerGate {
+        AnswerGate(state: state.duplicate())
+    }
+
+    /// Whether the answer's state is this attempt's. The comparison takes constant time.
+    public borrowing func recognizes(_ answer: borrowing RedirectAnswer) -> Bool {
+        switch answer.state {
+        case .some(let theirs): state.matches(theirs)
+        case .none: false
+        }
+    }
+
+    /// Believes an answer, or throws why not. Either way this attempt is over and its state can't be used again.
+    ///
+    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not the issuer that was asked, or is missing where the
+    /// server announces it (RFC 9207 section 2.4, error answers included); `.accessDenied`; `.authorizationFailed`.
+    public consuming func validate(_ answer: consuming RedirectAnswer) throws(OAuthError) -> ValidatedCallback {
+        guard recognizes(answer) else { throw OAuthError(.stateMismatch) }
+        // A server configured without an issuer can't be compared; its answers come to an address of its own.
+        if let issuer = request.server.issuer {
+            if let theirs = answer.issuer {
+                guard theirs.utf8.elementsEqual(issuer.text.utf8) else { throw OAuthError(.issuerMismatch) }
+            } else if request.server.announcesIssuerInAnswers {
+                throw OAuthError(.issuerMismatch)
+            }
+        }
+        switch answer.error {
+        case .none: break
+        case .accessDenied: throw OAuthError(.accessDenied)
+        case .some(let error): throw OAuthError(.authorizationFailed, serverError: error)
+        }
+        guard let code = answer.code else { throw OAuthError(.invalidResponse(.neitherCodeNorError)) }
+        return ValidatedCallback(request: request, code: code, verifier: pkce.verifier, nonce: nonce)
+    }
+}
+
+/// An authorization code that belongs to an attempt of ours: the only thing `TokenEndpoint` exchanges.
+///
+/// It has no initialiser outside this module; `PendingAuthorization.validate` makes it.
+public struct ValidatedCallback: ~Copyable, Sendable {
+    public let request: AuthorizationRequest
+    let code: Secret<AuthorizationCode>
+    let verifier: Secret<CodeVerifier>
+    let nonce: Secret<Nonce>?
+
+    init(
+        request: AuthorizationRequest, code: consuming Secret<AuthorizationCode>,
+        verifier: consuming Secret<CodeVerifier>, nonce: consuming Secret<Nonce>?
+    ) {
+        self.request = request
+        self.code = code
+        self.verifier = verifier
+        self.nonce = nonce
+    }
+}

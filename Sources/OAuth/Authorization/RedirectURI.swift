@@ -1,0 +1,131 @@
+internal import HTTPTransport
+public import RedactedLog
+
+/// Where the browser brings the answer (RFC 6749 section 3.1.2, RFC 8252 section 7).
+///
+/// It is compared by servers byte for byte, so it is kept as written. It has no query and no fragment.
+public struct RedirectURI: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        /// `http://127.0.0.1:PORT/…` or `http://[::1]:PORT/…`: a listener of ours.
+        case loopback
+        /// `com.example.app:/callback`: a desktop entry hands it over.
+        case privateUse
+        /// `https://…`: a page of the adopter's, or an address the person copies from the browser.
+        case https
+    }
+
+    public enum LoopbackAddress: String, Sendable, Hashable, CaseIterable {
+        case ipv4 = "127.0.0.1"
+        case ipv6 = "[::1]"
+    }
+
+    public let kind: Kind
+    /// The address as it is sent. A loopback address without a port gets one from `withPort(_:)` first.
+    public let text: String
+    /// In lower case.
+    public let scheme: String
+    /// The host of a loopback address, or `nil`.
+    public let loopbackAddress: LoopbackAddress?
+    /// The port of a loopback address; `nil` there means that it is chosen at run time.
+    public let port: UInt16?
+    /// What follows the authority; starts with a slash, except in `relay://oauth` where it is empty.
+    public let path: String
+
+    public static let maximumByteCount = 2048
+
+    /// A loopback address. Servers that follow RFC 8252 section 7.3 accept any port.
+    ///
+    /// - Parameters:
+    ///   - port: `nil` when the listener chooses it.
+    ///   - path: starts with a slash; letters, digits and `-._~/` alone.
+    public static func loopback(
+        _ address: LoopbackAddress = .ipv4, port: UInt16? = nil, path: String = "/callback"
+    ) throws(OAuthError) -> RedirectURI {
+        try RedirectURI("http://\(address.rawValue)\(port.map { ":\($0)" } ?? "")\(path)")
+    }
+
+    /// Reads an address as registered with the server.
+    ///
+    /// Throws `.invalidConfiguration`: `.redirectLocalhost` for `localhost`, whose name another resolver may answer
+    /// (RFC 8252 section 8.3); `.redirectScheme` for a private-use scheme without a dot unless
+    /// `allowingAnyPrivateScheme` (such as `relay://oauth/callback`: another program could claim a short name);
+    /// `.redirect` for everything else that is wrong.
+    public init(_ text: String, allowingAnyPrivateScheme: Bool = false) throws(OAuthError) {
+        let bytes = Array(text.utf8)
+        guard (1...Self.maximumByteCount).contains(bytes.count),
+            bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#""<>\^`{|}?#"#.utf8.contains($0) }),
+            let colon = text.firstIndex(of: ":")
+        else { throw OAuthError(.invalidConfiguration(.redirect)) }
+        scheme = text[..<colon].lowercased()
+        self.text = text
+        if scheme == "http" || scheme == "https" {
+            (kind, loopbackAddress, port, path) = try Self.web(text)
+        } else {
+            (kind, loopbackAddress, port) = (.privateUse, nil, nil)
+            path = try Self.privateUse(
+                scheme: scheme, rest: text[text.index(after: colon)...], anyScheme: allowingAnyPrivateScheme)
+        }
+    }
+
+    private static func web(_ text: String) throws(OAuthError) -> (Kind, LoopbackAddress?, UInt16?, String) {
+        let url: HTTPURL
+        do throws(HTTPURLError) {
+            url = try HTTPURL(text)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.redirect))
+        }
+        if url.scheme == .https { return (.https, nil, url.port, url.path) }
+        guard url.host != "localhost" else { throw OAuthError(.invalidConfiguration(.redirectLocalhost)) }
+        guard let address = LoopbackAddress(rawValue: url.host),
+            text.hasPrefix("http://\(address.rawValue)"),
+            url.path.utf8.allSatisfy({ ASCII.isUnreserved($0) || $0 == UInt8(ascii: "/") })
+        else { throw OAuthError(.invalidConfiguration(.redirect)) }
+        return (.loopback, address, url.port, url.path)
+    }
+
+    /// Schemes that browsers and desktops give a meaning of their own.
+    private static let forbiddenSchemes: Set<String> = [
+        "about", "blob", "chrome", "data", "file", "filesystem", "ftp", "intent", "javascript", "mailto", "tel",
+        "vbscript", "view-source", "ws", "wss",
+    ]
+
+    private static func privateUse(scheme: String, rest: Substring, anyScheme: Bool) throws(OAuthError) -> String {
+        guard let first = scheme.utf8.first, ASCII.isLetter(first),
+            scheme.utf8.allSatisfy({ ASCII.isLetter($0) || ASCII.isDigit($0) || "+-.".utf8.contains($0) }),
+            !forbiddenSchemes.contains(scheme)
+        else { throw OAuthError(.invalidConfiguration(.redirect)) }
+        guard anyScheme || scheme.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }),
+            anyScheme || scheme.contains(".")
+        else { throw OAuthError(.invalidConfiguration(.redirectScheme)) }
+        if rest.hasPrefix("//") {
+            let authority = rest.dropFirst(2).prefix { $0 != "/" }
+            guard !authority.isEmpty, !authority.contains("@") else {
+                throw OAuthError(.invalidConfiguration(.redirect))
+            }
+            return String(rest.dropFirst(2 + authority.count))
+        }
+        guard rest.hasPrefix("/") else { throw OAuthError(.invalidConfiguration(.redirect)) }
+        return String(rest)
+    }
+
+    /// Whether a listener must still choose the port.
+    public var needsPort: Bool { kind == .loopback && port == nil }
+
+    /// Returns the same loopback address with the port that the listener got. Anything else is returned as it is.
+    public func withPort(_ port: UInt16) -> RedirectURI {
+        guard kind == .loopback, let loopbackAddress else { return self }
+        return RedirectURI(loopbackAddress, port: port, path: path)
+    }
+
+    private init(_ address: LoopbackAddress, port: UInt16, path: String) {
+        (kind, scheme, loopbackAddress, self.port, self.path) = (.loopback, "http", address, port, path)
+        text = "http://\(address.rawValue):\(port)\(path)"
+    }
+}
+
+extension RedirectURI: Loggable {
+    /// Safe: a configured address without a query; the answer's parameters are never in it.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "a configured address that has no query", unredacted: text))"
+    }
+}

@@ -1,0 +1,77 @@
+public import Secrets
+
+/// The sink that writes secrets into a form in guarded memory: the body of a token, revocation or similar request, or
+/// the query of an authorization request.
+///
+/// It is the only way for a code, a verifier, a refresh token or a client secret to a server's endpoint.
+public struct FormFieldSink: SecretSink, ~Copyable {
+    public static var reason: StaticString { "OAuth sends codes, verifiers, tokens and state as form fields" }
+
+    var output: SecretBuilder
+    let space: PercentEncoding.Space
+
+    /// Percent-encodes the bytes as the value of the field begun last.
+    public mutating func receive(_ bytes: Span<UInt8>) throws(SecretBuilder.LimitExceeded) {
+        try PercentEncoding.append(bytes, to: &output, space: space)
+    }
+}
+
+/// A form that is put together field by field, in guarded memory.
+struct FormBody: ~Copyable {
+    private var sink: FormFieldSink
+    private var needsSeparator: Bool
+
+    /// In bytes; a code, a verifier and a refresh token of the greatest length fit.
+    static let limit = 64 << 10
+
+    init() {
+        sink = FormFieldSink(output: SecretBuilder(capacity: 1008, limit: Self.limit), space: .plus)
+        needsSeparator = false
+    }
+
+    /// Goes on behind text that is already there; spaces become `%20`, which a reader of URLs understands too.
+    init(queryAfter text: String, needsSeparator: Bool) throws(OAuthError) {
+        sink = FormFieldSink(output: SecretBuilder(capacity: 1008, limit: Self.limit), space: .percent)
+        self.needsSeparator = needsSeparator
+        do throws(SecretBuilder.LimitExceeded) {
+            try sink.output.append(publicText: text)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.requestTooLarge))
+        }
+    }
+
+    /// Appends a field whose value is no secret.
+    mutating func append(_ name: String, text: String) throws(OAuthError) {
+        let bytes = Array(text.utf8)
+        do throws(SecretBuilder.LimitExceeded) {
+            try begin(name)
+            try sink.receive(bytes.span)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.requestTooLarge))
+        }
+    }
+
+    /// Appends a field whose value is a secret.
+    mutating func append<Purpose: SecretPurpose>(
+        _ name: String, secret: borrowing Secret<Purpose>
+    ) throws(OAuthError) {
+        do throws(SecretBuilder.LimitExceeded) {
+            try begin(name)
+            try secret.pour(into: &sink)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.requestTooLarge))
+        }
+    }
+
+    private mutating func begin(_ name: String) throws(SecretBuilder.LimitExceeded) {
+        if needsSeparator { try sink.output.append(UInt8(ascii: "&")) }
+        needsSeparator = true
+        let bytes = Array(name.utf8)
+        try sink.receive(bytes.span)
+        try sink.output.append(UInt8(ascii: "="))
+    }
+
+    consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> Secret<Purpose> {
+        sink.output.finish(as: purpose)
+    }
+}

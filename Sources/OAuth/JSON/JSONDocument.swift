@@ -1,0 +1,173 @@
+public import Secrets
+
+/// Bounds on what a `JSONDocument` takes.
+public struct JSONLimits: Sendable, Hashable {
+    /// Of the whole text.
+    public var byteCount: Int
+    /// Of arrays and objects inside each other.
+    public var depth: Int
+    /// Of all values together.
+    public var valueCount: Int
+    /// Of one object.
+    public var memberCount: Int
+
+    public init(byteCount: Int = 256 << 10, depth: Int = 16, valueCount: Int = 16_384, memberCount: Int = 256) {
+        self.byteCount = byteCount
+        self.depth = depth
+        self.valueCount = valueCount
+        self.memberCount = memberCount
+    }
+}
+
+/// Why a text is no JSON that we take, or a value not what was asked for.
+public struct JSONError: Error, Hashable, Sendable {
+    public enum Problem: Sendable, Hashable, CaseIterable {
+        case tooLarge, tooDeep, tooManyValues, unexpectedEnd, unexpectedByte, invalidUTF8, invalidEscape,
+            controlCharacter, invalidNumber, duplicateMember, wrongType, outOfRange, tooLong
+    }
+
+    public let problem: Problem
+
+    public init(_ problem: Problem) {
+        self.problem = problem
+    }
+}
+
+/// One value of a `JSONDocument`: a place in it, not a copy. It is of use with its own document alone.
+public struct JSONValue: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable { case object, array, string, number, boolean, null }
+
+    public let kind: Kind
+    let index: Int
+}
+
+/// A JSON text in guarded memory (RFC 8259), taken apart into places.
+///
+/// Reading is strict: UTF-8, no duplicate member names, no lone surrogates, nothing behind the value, and everything
+/// bounded. Nothing is copied when it is read: secret members go from the text into a `Secret` with their escapes
+/// resolved, never through a `String`; what is public is asked for as text, with a length limit.
+public struct JSONDocument: ~Copyable, Sendable {
+    private let body: Secret<MessageBody>
+    private let nodes: [JSONNode]
+
+    /// Reads a whole text. Throws what is wrong with it; the text is wiped then.
+    public init(_ body: consuming Secret<MessageBody>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+        nodes = try body.withExposedBytes { (bytes) throws(JSONError) in
+            var scanner = JSONScanner(limits: limits)
+            try scanner.scan(bytes)
+            return scanner.nodes
+        }
+        self.body = body
+    }
+
+    public var root: JSONValue { value(at: 0) }
+
+    private borrowing func value(at index: Int) -> JSONValue { JSONValue(kind: nodes[index].kind, index: index) }
+
+    // MARK: - Inside objects and arrays
+
+    /// Returns a member of an object, or `nil` when there is none, it is `null`, or `value` is no object.
+    public borrowing func member(_ name: StaticString, of value: JSONValue) -> JSONValue? {
+        guard value.kind == .object else { return nil }
+        let name = Array(name.description.utf8)
+        return body.withExposedBytes { bytes -> JSONValue? in
+            var index = value.index + 1
+            while index < nodes[value.index].end {
+                if JSONString.equals(bytes, nodes[index].bytes, name.span) {
+                    return nodes[index + 1].kind == .null ? nil : self.value(at: index + 1)
+                }
+                index = nodes[index + 1].end
+            }
+            return nil
+        }
+    }
+
+    /// Returns a member of the outermost object; see `member(_:of:)`.
+    public borrowing func member(_ name: StaticString) -> JSONValue? { member(name, of: root) }
+
+    /// Returns the elements of an array in order; none for any other value.
+    public borrowing func elements(of value: JSONValue) -> [JSONValue] {
+        guard value.kind == .array else { return [] }
+        var elements: [JSONValue] = []
+        var index = value.index + 1
+        while index < nodes[value.index].end {
+            elements.append(self.value(at: index))
+            index = nodes[index].end
+        }
+        return elements
+    }
+
+    // MARK: - Values
+
+    /// Returns a string as a secret, its escapes resolved, as UTF-8.
+    public borrowing func secret<Purpose: SecretPurpose>(
+        _ value: JSONValue, as purpose: Purpose.Type
+    ) throws(JSONError) -> Secret<Purpose> {
+        guard value.kind == .string else { throw JSONError(.wrongType) }
+        let range = nodes[value.index].bytes
+        return body.withExposedBytes { bytes in
+            let count = JSONString.decodedByteCount(bytes, range)
+            return Secret<Purpose>(byteCount: count) { target in
+                var next = 0
+                JSONString.decode(bytes, range) { byte in
+                    target[next] = byte
+                    next += 1
+                }
+            }
+        }
+    }
+
+    /// Returns a string that is no secret. Throws `.tooLong` when it has more than `limit` bytes of UTF-8.
+    public borrowing func publicText(_ value: JSONValue, limit: Int) throws(JSONError) -> String {
+        guard value.kind == .string else { throw JSONError(.wrongType) }
+        let range = nodes[value.index].bytes
+        return try body.withExposedBytes { (bytes) throws(JSONError) in
+            let count = JSONString.decodedByteCount(bytes, range)
+            guard count <= limit else { throw JSONError(.tooLong) }
+            var text: [UInt8] = []
+            text.reserveCapacity(count)
+            JSONString.decode(bytes, range) { text.append($0) }
+            return String(decoding: text, as: UTF8.self)
+        }
+    }
+
+    /// Whether a string is exactly this text; false for any other value.
+    public borrowing func isText(_ value: JSONValue, _ text: StaticString) -> Bool {
+        guard value.kind == .string else { return false }
+        let text = Array(text.description.utf8)
+        return body.withExposedBytes { JSONString.equals($0, nodes[value.index].bytes, text.span) }
+    }
+
+    /// Returns a number without fraction and exponent. Throws `.outOfRange` when it doesn't fit, `.wrongType` for any
+    /// other value.
+    public borrowing func integer(_ value: JSONValue) throws(JSONError) -> Int64 {
+        guard value.kind == .number else { throw JSONError(.wrongType) }
+        let text = number(value)
+        guard !text.utf8.contains(where: { $0 == 0x2E || $0 | 0x20 == 0x65 }) else { throw JSONError(.wrongType) }
+        guard let number = Int64(text) else { throw JSONError(.outOfRange) }
+        return number
+    }
+
+    /// Returns a number. Throws `.outOfRange` for one that is not finite as a double.
+    public borrowing func double(_ value: JSONValue) throws(JSONError) -> Double {
+        guard value.kind == .number else { throw JSONError(.wrongType) }
+        guard let number = Double(number(value)), number.isFinite else { throw JSONError(.outOfRange) }
+        return number
+    }
+
+    /// Returns `true` or `false`. Throws `.wrongType` for any other value.
+    public borrowing func boolean(_ value: JSONValue) throws(JSONError) -> Bool {
+        guard value.kind == .boolean else { throw JSONError(.wrongType) }
+        return nodes[value.index].bytes.count == 4
+    }
+
+    /// The digits as written; a number has at most `JSONScanner.maximumNumberByteCount` of them.
+    private borrowing func number(_ value: JSONValue) -> String {
+        let range = nodes[value.index].bytes
+        return body.withExposedBytes { bytes in
+            var text = ""
+            for index in range { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+            return text
+        }
+    }
+}

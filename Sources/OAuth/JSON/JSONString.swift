@@ -1,0 +1,157 @@
+/// The inside of a JSON string: what is between the quotation marks (RFC 8259 section 7).
+enum JSONString {
+    /// Checks a string that starts at `start` and returns where its closing quotation mark is.
+    ///
+    /// Refused are control characters, invalid UTF-8 (overlong forms and surrogates included), unknown escapes and
+    /// surrogates without their other half.
+    static func validate(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> Int {
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            switch byte {
+            case UInt8(ascii: "\""): return index
+            case UInt8(ascii: "\\"): index = try validateEscape(bytes, index)
+            case 0x00..<0x20: throw JSONError(.controlCharacter)
+            case 0x20..<0x80: index += 1
+            default: index = try validateSequence(bytes, index)
+            }
+        }
+        throw JSONError(.unexpectedEnd)
+    }
+
+    /// Returns the index behind the escape that starts at `index`.
+    private static func validateEscape(_ bytes: Span<UInt8>, _ index: Int) throws(JSONError) -> Int {
+        guard index + 1 < bytes.count else { throw JSONError(.unexpectedEnd) }
+        guard bytes[index + 1] == UInt8(ascii: "u") else {
+            guard shortEscape(bytes[index + 1]) != nil else { throw JSONError(.invalidEscape) }
+            return index + 2
+        }
+        guard let unit = codeUnit(bytes, index) else { throw JSONError(.invalidEscape) }
+        switch unit {
+        case 0xD800...0xDBFF:
+            guard let low = codeUnit(bytes, index + 6), (0xDC00...0xDFFF).contains(low) else {
+                throw JSONError(.invalidEscape)
+            }
+            return index + 12
+        case 0xDC00...0xDFFF: throw JSONError(.invalidEscape)
+        default: return index + 6
+        }
+    }
+
+    /// Returns the index behind the UTF-8 sequence that starts at `index` (table 3-7 of the Unicode Standard).
+    private static func validateSequence(_ bytes: Span<UInt8>, _ index: Int) throws(JSONError) -> Int {
+        let second: ClosedRange<UInt8>
+        let count: Int
+        switch bytes[index] {
+        case 0xC2...0xDF: (second, count) = (0x80...0xBF, 2)
+        case 0xE0: (second, count) = (0xA0...0xBF, 3)
+        case 0xED: (second, count) = (0x80...0x9F, 3)
+        case 0xE1...0xEF: (second, count) = (0x80...0xBF, 3)
+        case 0xF0: (second, count) = (0x90...0xBF, 4)
+        case 0xF1...0xF3: (second, count) = (0x80...0xBF, 4)
+        case 0xF4: (second, count) = (0x80...0x8F, 4)
+        default: throw JSONError(.invalidUTF8)
+        }
+        guard index + count <= bytes.count, second.contains(bytes[index + 1]) else { throw JSONError(.invalidUTF8) }
+        for offset in 2..<max(count, 2) where bytes[index + offset] & 0xC0 != 0x80 {
+            throw JSONError(.invalidUTF8)
+        }
+        return index + count
+    }
+
+    /// The byte that a backslash and `byte` stand for, or `nil`.
+    private static func shortEscape(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: nil
+        }
+    }
+
+    /// The value of the `\uXXXX` that starts at `index`, or `nil` when there is none.
+    private static func codeUnit(_ bytes: Span<UInt8>, _ index: Int) -> UInt32? {
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
+        else { return nil }
+        var value: UInt32 = 0
+        for offset in 2..<6 {
+            guard let digit = ASCII.hexValue(bytes[index + offset]) else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+
+    // MARK: - Decoding
+
+    /// Hands over the bytes that a checked string stands for, one after the other.
+    static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>, _ body: (UInt8) -> Void) {
+        var index = range.lowerBound
+        while index < range.upperBound {
+            guard bytes[index] == UInt8(ascii: "\\") else {
+                body(bytes[index])
+                index += 1
+                continue
+            }
+            if let byte = shortEscape(bytes[index + 1]) {
+                body(byte)
+                index += 2
+                continue
+            }
+            // `validate` has seen to it that both halves are there.
+            var value = codeUnit(bytes, index) ?? 0xFFFD
+            index += 6
+            if (0xD800...0xDBFF).contains(value), let low = codeUnit(bytes, index) {
+                value = 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00)
+                index += 6
+            }
+            encode(value, body)
+        }
+    }
+
+    private static func encode(_ value: UInt32, _ body: (UInt8) -> Void) {
+        func continuation(_ shift: UInt32) -> UInt8 { UInt8(0x80 | (value >> shift & 0x3F)) }
+        switch value {
+        case ..<0x80:
+            body(UInt8(value))
+        case ..<0x800:
+            body(UInt8(0xC0 | value >> 6))
+            body(continuation(0))
+        case ..<0x10000:
+            body(UInt8(0xE0 | value >> 12))
+            body(continuation(6))
+            body(continuation(0))
+        default:
+            body(UInt8(0xF0 | value >> 18))
+            body(continuation(12))
+            body(continuation(6))
+            body(continuation(0))
+        }
+    }
+
+    static func decodedByteCount(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int {
+        var count = 0
+        decode(bytes, range) { _ in count += 1 }
+        return count
+    }
+
+    /// Whether a checked string stands for exactly these bytes.
+    static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: Span<UInt8>) -> Bool {
+        var next = 0
+        var same = true
+        decode(bytes, range) { byte in
+            if next >= text.count || text[next] != byte { same = false }
+            next += 1
+        }
+        return same && next == text.count
+    }
+
+    /// Whether two checked strings stand for the same bytes.
+    static func sameText(_ bytes: Span<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        var decoded: [UInt8] = []
+        decode(bytes, left) { decoded.append($0) }
+        return equals(bytes, right, decoded.span)
+    }
+}

@@ -1,0 +1,215 @@
+public import HTTPTransport
+public import RedactedLog
+
+/// Why a sign-in, a renewal or a revocation did not happen.
+public struct OAuthError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable {
+        /// The person gave up.
+        case userCancelled
+        /// The person, or the server for them, said no.
+        case accessDenied
+        /// The answer's `state` is missing, not ours, or was used before.
+        case stateMismatch
+        /// The answer or the metadata names another issuer than the one asked, or none where one is due.
+        case issuerMismatch
+        /// The authorization endpoint answered with an error; see `serverError`.
+        case authorizationFailed
+        /// The token endpoint refused the code or the request.
+        case exchangeFailed(statusCode: Int)
+        /// The refresh token is no longer accepted: the person must sign in again.
+        case sessionEnded
+        /// The revocation endpoint refused.
+        case revocationFailed(statusCode: Int)
+        /// The answer can't be understood.
+        case invalidResponse(Malformation)
+        /// There is no whole answer.
+        case networkError(HTTPError)
+        /// The server did not give its metadata.
+        case discoveryFailed(statusCode: Int)
+        /// The server's metadata can't be used.
+        case invalidMetadata(MetadataProblem)
+        /// The client's own configuration can't be used.
+        case invalidConfiguration(ConfigurationProblem)
+        /// The system gave no random octets; the number is errno.
+        case noRandomOctets(number: Int32)
+    }
+
+    /// What is wrong with an answer.
+    public enum Malformation: Sendable, Hashable, CaseIterable {
+        case notJSON, tooLarge, missingAccessToken, malformedToken, unknownTokenType, missingIDToken, malformedIDToken,
+            idTokenIssuer, idTokenAudience, idTokenExpired, idTokenNonce, idTokenSubject, malformedQuery,
+            duplicateParameter, neitherCodeNorError, notThisRedirect, malformedScope
+    }
+
+    /// What is wrong with a server's metadata.
+    public enum MetadataProblem: Sendable, Hashable, CaseIterable {
+        case notFound, redirected, notJSON, tooLarge, missingEndpoint, malformedEndpoint, endpointNotConfidential,
+            withoutS256,
+            withoutCodeFlow, reservedParameter
+    }
+
+    /// What is wrong with a client's configuration.
+    public enum ConfigurationProblem: Sendable, Hashable, CaseIterable {
+        case clientID, clientSecret, scope, issuer, redirect, redirectScheme, redirectLocalhost, redirectPort,
+            reservedParameter, parameter, noRevocationEndpoint, requestTooLarge, otherServer
+    }
+
+    public let code: Code
+    /// The `error` the server gave, when it is a known one.
+    public let serverError: ServerErrorCode?
+
+    public init(_ code: Code, serverError: ServerErrorCode? = nil) {
+        self.code = code
+        self.serverError = serverError
+    }
+
+    /// Whether trying again later may help: nothing was refused.
+    public var isTransient: Bool {
+        switch code {
+        case .networkError(let error): error.code != .certificateRefused && error.code != .notConfidential
+        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
+            status >= 500 || status == 429
+        default: serverError == .temporarilyUnavailable || serverError == .serverError
+        }
+    }
+}
+
+// MARK: - Telling
+
+extension OAuthError {
+    public var codeName: StaticString {
+        switch code {
+        case .userCancelled: "oauth.user-cancelled"
+        case .accessDenied: "oauth.access-denied"
+        case .stateMismatch: "oauth.state-mismatch"
+        case .issuerMismatch: "oauth.issuer-mismatch"
+        case .authorizationFailed: "oauth.authorization-failed"
+        case .exchangeFailed: "oauth.exchange-failed"
+        case .sessionEnded: "oauth.session-ended"
+        case .revocationFailed: "oauth.revocation-failed"
+        case .invalidResponse: "oauth.invalid-response"
+        case .networkError(let error): error.codeName
+        case .discoveryFailed: "oauth.discovery-failed"
+        case .invalidMetadata: "oauth.invalid-metadata"
+        case .invalidConfiguration: "oauth.invalid-configuration"
+        case .noRandomOctets: "oauth.no-random-octets"
+        }
+    }
+
+    public var cause: LogMessage {
+        if let serverError { return "\(bareCause) (\(serverError))" }
+        return bareCause
+    }
+
+    private var bareCause: LogMessage {
+        switch code {
+        case .userCancelled: "the sign-in was cancelled"
+        case .accessDenied: "access was denied"
+        case .stateMismatch: "the answer does not belong to this sign-in: its state is missing or another"
+        case .issuerMismatch:
+            "the answer does not come from the server that was asked: its issuer is missing or another"
+        case .authorizationFailed: "the server did not authorize the sign-in"
+        case .exchangeFailed(let status): "the server refused the token request (status \(status))"
+        case .sessionEnded: "the server no longer accepts this session"
+        case .revocationFailed(let status): "the server did not revoke the token (status \(status))"
+        case .invalidResponse(let malformation): "the server's answer can't be used: \(malformation)"
+        case .networkError(let error): error.cause
+        case .discoveryFailed(let status): "the server did not give its metadata (status \(status))"
+        case .invalidMetadata(let problem): "the server's metadata can't be used: \(problem)"
+        case .invalidConfiguration(let problem): "\(problem)"
+        case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch code {
+        case .stateMismatch: "start the sign-in again, and answer only the browser page it opens"
+        case .issuerMismatch: "give the issuer exactly as the server writes it, a slash at its end included"
+        case .sessionEnded: "sign in again"
+        case .networkError(let error): error.hint
+        case .invalidMetadata(.notFound): "check the issuer, or configure the endpoints one by one"
+        case .invalidMetadata(.withoutS256): "the server must offer PKCE with S256"
+        case .invalidConfiguration(.redirectScheme):
+            "use a reverse-domain scheme such as com.example.app:/callback, or allow this one explicitly"
+        case .invalidConfiguration(.redirectLocalhost): "use 127.0.0.1 or [::1]"
+        case .exchangeFailed, .authorizationFailed, .revocationFailed, .discoveryFailed:
+            isTransient ? "try again later" : clientHint
+        default: nil
+        }
+    }
+
+    private var clientHint: LogMessage? {
+        switch serverError {
+        case .invalidClient, .incorrectClientCredentials, .unauthorizedClient:
+            "check the client id and the client secret"
+        case .redirectURIMismatch: "register the redirect address with the server exactly as it is used here"
+        case .invalidScope: "check the scopes"
+        case .invalidGrant, .badVerificationCode, .invalidCode: "start the sign-in again"
+        default: nil
+        }
+    }
+}
+
+extension OAuthError.Malformation: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .notJSON: "it is not valid JSON"
+        case .tooLarge: "it is too large"
+        case .missingAccessToken: "there is no access token"
+        case .malformedToken: "a token is empty, too long or has forbidden characters"
+        case .unknownTokenType: "the token is of an unknown type"
+        case .missingIDToken: "there is no ID token"
+        case .malformedIDToken: "the ID token is malformed"
+        case .idTokenIssuer: "the ID token is from another issuer"
+        case .idTokenAudience: "the ID token is for another client"
+        case .idTokenExpired: "the ID token has expired"
+        case .idTokenNonce: "the ID token is for another sign-in"
+        case .idTokenSubject: "the ID token is for another person"
+        case .malformedQuery: "the query is malformed"
+        case .duplicateParameter: "a parameter is given twice"
+        case .neitherCodeNorError: "it holds neither a code nor an error"
+        case .notThisRedirect: "it is not the redirect address of this sign-in"
+        case .malformedScope: "the granted scopes are malformed"
+        }
+    }
+}
+
+extension OAuthError.MetadataProblem: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .notFound: "there is none at the well-known addresses"
+        case .redirected: "its address points elsewhere, which is not followed"
+        case .notJSON: "it is not a valid JSON object"
+        case .tooLarge: "it is too large"
+        case .missingEndpoint: "an endpoint is missing"
+        case .malformedEndpoint: "an endpoint is no valid URL"
+        case .endpointNotConfidential: "an endpoint is neither HTTPS nor a loopback address"
+        case .withoutS256: "PKCE with S256 is not among its methods"
+        case .withoutCodeFlow: "the authorization code flow is not among its response types"
+        case .reservedParameter: "the authorization endpoint sets a parameter that is ours to set"
+        }
+    }
+}
+
+extension OAuthError.ConfigurationProblem: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .clientID: "the client id is empty, too long or has forbidden characters"
+        case .clientSecret: "the client secret is empty, too long or has forbidden characters"
+        case .scope: "a scope is empty or has forbidden characters"
+        case .issuer: "the issuer is no HTTPS or loopback URL without query and fragment"
+        case .redirect: "the redirect address is not valid"
+        case .redirectScheme: "the redirect address has a scheme that is not a reverse domain name"
+        case .redirectLocalhost: "the redirect address names localhost instead of a loopback IP address"
+        case .redirectPort: "the redirect address has no port yet"
+        case .reservedParameter: "an extra parameter has a name that is ours to set"
+        case .parameter: "an extra parameter is empty, too long or has forbidden characters"
+        case .noRevocationEndpoint: "the server has no revocation endpoint"
+        case .requestTooLarge: "the request is too large"
+        case .otherServer: "the answer belongs to another server or client than the one asked to exchange it"
+        }
+    }
+}

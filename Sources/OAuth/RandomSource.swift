@@ -1,0 +1,28 @@
+public import Secrets
+internal import Sodium
+
+/// Where random octets come from: the kernel, or what a test puts in its place.
+public struct RandomSource: Sendable {
+    private let fill: @Sendable (inout MutableSpan<UInt8>) throws(RandomSourceError) -> Void
+
+    /// - Parameter fill: overwrites the whole span, or throws with the platform's error number.
+    public init(_ fill: @escaping @Sendable (inout MutableSpan<UInt8>) throws(RandomSourceError) -> Void) {
+        self.fill = fill
+    }
+
+    /// The kernel's generator (getentropy(3)); its status is checked on each call.
+    public static let system = RandomSource { (span) throws(RandomSourceError) in
+        do throws(RandomOctetsError) {
+            try RandomOctets.fill(&span)
+        } catch {
+            throw RandomSourceError(number: error.number)
+        }
+    }
+
+    /// Returns `byteCount` fresh octets as a secret.
+    public func secret<Purpose: SecretPurpose>(
+        byteCount: Int, for purpose: Purpose.Type
+    ) throws(RandomSourceError) -> Secret<Purpose> {
+        try Secret<Purpose>(byteCount: byteCount) { (span) throws(RandomSourceError) in try fill(&span) }
+    }
+}

@@ -1,0 +1,142 @@
+public import HTTPTransport
+public import RedactedLog
+public import Secrets
+
+extension ServerMetadata {
+    static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+
+    /// Asks a server for its metadata: at the address of RFC 8414 first, then at OpenID Connect's.
+    ///
+    /// Throws `.issuerMismatch` unless the document names exactly `issuer` (RFC 8414 section 3.3), `.invalidMetadata` for a
+    /// document that can't be used, `.discoveryFailed` when the server answers with an error at both, `.networkError`.
+    public static func discover(
+        _ issuer: Issuer, over http: any HTTPClient, log: Logger = .disabled
+    ) async throws(OAuthError) -> ServerMetadata {
+        var failure = OAuthError(.invalidMetadata(.notFound))
+        for url in try wellKnownURLs(of: issuer) {
+            let request = HTTPRequest(.get, url, fields: EndpointFields.json)
+            let response: HTTPResponse
+            do throws(OAuthError) {
+                response = try await http.answer(to: request, limits: limits, log: log)
+            } catch {
+                throw error.code == .invalidResponse(.tooLarge) ? OAuthError(.invalidMetadata(.tooLarge)) : error
+            }
+            switch response.status {
+            case 200...299:
+                // A site that answers every address with a page has no metadata here, and may have it at the next.
+                guard response.field("Content-Type").map(isJSON) ?? true else { continue }
+                return try ServerMetadata(parsing: response.body, expecting: issuer)
+            case 300...399: failure = OAuthError(.invalidMetadata(.redirected))
+            case 404, 410: break
+            default: failure = OAuthError(.discoveryFailed(statusCode: response.status))
+            }
+        }
+        throw failure
+    }
+
+    private static func isJSON(_ mediaType: String) -> Bool {
+        let type = mediaType.prefix { $0 != ";" && $0 != " " }.lowercased()
+        return type == "application/json" || (type.hasPrefix("application/") && type.hasSuffix("+json"))
+    }
+
+    /// RFC 8414 section 3.1 puts the well-known part between host and path; OpenID Connect Discovery section 4.1 puts it
+    /// at the end.
+    static func wellKnownURLs(of issuer: Issuer) throws(OAuthError) -> [HTTPURL] {
+        let path = issuer.url.path.hasSuffix("/") ? String(issuer.url.path.dropLast()) : issuer.url.path
+        do throws(HTTPURLError) {
+            return [
+                try HTTPURL("\(issuer.url.origin)/.well-known/oauth-authorization-server\(path)"),
+                try HTTPURL("\(issuer.url.origin)\(path)/.well-known/openid-configuration"),
+            ]
+        } catch {
+            throw OAuthError(.invalidConfiguration(.issuer))
+        }
+    }
+
+    /// Reads a metadata document.
+    ///
+    /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed, or neither
+    /// HTTPS nor loopback, PKCE methods without S256, response types without `code`. Methods that the document doesn't
+    /// list are taken for unknown, not for absent: S256 is sent in any case.
+    public init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
+        let reader = MetadataReader(document: try Self.document(body))
+        guard let named = try reader.text("issuer"), named.utf8.elementsEqual(issuer.text.utf8) else {
+            throw OAuthError(.issuerMismatch)
+        }
+        guard try reader.list("code_challenge_methods_supported").map({ $0.contains("S256") }) ?? true else {
+            throw OAuthError(.invalidMetadata(.withoutS256))
+        }
+        guard try reader.list("response_types_supported").map({ $0.contains("code") }) ?? true else {
+            throw OAuthError(.invalidMetadata(.withoutCodeFlow))
+        }
+        guard let authorization = try reader.endpoint("authorization_endpoint"),
+            let token = try reader.endpoint("token_endpoint")
+        else { throw OAuthError(.invalidMetadata(.missingEndpoint)) }
+        let methods = try reader.list("token_endpoint_auth_methods_supported")
+        try self.init(
+            issuer: issuer, authorizationEndpoint: authorization, tokenEndpoint: token,
+            revocationEndpoint: try reader.endpoint("revocation_endpoint"),
+            userinfoEndpoint: try reader.endpoint("userinfo_endpoint"),
+            deviceAuthorizationEndpoint: try reader.endpoint("device_authorization_endpoint"),
+            pushedAuthorizationRequestEndpoint: try reader.endpoint("pushed_authorization_request_endpoint"),
+            registrationEndpoint: try reader.endpoint("registration_endpoint"),
+            keySetEndpoint: try reader.endpoint("jwks_uri"),
+            announcesIssuerInAnswers: try reader.flag("authorization_response_iss_parameter_supported"),
+            clientAuthenticationMethods: methods.map {
+                Set($0.compactMap(ClientAuthentication.Method.init(rawValue:)))
+            })
+    }
+
+    private static func document(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> JSONDocument {
+        do throws(JSONError) {
+            let document = try JSONDocument(body.duplicate())
+            guard document.root.kind == .object else { throw JSONError(.wrongType) }
+            return document
+        } catch {
+            throw OAuthError(.invalidMetadata(error.problem == .tooLarge ? .tooLarge : .notJSON))
+        }
+    }
+}
+
+/// Reads members of a metadata document, which holds no secret.
+private struct MetadataReader: ~Copyable {
+    let document: JSONDocument
+
+    /// Returns a string, or `nil` when the member is absent or `null`.
+    borrowing func text(_ name: StaticString) throws(OAuthError) -> String? {
+        guard let member = document.member(name) else { return nil }
+        do throws(JSONError) {
+            return try document.publicText(member, limit: HTTPURL.maximumByteCount)
+        } catch {
+            throw OAuthError(.invalidMetadata(.notJSON))
+        }
+    }
+
+    borrowing func endpoint(_ name: StaticString) throws(OAuthError) -> HTTPURL? {
+        guard let text = try text(name) else { return nil }
+        do throws(HTTPURLError) {
+            return try HTTPURL(text)
+        } catch {
+            throw OAuthError(.invalidMetadata(.malformedEndpoint))
+        }
+    }
+
+    borrowing func list(_ name: StaticString) throws(OAuthError) -> [String]? {
+        guard let member = document.member(name) else { return nil }
+        guard member.kind == .array else { throw OAuthError(.invalidMetadata(.notJSON)) }
+        var texts: [String] = []
+        for element in document.elements(of: member) {
+            guard let text = try? document.publicText(element, limit: 256) else {
+                throw OAuthError(.invalidMetadata(.notJSON))
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    borrowing func flag(_ name: StaticString) throws(OAuthError) -> Bool {
+        guard let member = document.member(name) else { return false }
+        guard let flag = try? document.boolean(member) else { throw OAuthError(.invalidMetadata(.notJSON)) }
+        return flag
+    }
+}

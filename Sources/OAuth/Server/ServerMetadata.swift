@@ -1,0 +1,61 @@
+public import HTTPTransport
+
+/// What we know of an authorization server: read from its metadata (RFC 8414, OpenID Connect Discovery) or configured.
+///
+/// Every endpoint is HTTPS or on a loopback address.
+public struct ServerMetadata: Sendable, Hashable {
+    /// `nil` for a server that is configured endpoint by endpoint and has no name for itself.
+    public let issuer: Issuer?
+    public let authorizationEndpoint: HTTPURL
+    public let tokenEndpoint: HTTPURL
+    public let revocationEndpoint: HTTPURL?
+    public let userinfoEndpoint: HTTPURL?
+    public let deviceAuthorizationEndpoint: HTTPURL?
+    public let pushedAuthorizationRequestEndpoint: HTTPURL?
+    public let registrationEndpoint: HTTPURL?
+    public let keySetEndpoint: HTTPURL?
+    /// Whether each answer must carry `iss` (RFC 9207 section 3).
+    public let announcesIssuerInAnswers: Bool
+    /// What the server takes at the token endpoint; `nil` when it doesn't say.
+    public let clientAuthenticationMethods: Set<ClientAuthentication.Method>?
+    /// Whether granted scopes come separated by commas (GitHub) rather than by spaces.
+    public let separatesScopesByComma: Bool
+
+    /// Describes a server without discovery.
+    ///
+    /// Throws `.invalidMetadata`: `.endpointNotConfidential` for an endpoint that is neither HTTPS nor loopback,
+    /// `.reservedParameter` when the authorization endpoint's own query sets a parameter that is ours.
+    public init(
+        issuer: Issuer? = nil, authorizationEndpoint: HTTPURL, tokenEndpoint: HTTPURL,
+        revocationEndpoint: HTTPURL? = nil, userinfoEndpoint: HTTPURL? = nil,
+        deviceAuthorizationEndpoint: HTTPURL? = nil, pushedAuthorizationRequestEndpoint: HTTPURL? = nil,
+        registrationEndpoint: HTTPURL? = nil, keySetEndpoint: HTTPURL? = nil, announcesIssuerInAnswers: Bool = false,
+        clientAuthenticationMethods: Set<ClientAuthentication.Method>? = nil, separatesScopesByComma: Bool = false
+    ) throws(OAuthError) {
+        let endpoints = [
+            authorizationEndpoint, tokenEndpoint, revocationEndpoint, userinfoEndpoint, deviceAuthorizationEndpoint,
+            pushedAuthorizationRequestEndpoint, registrationEndpoint, keySetEndpoint,
+        ]
+        guard endpoints.allSatisfy({ $0?.isConfidential ?? true }) else {
+            throw OAuthError(.invalidMetadata(.endpointNotConfidential))
+        }
+        let ownNames = (authorizationEndpoint.query ?? "").split(separator: "&").map {
+            String($0.prefix { $0 != "=" })
+        }
+        guard !ownNames.contains(where: { $0.contains("%") || AuthorizationParameter.reserved.contains($0) }) else {
+            throw OAuthError(.invalidMetadata(.reservedParameter))
+        }
+        self.issuer = issuer
+        self.authorizationEndpoint = authorizationEndpoint
+        self.tokenEndpoint = tokenEndpoint
+        self.revocationEndpoint = revocationEndpoint
+        self.userinfoEndpoint = userinfoEndpoint
+        self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
+        self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
+        self.registrationEndpoint = registrationEndpoint
+        self.keySetEndpoint = keySetEndpoint
+        self.announcesIssuerInAnswers = announcesIssuerInAnswers
+        self.clientAuthenticationMethods = clientAuthenticationMethods
+        self.separatesScopesByComma = separatesScopesByComma
+    }
+}

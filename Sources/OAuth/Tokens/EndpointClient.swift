@@ -1,0 +1,138 @@
+internal import HTTPTransport
+internal import RedactedLog
+internal import Secrets
+
+/// Posts forms to a server's token and revocation endpoints, with the client's own proof.
+///
+/// Redirects are never followed: an answer that points elsewhere has its status, and that is an error.
+struct EndpointClient: Sendable {
+    let clientID: String
+    let http: any HTTPClient
+    let log: Logger
+
+    static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+
+    /// Returns the answer whatever its status.
+    ///
+    /// Basic credentials are form-encoded as RFC 6749 section 2.3.1 says, and sent once more raw when the server refuses
+    /// the client and the two forms differ: some servers decode, some don't.
+    func post(
+        _ url: HTTPURL, _ form: consuming FormBody, authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) -> EndpointAnswer {
+        var form = form
+        switch authentication.secret {
+        case .none:
+            try form.append("client_id", text: clientID)
+            return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
+        case .some(let secret):
+            guard authentication.method == .secretBasic else {
+                try form.append("client_id", text: clientID)
+                try form.append("client_secret", secret: secret)
+                return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
+            }
+            let body = form.finish(as: MessageBody.self)
+            let answer = try await send(
+                url, body.duplicate(),
+                authorization: try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: true))
+            guard answer.refusesClient, try BasicCredentials.encodingMatters(clientID: clientID, secret: secret) else {
+                return answer
+            }
+            log.debug("the client was refused; its credentials are sent once more without form encoding")
+            return try await send(
+                url, body,
+                authorization: try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: false))
+        }
+    }
+
+    /// Posts a form with an access token instead of a client's credentials.
+    func post(
+        _ url: HTTPURL, _ form: consuming FormBody, bearer: borrowing Secret<AccessToken>
+    ) async throws(OAuthError) -> EndpointAnswer {
+        var sink = AuthorizationFieldSink(scheme: "Bearer")
+        try bearer.pour(into: &sink)
+        return try await send(url, form.finish(as: MessageBody.self), authorization: sink.finish())
+    }
+
+    private func send(
+        _ url: HTTPURL, _ body: consuming Secret<MessageBody>, authorization: consuming Secret<MessageBody>?
+    ) async throws(OAuthError) -> EndpointAnswer {
+        let request = HTTPRequest(
+            .post, url, fields: EndpointFields.form, authorization: authorization, body: body)
+        let response = try await http.answer(to: request, limits: Self.limits, log: log)
+        return EndpointAnswer(response)
+    }
+}
+
+/// The fields of our requests.
+enum EndpointFields {
+    static let json = make([("Accept", "application/json")])
+    static let form = make([("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded")])
+
+    private static func make(_ pairs: [(String, String)]) -> [HTTPField] {
+        pairs.map { name, value in
+            guard let field = HTTPField(name, value) else { preconditionFailure("a field in the source is malformed") }
+            return field
+        }
+    }
+}
+
+extension HTTPClient {
+    /// Sends a request and gives the transport's errors the shape of ours.
+    func answer(
+        to request: consuming HTTPRequest, limits: HTTPLimits, log: Logger
+    ) async throws(OAuthError) -> HTTPResponse {
+        let (method, url) = (request.method, request.url)
+        do throws(HTTPError) {
+            let response = try await send(request, limits: limits)
+            log.debug("\(method) \(url): status \(response.status)")
+            return response
+        } catch {
+            log.info("\(method) \(url): \(error)")
+            throw error.code == .bodyTooLarge
+                ? OAuthError(.invalidResponse(.tooLarge)) : OAuthError(.networkError(error))
+        }
+    }
+}
+
+/// An endpoint's answer, read as JSON where it is.
+struct EndpointAnswer: ~Copyable {
+    let status: Int
+    let isEmpty: Bool
+    /// `nil` unless the body is a JSON object.
+    let document: JSONDocument?
+    /// The answer's `error`, whatever its status: GitHub sends it with 200.
+    let error: ServerErrorCode?
+
+    init(_ response: borrowing HTTPResponse) {
+        status = response.status
+        isEmpty = response.body.isEmpty
+        guard let document = Self.read(response.body) else {
+            document = nil
+            error = nil
+            return
+        }
+        error = Self.error(in: document)
+        self.document = consume document
+    }
+
+    private static func read(_ body: borrowing Secret<MessageBody>) -> JSONDocument? {
+        guard !body.isEmpty, let document = try? JSONDocument(body.duplicate()), document.root.kind == .object else {
+            return nil
+        }
+        return consume document
+    }
+
+    private static func error(in document: borrowing JSONDocument) -> ServerErrorCode? {
+        guard let member = document.member("error") else { return nil }
+        guard let text = try? document.publicText(member, limit: 128) else { return .other }
+        return ServerErrorCode(text: text)
+    }
+
+    var isSuccess: Bool { (200...299).contains(status) && error == nil }
+
+    /// Whether it was the client that the server didn't know. glewlwyd says so with an empty 403.
+    var refusesClient: Bool {
+        error == .invalidClient || error == .incorrectClientCredentials
+            || (error == nil && (status == 401 || status == 403))
+    }
+}

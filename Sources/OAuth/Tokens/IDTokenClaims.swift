@@ -1,0 +1,76 @@
+internal import Credentials
+internal import Secrets
+
+/// What an ID token says (OpenID Connect Core section 2).
+///
+/// The token comes straight from the token endpoint over TLS, or from a loopback address; section 3.1.3.7 item 6 lets
+/// that stand for its signature, which is not looked at. Issuer, audience, expiry and nonce are.
+struct IDTokenClaims: ~Copyable {
+    private let payload: JSONDocument
+    let subject: String
+
+    /// How far the server's clock may be behind ours, in seconds.
+    static let toleratedSkew: Int64 = 300
+
+    init(_ token: borrowing Secret<IDToken>) throws(OAuthError) {
+        let malformed = OAuthError(.invalidResponse(.malformedIDToken))
+        let payload = try Self.part(token, 1)
+        let header = try Self.part(token, 0)
+        // An unsigned token is what a forger makes; nothing of ours asks for one.
+        guard let algorithm = header.member("alg"), let name = try? header.publicText(algorithm, limit: 32),
+            name.lowercased() != "none",
+            let member = payload.member("sub"), let subject = try? payload.publicText(member, limit: 255),
+            !subject.isEmpty
+        else { throw malformed }
+        self.subject = subject
+        self.payload = payload
+    }
+
+    /// Decodes the header (0) or the payload (1) of a compact JWS (RFC 7515 section 7.1).
+    private static func part(_ token: borrowing Secret<IDToken>, _ wanted: Int) throws(OAuthError) -> JSONDocument {
+        let text = token.withExposedBytes { bytes -> Secret<IDToken>? in
+            var dots: [Int] = []
+            for index in bytes.indices where bytes[index] == UInt8(ascii: ".") { dots.append(index) }
+            guard dots.count == 2 else { return nil }
+            let range = wanted == 0 ? 0..<dots[0] : dots[0] + 1..<dots[1]
+            return Secret<IDToken>(copying: bytes.extracting(range))
+        }
+        guard let text, let decoded = text.base64URLDecoded(),
+            let document = try? JSONDocument(decoded.duplicate(as: MessageBody.self)), document.root.kind == .object
+        else { throw OAuthError(.invalidResponse(.malformedIDToken)) }
+        return document
+    }
+
+    // MARK: - Checks
+
+    /// Section 3.1.3.7 items 2 to 5 and 9. Without a configured issuer there is nothing to compare `iss` with.
+    borrowing func check(issuer: Issuer?, clientID: String, now: UnixTime) throws(OAuthError) {
+        guard let member = payload.member("iss"), let text = try? payload.publicText(member, limit: 2048),
+            issuer.map({ $0.text.utf8.elementsEqual(text.utf8) }) ?? true
+        else { throw OAuthError(.invalidResponse(.idTokenIssuer)) }
+        guard isAddressed(to: clientID) else { throw OAuthError(.invalidResponse(.idTokenAudience)) }
+        guard let expiry = payload.member("exp"), let seconds = try? payload.double(expiry),
+            seconds > Double(now.seconds - Self.toleratedSkew)
+        else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
+    }
+
+    private borrowing func isAddressed(to clientID: String) -> Bool {
+        guard let audience = payload.member("aud") else { return false }
+        let audiences = audience.kind == .array ? payload.elements(of: audience) : [audience]
+        var names: [String] = []
+        for value in audiences {
+            guard let name = try? payload.publicText(value, limit: 2048) else { return false }
+            names.append(name)
+        }
+        guard names.contains(clientID) else { return false }
+        guard let party = payload.member("azp") else { return names.count == 1 }
+        return (try? payload.publicText(party, limit: 2048)) == clientID
+    }
+
+    /// Compares in constant time.
+    borrowing func check(nonce: borrowing Secret<Nonce>) throws(OAuthError) {
+        guard let member = payload.member("nonce"), let theirs = try? payload.secret(member, as: Nonce.self),
+            nonce.matches(theirs)
+        else { throw OAuthError(.invalidResponse(.idTokenNonce)) }
+    }
+}

@@ -1,0 +1,63 @@
+public import HTTPTransport
+public import RedactedLog
+public import Secrets
+
+/// Revokes tokens (RFC 7009).
+public struct RevocationEndpoint: Sendable {
+    public let url: HTTPURL
+    private let endpoint: EndpointClient
+
+    /// Returns `nil` when the server has no revocation endpoint.
+    public init?(server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, log: Logger = .disabled) {
+        guard let url = server.revocationEndpoint else { return nil }
+        self.url = url
+        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
+    }
+
+    /// Revokes a refresh token, and with it what was issued for it where the server does so.
+    ///
+    /// A token that the server doesn't know is revoked as far as anyone can tell: no error. Throws `.revocationFailed` or
+    /// `.networkError`.
+    ///
+    /// - Parameter bearer: the session's access token. Some servers refuse public clients here but take this instead; it
+    ///   is used after such a refusal alone.
+    public func revoke(
+        _ token: borrowing Secret<RefreshToken>, bearer: borrowing Secret<AccessToken>? = nil,
+        authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) {
+        let answer = try await endpoint.post(
+            url, try form(token, hint: "refresh_token"), authentication: authentication)
+        guard !answer.isSuccess else { return }
+        switch bearer {
+        case .some(let bearer) where answer.status == 401 && authentication.method == .none:
+            try Self.require(try await endpoint.post(url, try form(token, hint: "refresh_token"), bearer: bearer))
+        default:
+            try Self.require(answer)
+        }
+    }
+
+    /// Revokes an access token; see `revoke(_:bearer:authentication:)`.
+    public func revoke(
+        _ token: borrowing Secret<AccessToken>, authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) {
+        let answer = try await endpoint.post(url, try form(token, hint: "access_token"), authentication: authentication)
+        guard !answer.isSuccess else { return }
+        guard answer.status == 401, authentication.method == .none else { return try Self.require(answer) }
+        try Self.require(try await endpoint.post(url, try form(token, hint: "access_token"), bearer: token))
+    }
+
+    private func form<Purpose: SecretPurpose>(
+        _ token: borrowing Secret<Purpose>, hint: String
+    ) throws(OAuthError) -> FormBody {
+        var form = FormBody()
+        try form.append("token", secret: token)
+        try form.append("token_type_hint", text: hint)
+        return form
+    }
+
+    private static func require(_ answer: borrowing EndpointAnswer) throws(OAuthError) {
+        guard answer.isSuccess else {
+            throw OAuthError(.revocationFailed(statusCode: answer.status), serverError: answer.error)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Credentials
+internal import Secrets
+
+/// Takes tokens out of a token endpoint's answer (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3).
+struct TokenAnswerReader {
+    let server: ServerMetadata
+    let clientID: String
+    let now: UnixTime
+
+    /// In bytes. Tokens that are JSON Web Tokens can be long; a field of HTTP can't be much longer than this.
+    static let maximumTokenByteCount = 32 << 10
+    /// One hundred years: a longer life is taken for this, so that adding it to the clock can't overflow.
+    static let maximumLifetimeSeconds: Int64 = 3_155_760_000
+
+    /// Reads the answer to a code. With a nonce, an ID token is due.
+    func tokens(
+        in document: borrowing JSONDocument, nonce: borrowing Secret<Nonce>?
+    ) throws(OAuthError) -> TokenResponse {
+        let refreshToken = try token("refresh_token", in: document, as: RefreshToken.self)
+        switch nonce {
+        case .none:
+            return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
+        case .some(let nonce):
+            guard let idToken = try token("id_token", in: document, as: IDToken.self) else {
+                throw OAuthError(.invalidResponse(.missingIDToken))
+            }
+            let claims = try IDTokenClaims(idToken)
+            try claims.check(issuer: server.issuer, clientID: clientID, now: now)
+            try claims.check(nonce: nonce)
+            return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+        }
+    }
+
+    /// Reads the answer to a refresh token. An ID token may come, and must be for the same person then (OpenID Connect
+    /// Core section 12.2).
+    func renewedTokens(
+        in document: borrowing JSONDocument, after old: borrowing Secret<RefreshToken>, subject: String?, openID: Bool
+    ) throws(OAuthError) -> TokenResponse {
+        let refreshToken = try token("refresh_token", in: document, as: RefreshToken.self) ?? old.duplicate()
+        guard openID, let idToken = try token("id_token", in: document, as: IDToken.self) else {
+            return try response(document, refreshToken: refreshToken, idToken: nil, subject: subject)
+        }
+        let claims = try IDTokenClaims(idToken)
+        try claims.check(issuer: server.issuer, clientID: clientID, now: now)
+        guard subject == nil || subject == claims.subject else { throw OAuthError(.invalidResponse(.idTokenSubject)) }
+        return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+    }
+
+    // MARK: - Members
+
+    private func response(
+        _ document: borrowing JSONDocument, refreshToken: consuming Secret<RefreshToken>?,
+        idToken: consuming Secret<IDToken>?, subject: String?
+    ) throws(OAuthError) -> TokenResponse {
+        guard let accessToken = try token("access_token", in: document, as: AccessToken.self) else {
+            throw OAuthError(.invalidResponse(.missingAccessToken))
+        }
+        guard let type = document.member("token_type"), let text = try? document.publicText(type, limit: 32),
+            text.lowercased() == "bearer"
+        else { throw OAuthError(.invalidResponse(.unknownTokenType)) }
+        return TokenResponse(
+            accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,
+            expiresInSeconds: lifetime("expires_in", in: document),
+            refreshTokenExpiresInSeconds: lifetime("refresh_token_expires_in", in: document),
+            grantedScopes: try scopes(in: document))
+    }
+
+    /// Returns a token, or `nil` when the member is absent or `null`.
+    private func token<Purpose: SecretPurpose>(
+        _ name: StaticString, in document: borrowing JSONDocument, as purpose: Purpose.Type
+    ) throws(OAuthError) -> Secret<Purpose>? {
+        guard let member = document.member(name) else { return nil }
+        guard let token = try? document.secret(member, as: purpose),
+            token.withExposedBytes({ ASCII.isVisible($0, limit: Self.maximumTokenByteCount) })
+        else { throw OAuthError(.invalidResponse(.malformedToken)) }
+        return token
+    }
+
+    /// Returns a number of seconds. Some servers write it as a string or with a fraction; what can't be read counts as
+    /// not said, which leads to a renewal after a refusal instead of before it.
+    private func lifetime(_ name: StaticString, in document: borrowing JSONDocument) -> Int64? {
+        guard let member = document.member(name) else { return nil }
+        let seconds: Double? =
+            switch member.kind {
+            case .number: try? document.double(member)
+            case .string: (try? document.publicText(member, limit: 20)).flatMap(Int64.init).map(Double.init)
+            default: nil
+            }
+        guard let seconds, seconds >= 0 else { return nil }
+        return Int64(min(seconds, Double(Self.maximumLifetimeSeconds)))
+    }
+
+    private func scopes(in document: borrowing JSONDocument) throws(OAuthError) -> ScopeList? {
+        guard let member = document.member("scope") else { return nil }
+        guard let text = try? document.publicText(member, limit: ScopeList.maximumByteCount),
+            let scopes = try? ScopeList(text: text, separatedByComma: server.separatesScopesByComma)
+        else { throw OAuthError(.invalidResponse(.malformedScope)) }
+        return scopes
+    }
+}

@@ -1,0 +1,77 @@
+public import Credentials
+public import HTTPTransport
+public import RedactedLog
+public import Secrets
+
+/// Exchanges codes and refresh tokens at a server's token endpoint (RFC 6749 sections 4.1.3 and 6).
+public struct TokenEndpoint: Sendable {
+    public let server: ServerMetadata
+    public let client: ClientConfiguration
+    private let endpoint: EndpointClient
+    private let now: @Sendable () -> UnixTime
+
+    /// - Parameter now: the clock that ID tokens are checked against.
+    public init(
+        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, log: Logger = .disabled,
+        now: @escaping @Sendable () -> UnixTime = UnixTime.now
+    ) {
+        self.server = server
+        self.client = client
+        self.now = now
+        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
+    }
+
+    /// Exchanges an authorization code for tokens.
+    ///
+    /// Throws `.exchangeFailed` for a status other than 2xx and for an answer with an `error` whatever its status,
+    /// `.networkError` when there is no whole answer, `.invalidResponse` when it can't be used.
+    public func exchange(
+        _ callback: consuming ValidatedCallback, authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) -> TokenResponse {
+        guard callback.request.server == server, callback.request.client.clientID == client.clientID else {
+            throw OAuthError(.invalidConfiguration(.otherServer))
+        }
+        var form = FormBody()
+        try form.append("grant_type", text: "authorization_code")
+        try form.append("code", secret: callback.code)
+        try form.append("redirect_uri", text: callback.request.redirect.text)
+        try form.append("code_verifier", secret: callback.verifier)
+        let answer = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
+        let document = try Self.success(answer)
+        let reader = TokenAnswerReader(server: server, clientID: client.clientID, now: now())
+        return try reader.tokens(in: document, nonce: callback.nonce)
+    }
+
+    /// Renews a session. A refresh token that the answer leaves out is the old one (RFC 6749 section 6).
+    ///
+    /// Throws `.sessionEnded` when the server says `invalid_grant` or the like, or answers 400 without a word, which some
+    /// do; otherwise as `exchange`. After any other error the session may still be good.
+    ///
+    /// - Parameters:
+    ///   - subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
+    public func refresh(
+        _ token: borrowing Secret<RefreshToken>, subject: String? = nil, authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) -> TokenResponse {
+        var form = FormBody()
+        try form.append("grant_type", text: "refresh_token")
+        try form.append("refresh_token", secret: token)
+        let answer = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
+        switch answer.error {
+        case .invalidGrant, .badRefreshToken, .expiredToken: throw OAuthError(.sessionEnded, serverError: answer.error)
+        default: break
+        }
+        if answer.status == 400 && answer.isEmpty { throw OAuthError(.sessionEnded) }
+        let document = try Self.success(answer)
+        let reader = TokenAnswerReader(server: server, clientID: client.clientID, now: now())
+        return try reader.renewedTokens(
+            in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
+    }
+
+    private static func success(_ answer: consuming EndpointAnswer) throws(OAuthError) -> JSONDocument {
+        guard answer.isSuccess else {
+            throw OAuthError(.exchangeFailed(statusCode: answer.status), serverError: answer.error)
+        }
+        guard let document = answer.document else { throw OAuthError(.invalidResponse(.notJSON)) }
+        return document
+    }
+}

@@ -1,0 +1,32 @@
+public import Secrets
+
+/// What a token endpoint gave (RFC 6749 section 5.1).
+public struct TokenResponse: ~Copyable, Sendable {
+    public let accessToken: Secret<AccessToken>
+    /// The token to renew with: the new one, or after a refresh without a new one the old one; `nil` when there is none.
+    public let refreshToken: Secret<RefreshToken>?
+    /// Checked (issuer, audience, expiry, nonce) and kept only when `openid` was asked for.
+    public let idToken: Secret<IDToken>?
+    /// The `sub` of the ID token: who signed in, in the server's own terms.
+    public let subject: String?
+    /// How long the access token lives from the answer on, in seconds; `nil` when the server doesn't say.
+    public let expiresInSeconds: Int64?
+    /// How long the refresh token lives, in seconds; GitHub says so.
+    public let refreshTokenExpiresInSeconds: Int64?
+    /// What was granted; `nil` when the server doesn't say, which means what was asked (RFC 6749 section 5.1).
+    public let grantedScopes: ScopeList?
+
+    init(
+        accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?,
+        idToken: consuming Secret<IDToken>?, subject: String?, expiresInSeconds: Int64?,
+        refreshTokenExpiresInSeconds: Int64?, grantedScopes: ScopeList?
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.idToken = idToken
+        self.subject = subject
+        self.expiresInSeconds = expiresInSeconds
+        self.refreshTokenExpiresInSeconds = refreshTokenExpiresInSeconds
+        self.grantedScopes = grantedScopes
+    }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+
+/// A real OAuth 2 and OpenID server (Debian's glewlwyd) of one test: on a free loopback port, in a directory of its
+/// own, with one user and clients, ended with the value.
+///
+/// It compares redirect URIs byte for byte, port included, so a test names the ones it will use.
+public final class Glewlwyd: Sendable {
+    public static let user = "alice"
+    public static let userPassword = "correct horse"
+
+    /// The token endpoints, each with an issuer of its own.
+    public enum Issuer: String, Sendable, CaseIterable {
+        /// Access tokens live an hour; refresh tokens are used once, and reuse revokes the family.
+        case hour
+        /// Access tokens live a few seconds; refresh tokens as above.
+        case seconds
+        /// Pushed authorization requests are required.
+        case pushed
+
+        var accessTokenSeconds: Int { self == .seconds ? 3 : 3600 }
+    }
+
+    /// Clients made at the start. `native` is public and uses PKCE; `confidential` has a secret that needs escaping.
+    public static let nativeClient = "native"
+    public static let confidentialClient = "confidential"
+    public static let confidentialSecret = "s3cr3t:/+ %&é"
+
+    public static let scopes = ["openid", "notes:read", "notes:write", "offline_access"]
+
+    public let directory: TestDirectory
+    /// `http://127.0.0.1:PORT`, or `https://…` with a private authority.
+    public let base: String
+    /// The PEM file to trust when the server speaks TLS.
+    public let certificateAuthority: CertificateAuthority?
+    private let server: RunningProgram
+
+    public func issuer(_ issuer: Issuer) -> String { "\(base)/api/\(issuer.rawValue)" }
+
+    /// Everything the server logged, which names users, clients and events.
+    public func log() throws -> String { String(decoding: try directory.read("log"), as: UTF8.self) }
+
+    /// Starts the server and waits until it serves its configuration.
+    ///
+    /// - Parameters:
+    ///   - redirectURIs: what its clients may name as `redirect_uri`.
+    ///   - tls: whether it serves HTTPS, with a certificate that only `certificateAuthority` vouches for.
+    public init(redirectURIs: [String], tls: Bool = false) async throws {
+        directory = try TestDirectory()
+        certificateAuthority = tls ? try await CertificateAuthority(in: directory) : nil
+        let setup = GlewlwydSetup(directory: directory, authority: certificateAuthority)
+        try await setup.makeDatabase()
+        (server, base) = try await setup.start()
+        try await setup.populate(base: base, redirectURIs: redirectURIs)
+    }
+
+    public func stop() async {
+        // SIGINT is what glewlwyd ends on in order.
+        await server.stop(SIGINT)
+    }
+
+    deinit { server.kill() }
+
+    // MARK: - What a person does in the browser
+
+    /// Signs the user in and consents to scopes; returns the session's cookie file for curl.
+    public func consent(client: String = nativeClient, scopes: [String] = Glewlwyd.scopes) async throws -> String {
+        let jar = directory / "cookies.\(UUID().uuidString)"
+        let api = GlewlwydAPI(base: base, cookies: jar, authority: certificateAuthority?.certificate)
+        try await api.call("POST", "auth/", ["username": Self.user, "password": Self.userPassword])
+        try await api.call("PUT", "auth/grant/" + client, ["scope": scopes.joined(separator: " ")])
+        return jar
+    }
+
+    /// Adds a client; the members are those of glewlwyd's API, over the defaults of the public client.
+    public func addClient(_ members: sending [String: Any], redirectURIs: [String]) async throws {
+        let api = GlewlwydAPI(
+            base: base, cookies: directory / "cookies.admin", authority: certificateAuthority?.certificate)
+        try await api.addClient(members, redirectURIs: redirectURIs)
+    }
+}

@@ -1,0 +1,151 @@
+internal import Foundation
+
+/// How a glewlwyd comes to life: its database, its configuration, its first user and clients.
+struct GlewlwydSetup {
+    let directory: TestDirectory
+    let authority: CertificateAuthority?
+
+    /// The schema that Debian installs, with the administrator admin/password in it.
+    private static let schema = "/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3"
+
+    func makeDatabase() async throws {
+        guard let schema = FileManager.default.contents(atPath: Self.schema) else {
+            throw ServiceFailure.missing(program: "glewlwyd")
+        }
+        // One transaction without a journal: about two hundred statements, and the file is thrown away later.
+        let statements = Array("PRAGMA journal_mode=OFF; BEGIN;\n".utf8) + schema + Array("\nCOMMIT;\n".utf8)
+        try await Program("sqlite3").run(["-bail", directory / "database"], input: statements).successful("sqlite3")
+        let page = try directory.makeFolder("www") + "/login.html"
+        try Data("<!doctype html><title>Sign in</title>".utf8).write(to: URL(fileURLWithPath: page))
+    }
+
+    /// Starts the server on a free port, and on another one when somebody was faster.
+    func start() async throws -> (RunningProgram, base: String) {
+        let glewlwyd = try Program("glewlwyd")
+        var failure: any Error = ServiceFailure("glewlwyd didn't start")
+        for _ in 0..<5 {
+            let port = try LoopbackPort.free()
+            let base = "\(authority == nil ? "http" : "https")://127.0.0.1:\(port)"
+            try directory.write("glewlwyd.conf", configuration(port: port, base: base))
+            let server = try glewlwyd.start(["--config-file=" + directory / "glewlwyd.conf"])
+            server.closeInput()
+            do {
+                try await server.wait(for: "its port") { try await answers(base) }
+                return (server, base)
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private func answers(_ base: String) async throws -> Bool {
+        var arguments = ["--silent", "--noproxy", "*", "--max-time", "2", "--output", "/dev/null", base + "/config"]
+        if let authority { arguments += ["--cacert", authority.certificate] }
+        return try await Program("curl").run(arguments).status == 0
+    }
+
+    private func configuration(port: UInt16, base: String) -> String {
+        var lines = """
+            port = \(port)
+            bind_address = "127.0.0.1"
+            external_url = "\(base)"
+            login_url = "login.html"
+            api_prefix = "api"
+            static_files_path = "\(directory / "www")/"
+            static_files_mime_types = ({ extension = ".html"; mime_type = "text/html" })
+            log_mode = "file"
+            log_level = "DEBUG"
+            log_file = "\(directory / "log")"
+            cookie_secure = 0
+            session_key = "SESSION"
+            session_expiration = 86400
+            admin_session_authentication = "cookie"
+            profile_session_authentication = "cookie"
+            login_api_enabled = true
+            admin_scope = "g_admin"
+            profile_scope = "g_profile"
+            hash_algorithm = "SHA512"
+            database = { type = "sqlite3"; path = "\(directory / "database")" }
+
+            """
+        for (kind, folder) in [
+            ("user", "user"), ("client", "client"), ("user_auth_scheme", "scheme"), ("plugin", "plugin"),
+        ] {
+            lines += "\(kind)_module_path = \"/usr/lib/glewlwyd/\(folder)\"\n"
+        }
+        if let authority {
+            lines += """
+                use_secure_connection = true
+                secure_connection_key_file = "\(authority.serverKey)"
+                secure_connection_pem_file = "\(authority.serverChain)"
+
+                """
+        }
+        return lines
+    }
+
+    // MARK: - What is in it
+
+    func populate(base: String, redirectURIs: [String]) async throws {
+        let api = GlewlwydAPI(base: base, cookies: directory / "cookies.admin", authority: authority?.certificate)
+        try await api.call("POST", "auth/", ["username": "admin", "password": "password"])
+        for scope in Glewlwyd.scopes where scope != "openid" {
+            // Age 0: a signed-in user isn't asked for the password again.
+            try await api.call(
+                "POST", "scope/",
+                ["name": scope, "display_name": scope, "password_required": true, "password_max_age": 0])
+        }
+        try await api.call(
+            "POST", "user/",
+            [
+                "username": Glewlwyd.user, "password": Glewlwyd.userPassword, "name": "Alice Example",
+                "email": "alice@example.test", "enabled": true, "scope": Glewlwyd.scopes + ["g_profile"],
+            ])
+        let keys = try await signingKeys()
+        for issuer in Glewlwyd.Issuer.allCases { try await addIssuer(issuer, base: base, keys: keys, api: api) }
+        try await api.addClient(["client_id": Glewlwyd.nativeClient], redirectURIs: redirectURIs)
+        try await api.addClient(
+            [
+                "client_id": Glewlwyd.confidentialClient, "confidential": true,
+                "client_secret": Glewlwyd.confidentialSecret, "token_endpoint_auth_method": ["client_secret_basic"],
+            ], redirectURIs: redirectURIs)
+    }
+
+    private func signingKeys() async throws -> String {
+        let file = directory / "keys.json"
+        try await Program("rnbyc").run(
+            [
+                "--jwks", "--generate", "ec256", "--key-id", "key", "--alg", "ES256", "--out-file-public", "/dev/null",
+                "--indent", "0", "--out-file", file,
+            ]
+        ).successful("rnbyc")
+        return String(decoding: try directory.read("keys.json"), as: UTF8.self)
+    }
+
+    private func addIssuer(_ issuer: Glewlwyd.Issuer, base: String, keys: String, api: GlewlwydAPI) async throws {
+        var parameters: [String: Any] = [
+            "iss": "\(base)/api/\(issuer.rawValue)", "jwks-private": keys, "default-kid": "key", "jwks-show": true,
+            "access-token-duration": issuer.accessTokenSeconds, "refresh-token-duration": 86_400, "code-duration": 60,
+            "refresh-token-rolling": true, "refresh-token-one-use": "always",
+            "allowed-scope": Glewlwyd.scopes, "allow-non-oidc": true,
+            "name-claim": "mandatory", "email-claim": "mandatory",
+            "introspection-revocation-allowed": true, "introspection-revocation-allow-target-client": true,
+            "introspection-revocation-auth-scope": ["offline_access"],
+            "oauth-par-allowed": true, "oauth-par-required": issuer == .pushed, "oauth-par-duration": 90,
+            "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
+            "oauth-as-iss-id": true,
+            "device-authorization-expiration": 600, "device-authorization-interval": 1,
+            "session-management-allowed": false,
+        ]
+        for allowed in ["code", "id-token", "refresh", "device"] { parameters["auth-type-\(allowed)-enabled"] = true }
+        for refused in ["token", "password", "client"] { parameters["auth-type-\(refused)-enabled"] = false }
+        parameters["auth-type-code-revoke-replayed"] = true
+        for (rule, on) in [("allowed", true), ("method-plain-allowed", false), ("required", true)] {
+            parameters["pkce-" + rule] = on
+        }
+        try await api.call(
+            "POST", "mod/plugin/",
+            ["module": "oidc", "name": issuer.rawValue, "display_name": issuer.rawValue, "parameters": parameters])
+    }
+}

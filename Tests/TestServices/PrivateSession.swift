@@ -1,0 +1,180 @@
+internal import Foundation
+internal import Synchronization
+
+/// A desktop session of one test: its own HOME, its own D-Bus session bus and, on it, a real gnome-keyring-daemon.
+///
+/// Nothing is shared with the user's session, nothing is started by the bus itself, and there is no display, so no
+/// prompt can appear unless the test brings a prompter. Everything ends with the value.
+public final class PrivateSession: Sendable {
+    /// The state in which gnome-keyring-daemon starts.
+    public enum Keyring: Sendable {
+        /// The default collection `login` is made at the first start, and open.
+        case unlocked
+        /// The collection is there and locked.
+        case locked
+        /// The bus has nobody who offers secrets.
+        case none
+    }
+
+    /// The password of the collection `login`.
+    public static let password = "keyring password"
+    /// Where the collection `login` is on the bus.
+    public static let loginCollection = "/org/freedesktop/secrets/collection/login"
+
+    public let directory: TestDirectory
+    /// For children: own HOME and XDG directories, and the address of this bus.
+    public let environment: [String: String]
+    /// The value of DBUS_SESSION_BUS_ADDRESS.
+    public let busAddress: String
+
+    private struct Running {
+        var bus: RunningProgram?
+        var daemon: RunningProgram?
+    }
+    private let running = Mutex(Running())
+
+    /// Starts a bus, and the daemon in the state asked for.
+    ///
+    /// - Parameter files: prepared keyring files by name, such as `login.keyring`, which the daemon will find.
+    public init(_ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:]) async throws {
+        directory = try TestDirectory()
+        var variables = try directory.environment()
+        busAddress = "unix:path=" + directory / "run/bus"
+        variables["DBUS_SESSION_BUS_ADDRESS"] = busAddress
+        environment = variables
+        try directory.makeFolder("data/keyrings")
+        for (name, bytes) in files { try directory.write("data/keyrings/" + name, bytes) }
+        try await startBus()
+        switch keyring {
+        case .unlocked:
+            try await startDaemon(password: Self.password)
+        case .locked:
+            // A first, unlocked run makes the collection; the second one finds it locked.
+            try await startDaemon(password: Self.password)
+            await stopDaemon()
+            try await startDaemon(password: nil)
+        case .none: break
+        }
+    }
+
+    deinit {
+        running.withLock {
+            $0.daemon?.kill()
+            $0.bus?.kill()
+        }
+    }
+
+    // MARK: - The bus
+
+    /// A bus without service activation: nothing starts behind the test's back.
+    private var busConfiguration: String {
+        """
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+          "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <busconfig>
+          <type>session</type>
+          <listen>\(busAddress)</listen>
+          <auth>EXTERNAL</auth>
+          <policy context="default">
+            <allow send_destination="*"/>
+            <allow receive_sender="*"/>
+            <allow own="*"/>
+          </policy>
+          <limit name="max_message_size">268435456</limit>
+          <limit name="max_incoming_bytes">268435456</limit>
+          <limit name="max_outgoing_bytes">268435456</limit>
+        </busconfig>
+
+        """
+    }
+
+    /// Starts the bus again after `killBus()`, at the same address.
+    public func startBus() async throws {
+        try directory.write("bus.conf", busConfiguration)
+        unsafe unlink(directory / "run/bus")
+        let bus = try Program("dbus-daemon").start(
+            ["--config-file=" + directory / "bus.conf", "--nofork", "--nopidfile", "--nosyslog"],
+            environment: environment)
+        bus.closeInput()
+        running.withLock { $0.bus = bus }
+        try await bus.wait(for: "the session bus") { [directory] in unsafe access(directory / "run/bus", F_OK) == 0 }
+    }
+
+    /// Kills the bus at once; whoever is connected loses the connection.
+    public func killBus() async {
+        let bus = running.withLock { $0.bus.take() }
+        bus?.kill()
+        _ = try? await bus?.finish(within: .seconds(5))
+    }
+
+    /// Calls a method of the bus or of a service on it; arguments in the notation of dbus-send(1).
+    @discardableResult
+    public func call(
+        _ destination: String, _ path: String, _ method: String, _ arguments: [String] = []
+    ) async throws -> String {
+        try await Program("dbus-send").run(
+            ["--session", "--print-reply=literal", "--dest=" + destination, path, method] + arguments,
+            environment: environment
+        ).successful(method).outputText
+    }
+
+    /// Whether somebody owns a name on the bus.
+    public func hasOwner(_ name: String = "org.freedesktop.secrets") async throws -> Bool {
+        let bus = "org.freedesktop.DBus"
+        return try await call(bus, "/", bus + ".NameHasOwner", ["string:" + name]).contains("true")
+    }
+
+    // MARK: - The daemon
+
+    /// The process id of the running daemon.
+    public var daemonPID: Int32? { running.withLock { $0.daemon?.pid } }
+
+    /// Starts gnome-keyring-daemon; with a password it unlocks the collection `login`, and makes it when missing.
+    ///
+    /// The collection stays locked when the password is wrong.
+    public func startDaemon(password: String?) async throws {
+        let arguments = ["--foreground", "--components=secrets"] + (password == nil ? [] : ["--unlock"])
+        let daemon = try Program("gnome-keyring-daemon").start(arguments, environment: environment)
+        // All of standard input is the password: a newline would be a part of it.
+        daemon.send(Array((password ?? "").utf8))
+        running.withLock { $0.daemon = daemon }
+        try await daemon.wait(for: "org.freedesktop.secrets on the bus") { try await hasOwner() }
+    }
+
+    /// Ends the daemon in an orderly way.
+    public func stopDaemon() async {
+        let daemon = running.withLock { $0.daemon.take() }
+        await daemon?.stop()
+    }
+
+    /// Kills the daemon in the midst of whatever it does.
+    public func killDaemon() async {
+        let daemon = running.withLock { $0.daemon.take() }
+        daemon?.kill()
+        _ = try? await daemon?.finish(within: .seconds(5))
+    }
+
+    /// Stops the daemon and starts it again, unlocked unless told otherwise.
+    public func restartDaemon(password: String? = PrivateSession.password) async throws {
+        await stopDaemon()
+        try await startDaemon(password: password)
+    }
+
+    /// SIGSTOP: the daemon keeps its name on the bus and answers nothing until `resumeDaemon()`.
+    public func suspendDaemon() { running.withLock { $0.daemon?.signal(SIGSTOP) } }
+    public func resumeDaemon() { running.withLock { $0.daemon?.signal(SIGCONT) } }
+
+    /// Locks a collection, as the desktop does when its user asks for that.
+    public func lock(_ collection: String = PrivateSession.loginCollection) async throws {
+        try await call(
+            "org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock",
+            ["array:objpath:" + collection])
+    }
+
+    // MARK: - Other people's clients
+
+    /// secret-tool(1) on this bus. Its standard output has no newline at the end when it is no terminal.
+    public func secretTool(_ arguments: [String], input: [UInt8] = []) async throws -> ProgramRun {
+        try await Program("secret-tool").run(arguments, environment: environment, input: input)
+    }
+}

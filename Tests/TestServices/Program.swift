@@ -1,0 +1,60 @@
+internal import Foundation
+
+/// A program that a test runs: `try Program("secret-tool").run(["lookup", …], environment: …)`.
+///
+/// Nothing of the test's own environment reaches it, standard input is a pipe (or empty), and it has no terminal.
+public struct Program: Sendable {
+    public static let searchPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
+    public let path: String
+
+    /// Finds a program by name on the system's path, or takes an absolute path.
+    public init(_ name: String) throws {
+        let candidates = name.hasPrefix("/") ? [name] : Self.searchPath.split(separator: ":").map { "\($0)/\(name)" }
+        guard let found = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else {
+            throw ServiceFailure.missing(program: name)
+        }
+        path = found
+    }
+
+    /// Runs the program to its end and returns what it said. A status other than 0 is not an error here.
+    ///
+    /// - Throws: `ServiceFailure` when it can't be started or runs past `timeout`; it is killed then.
+    public func run(
+        _ arguments: [String] = [], environment: [String: String] = ["PATH": Program.searchPath],
+        input: [UInt8] = [], folder: String = "/", timeout: Duration = .seconds(60)
+    ) async throws -> ProgramRun {
+        let running = try start(arguments, environment: environment, folder: folder)
+        running.send(input)
+        return try await running.finish(within: timeout)
+    }
+
+    /// Starts the program and leaves it running; it is killed at the latest when the returned value dies.
+    ///
+    /// Its standard input stays open until `closeInput()` or `finish()`.
+    public func start(
+        _ arguments: [String] = [], environment: [String: String] = ["PATH": Program.searchPath], folder: String = "/"
+    ) throws -> RunningProgram {
+        try RunningProgram(path: path, arguments: arguments, environment: environment, folder: folder)
+    }
+}
+
+/// What a finished program said.
+public struct ProgramRun: Sendable {
+    /// The exit status; 128 + n for a program that signal n ended, as shells count.
+    public let status: Int32
+    public let output: [UInt8]
+    public let errorOutput: [UInt8]
+
+    public var outputText: String { String(decoding: output, as: UTF8.self) }
+    public var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
+
+    /// The run itself when it exited with 0, else an error that shows its standard error output.
+    @discardableResult
+    public func successful(_ what: String) throws -> ProgramRun {
+        guard status == 0 else {
+            throw ServiceFailure("\(what): exit status \(status)\n\(errorText)\(outputText)")
+        }
+        return self
+    }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// A fresh directory of one test, `/tmp/lk-XXXXXX` with mode 0700, removed when the value dies.
+///
+/// The name is short because unix sockets live in it, whose paths must stay under 108 bytes.
+public final class TestDirectory: Sendable {
+    public let path: String
+
+    public init() throws {
+        var template = Array("/tmp/lk-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw ServiceFailure.system("mkdtemp", errno) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        Leash.shared.hold(directory: path)
+    }
+
+    deinit {
+        removeTree()
+        Leash.shared.free(directory: path)
+    }
+
+    private func removeTree() {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            // A test that took the write permission from a folder gives it back here, then removal succeeds.
+            let walk = FileManager.default.enumerator(atPath: path)
+            while let name = walk?.nextObject() as? String {
+                _ = unsafe chmod(self / name, 0o700)
+            }
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    /// The path of a name inside, which need not exist.
+    public static func / (directory: TestDirectory, name: String) -> String {
+        directory.path + "/" + name
+    }
+
+    /// Makes a folder inside, parents included, with mode 0700.
+    @discardableResult
+    public func makeFolder(_ name: String, mode: Int = 0o700) throws -> String {
+        let folder = self / name
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
+        return folder
+    }
+
+    /// Writes a file inside and gives it exactly this mode, whatever the umask.
+    @discardableResult
+    public func write(_ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600) throws -> String {
+        let file = self / name
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        guard unsafe chmod(file, mode) == 0 else { throw ServiceFailure.system("chmod", errno) }
+        return file
+    }
+
+    @discardableResult
+    public func write(_ name: String, _ text: String, mode: UInt32 = 0o600) throws -> String {
+        try write(name, Array(text.utf8), mode: mode)
+    }
+
+    public func read(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: self / name)))
+    }
+
+    /// The environment of a child that must see nothing of the user: its own HOME and XDG base directories in here.
+    ///
+    /// There is no session bus and no display in it; `PrivateSession` adds a bus of its own.
+    public func environment() throws -> [String: String] {
+        var variables = ["PATH": Program.searchPath, "LANG": "C.UTF-8", "TZ": "UTC"]
+        for (variable, folder) in [
+            ("HOME", "home"), ("XDG_DATA_HOME", "data"), ("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state"),
+            ("XDG_CACHE_HOME", "cache"), ("XDG_RUNTIME_DIR", "run"), ("TMPDIR", "tmp"),
+        ] {
+            variables[variable] = try makeFolder(folder)
+        }
+        return variables
+    }
+}

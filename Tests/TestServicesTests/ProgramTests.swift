@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import TestServices
+
+struct ProgramTests {
+    @Test func `a program gets its input, its environment and nothing else`() async throws {
+        let shell = try Program("sh")
+        let run = try await shell.run(
+            ["-c", "cat; env; echo error >&2; exit 3"], environment: ["ONLY": "this"], input: Array("input\n".utf8))
+        let lines = run.outputText.split(separator: "\n")
+        #expect(lines.first == "input")
+        #expect(lines.contains("ONLY=this"))
+        #expect(!lines.contains { $0.hasPrefix("HOME=") })
+        #expect(run.errorText == "error\n")
+        #expect(run.status == 3)
+    }
+
+    @Test func `a mebibyte goes in and comes out unchanged`() async throws {
+        let bytes = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        #expect(try await Program("cat").run(input: bytes).output == bytes)
+    }
+
+    @Test func `a program that doesn't read its input ends all the same`() async throws {
+        let run = try await Program("true").run(input: [UInt8](repeating: 0, count: 1 << 20))
+        #expect(run.status == 0)
+    }
+
+    @Test func `a program past its time is killed together with what it started`() async throws {
+        let directory = try TestDirectory()
+        let fifo = directory / "alive"
+        try await Program("mkfifo").run([fifo]).successful("mkfifo")
+        let reader = try Program("cat").start([fifo])
+        await #expect(throws: ServiceFailure.self) {
+            // The inner sleep holds the writing end of the pipe open for as long as it lives.
+            try await Program("sh").run(["-c", "(sleep 1000) >'\(fifo)' & wait"], timeout: .milliseconds(300))
+        }
+        #expect(try await reader.finish(within: .seconds(20)).status == 0)
+    }
+
+    @Test func `a missing program is named together with what to do`() {
+        #expect {
+            _ = try Program("no-such-program-anywhere")
+        } throws: {
+            "\($0)".contains("`no-such-program-anywhere` is not installed") && "\($0)".contains("Tests/set-up")
+        }
+    }
+
+    @Test func `output of a running program can be read before it ends`() async throws {
+        let running = try Program("cat").start()
+        running.type("hello\n")
+        try await running.wait(for: "the echo") { running.outputSoFar == "hello\n" }
+        #expect(running.isRunning)
+        #expect(try await running.finish().status == 0)
+    }
+
+    @Test func `a signal that ends a program shows in its status as in a shell`() async throws {
+        let running = try Program("sleep").start(["1000"])
+        running.signal(SIGTERM)
+        #expect(try await running.finish().status == 128 + SIGTERM)
+    }
+}
+
+struct TestDirectoryTests {
+    @Test func `a test directory is short, private, and gone when its value is`() throws {
+        var directory: TestDirectory? = try TestDirectory()
+        let path = try #require(directory).path
+        #expect(path.utf8.count == 14)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+        let folder = try #require(directory).makeFolder("a/b")
+        try #require(directory).write("a/b/c", "text")
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder)
+        directory = nil
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `the environment of a test directory names no bus and nothing of the user`() throws {
+        let directory = try TestDirectory()
+        let environment = try directory.environment()
+        #expect(Set(environment.keys).isSuperset(of: ["HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "PATH"]))
+        #expect(environment["DBUS_SESSION_BUS_ADDRESS"] == nil)
+        for (variable, value) in environment where variable.hasPrefix("XDG_") || variable == "HOME" {
+            #expect(value.hasPrefix(directory.path + "/"))
+        }
+    }
+}
+
+struct LeashTests {
+    @Test func `when a test run is gone, its programs and directories go too, and no others`() async throws {
+        let leash = Leash()
+        let (held, freed) = (try Program("sleep").start(["1000"]), try Program("sleep").start(["1000"]))
+        let (folder, kept) = (try TestDirectory(), try TestDirectory())
+        for process in [held.pid, freed.pid] { leash.hold(process: process) }
+        for directory in [folder.path, kept.path] { leash.hold(directory: directory) }
+        leash.free(process: freed.pid)
+        leash.free(directory: kept.path)
+        leash.letGo()
+        #expect(try await held.finish(within: .seconds(20)).status == 128 + SIGKILL)
+        let limit = ContinuousClock.now + .seconds(20)
+        while FileManager.default.fileExists(atPath: folder.path), ContinuousClock.now < limit {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        #expect(FileManager.default.fileExists(atPath: kept.path))
+        #expect(freed.isRunning)
+    }
+}

@@ -102,7 +102,7 @@ let package = Package(
             dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
             path: "Tests/Integration"),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
-        .testTarget(name: "DocumentationTests", dependencies: ["TestServices"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
     ],
     swiftLanguageModes: [.v6]
 )

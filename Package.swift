@@ -47,7 +47,9 @@ let package = Package(
 
         // MARK: Stores
         .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
-        .target(name: "InMemory", dependencies: ["Credentials", "Sodium"], path: "Sources/Stores/InMemory"),
+        .target(
+            name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
+            path: "Sources/Stores/InMemory"),
         .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
         .target(
             name: "SecretService",
@@ -63,16 +65,16 @@ let package = Package(
 
         // MARK: Products for other people's tests
         .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
-        .target(name: "StoreContract", dependencies: ["Credentials"]),
+        .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog"]),
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection"]),
+        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening"]),
         .target(
             name: "SignInCommands",
             dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
-        .executableTarget(name: "latchkey", dependencies: ["StoreCommands"]),
+        .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
         .executableTarget(name: "latchkey-auth", dependencies: ["SignInCommands"]),
 
         // MARK: Tests

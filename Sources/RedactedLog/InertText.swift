@@ -18,7 +18,7 @@ enum InertText {
         return result
     }
 
-    private static func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
+    static func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x5C: true
         // Soft hyphen, Arabic letter mark, zero-width and direction marks, separators, overrides, isolates, the

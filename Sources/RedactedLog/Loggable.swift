@@ -22,6 +22,9 @@ public protocol Loggable {
 public struct LoggableText: Loggable, Sendable, Hashable {
     let text: String
 
+    /// The text as it is, for output that does its own quoting, such as JSON.
+    package var unredacted: String { text }
+
     /// - Parameters:
     ///   - reviewed: why this text holds no secret; for the reader of the source, never shown.
     ///   - unredacted: the text.

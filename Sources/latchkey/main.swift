@@ -1,1 +1,4 @@
-print("latchkey")
+internal import StoreCommands
+internal import StoreSelection
+
+await CommandProgram(commands: StoreCommandTable.all, catalogue: .standard).main()

@@ -1,0 +1,58 @@
+public import RedactedLog
+
+/// What protects this process, and what could not be applied.
+public struct HardeningReport: Sendable, Hashable {
+    public enum Measure: Sendable, Hashable, CaseIterable, Loggable {
+        /// Descriptors 0 to 2 are open, so that no file of ours can take their place.
+        case standardDescriptors
+        /// `RLIMIT_CORE` is 0.
+        case noCoreDump
+        /// `PR_SET_DUMPABLE` is 0: no core dump, and no other process of the same user reads this one's memory.
+        case notDumpable
+        /// A crash prints no backtrace, which would show bytes of memory.
+        case noBacktrace
+        /// Variables that make libraries print what they send are removed.
+        case noDebugVariables
+        /// The C heap is overwritten as it is freed.
+        case freedMemoryOverwritten
+
+        /// Safe: words of ours.
+        public var logMessage: LogMessage {
+            switch self {
+            case .standardDescriptors: "standard descriptors open"
+            case .noCoreDump: "core dumps off"
+            case .notDumpable: "not dumpable"
+            case .noBacktrace: "backtraces off"
+            case .noDebugVariables: "debug variables removed"
+            case .freedMemoryOverwritten: "freed memory overwritten"
+            }
+        }
+    }
+
+    public private(set) var applied: [Measure] = []
+    /// With the errno that the system gave, or 0.
+    public private(set) var refused: [Refusal] = []
+
+    public struct Refusal: Sendable, Hashable {
+        public let measure: Measure
+        public let number: Int32
+    }
+
+    mutating func note(_ measure: Measure, number: Int32?) {
+        if let number {
+            refused.append(Refusal(measure: measure, number: number))
+        } else {
+            applied.append(measure)
+        }
+    }
+}
+
+extension HardeningReport: Loggable {
+    // Safe: words of ours and error numbers.
+    public var logMessage: LogMessage {
+        let done = LogMessage.joined(applied.map(\.logMessage))
+        if refused.isEmpty { return "process hardened: \(done)" }
+        let missing = LogMessage.joined(refused.map { "\($0.measure) (errno \($0.number))" })
+        return "process hardened: \(done); refused: \(missing)"
+    }
+}

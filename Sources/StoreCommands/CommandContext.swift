@@ -1,0 +1,101 @@
+public import Credentials
+public import RedactedLog
+internal import Secrets
+public import StoreSelection
+public import Terminal
+
+/// What a command works with. The defaults are in `CommandProgram`; tests make their own.
+public struct CommandContext: Sendable {
+    public let environment: ProgramEnvironment
+    public let output: TerminalOutput
+    public let prompt: SecretPrompt
+    public let logger: Logger
+    public let settings: StoreSettings
+    public let selector: StoreSelector
+    /// The store that the arguments, the environment or the configuration name.
+    public let namedStore: NamedStore?
+    public let configurationFolder: String
+
+    /// The moment at which an operation that starts now gives up.
+    public var deadline: Deadline { settings.deadline }
+
+    /// Opens the chosen store.
+    public func openStore() async throws -> any CredentialStore {
+        try await selector.open(named: namedStore, settings: settings).store
+    }
+}
+
+extension CommandContext {
+    /// Takes the world as arguments, environment and configuration describe it.
+    public init(
+        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue
+    ) throws {
+        let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
+        let configuration = try StoreConfiguration(readingFileAt: folder + "/config")
+        let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
+        let prompt = SecretPrompt(isAllowed: mayPrompt)
+        let logger = Self.logger(arguments)
+
+        self.environment = environment
+        self.output = output
+        self.prompt = prompt
+        self.logger = logger
+        configurationFolder = folder
+        settings = StoreSettings(
+            vaultPath: AbsolutePath.of(
+                arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
+                    ?? environment.dataDirectory + "/vault"),
+            vaultKey: Self.vaultKey(environment, configuration, prompt), mayPrompt: mayPrompt,
+            timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30))
+        selector = StoreSelector(
+            catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
+            logger: logger)
+        namedStore = try Self.namedStore(arguments, environment, configuration)
+    }
+
+    private static func logger(_ arguments: ParsedArguments) -> Logger {
+        let level = LogLevel.allCases.first { $0.name.description == arguments.value(GlobalOptions.logLevel) }
+        let sink: any LogSink =
+            arguments.value(GlobalOptions.logFormat) == "json" ? JSONLinesLogSink() : TextLogSink()
+        return Logger("latchkey.command", minimumLevel: level ?? .warning, sink: sink)
+    }
+
+    /// A vault that is named is a choice of the vault, at the rank of the place that names it.
+    private static func namedStore(
+        _ arguments: ParsedArguments, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration
+    ) throws -> NamedStore? {
+        let store = arguments.value(GlobalOptions.store)
+        let vault = arguments.value(GlobalOptions.vault)
+        if let store, vault != nil, store != "vault" {
+            throw CommandFailure(
+                .usage, "selection.contradiction", "--vault names a vault, but --store names another store",
+                hint: "leave one of them out")
+        }
+        let ranks: [(store: String?, vault: String?, source: StoreChoiceSource)] = [
+            (store, vault, .argument),
+            (environment["LATCHKEY_STORE"], environment["LATCHKEY_VAULT"], .environment),
+            (configuration.store, configuration.vault, .configuration),
+        ]
+        for rank in ranks {
+            if let name = rank.store { return NamedStore(name: name, source: rank.source) }
+            if rank.vault != nil { return NamedStore(name: "vault", source: rank.source) }
+        }
+        return nil
+    }
+
+    private static func vaultKey(
+        _ environment: ProgramEnvironment, _ configuration: StoreConfiguration, _ prompt: SecretPrompt
+    ) -> StoreSettings.VaultKey {
+        if let path = environment["LATCHKEY_KEY_FILE"] { return .keyFile(path: AbsolutePath.of(path)) }
+        if let path = environment["LATCHKEY_PASSPHRASE_FILE"] { return .passphraseFile(path: AbsolutePath.of(path)) }
+        if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }
+        if let path = configuration.passphraseFile { return .passphraseFile(path: AbsolutePath.of(path)) }
+        return .ask { () throws(StoreError) in
+            do throws(PromptError) {
+                return try prompt.ask("Passphrase of the vault", as: Passphrase.self)
+            } catch {
+                throw StoreError(prompt: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+internal import ProcessHardening
+internal import RedactedLog
+public import StoreSelection
+internal import Terminal
+
+/// A program of Latchkey: its commands, and what it does with those of the other program.
+public struct CommandProgram: Sendable {
+    private let commands: [Command]
+    private let catalogue: StoreCatalogue
+
+    public init(commands: [Command], catalogue: StoreCatalogue) {
+        self.commands = commands
+        self.catalogue = catalogue
+    }
+
+    /// Hardens the process, runs the command that its arguments name, and ends it.
+    public func main() async -> Never {
+        let hardening = Hardening.apply()
+        let environment = ProgramEnvironment.current()
+        let output = TerminalOutput(program: LatchkeyGrammar.grammar.program, environment: environment)
+        let status: ExitStatus
+        do {
+            let request = try LatchkeyGrammar.grammar.parse(ProgramArguments.current())
+            status = try await answer(request, environment: environment, output: output, hardening: hardening)
+        } catch {
+            status = Self.report(error, on: output)
+        }
+        exit(status.rawValue)
+    }
+
+    private func answer(
+        _ request: CommandLineRequest, environment: ProgramEnvironment, output: TerminalOutput,
+        hardening: HardeningReport
+    ) async throws -> ExitStatus {
+        switch request {
+        case .help(let text):
+            try output.write(text)
+        case .version:
+            try output.write("\(LatchkeyGrammar.grammar.program) \(LatchkeyGrammar.version)")
+        case .run(let arguments):
+            guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
+                throw OtherProgram.replaceThisProcess()
+            }
+            let context = try CommandContext(
+                arguments: arguments, environment: environment, output: output, catalogue: catalogue)
+            context.logger.debug("\(hardening)")
+            return try await command.run(arguments, context)
+        }
+        return .success
+    }
+
+    /// Says what went wrong, and returns the status for it.
+    private static func report(_ error: any Error, on output: TerminalOutput) -> ExitStatus {
+        switch error {
+        case let error as any CommandError:
+            output.report(error)
+            return error.exitStatus
+        case StoreSelector.Failure.selection(let error):
+            output.report(error)
+            return error.exitStatus
+        case StoreSelector.Failure.store(let error):
+            output.report(error)
+            return error.exitStatus
+        default:
+            output.report(CommandFailure(.internalError, "internal.unexpected", "an unexpected error occurred"))
+            return .internalError
+        }
+    }
+}

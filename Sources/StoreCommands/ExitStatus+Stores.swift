@@ -1,0 +1,45 @@
+public import Credentials
+public import StoreSelection
+public import Terminal
+
+extension StoreError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .unavailable, .unsupported: .unavailable
+        case .locked, .promptDismissed, .permissionDenied, .wrongKey: .refused
+        case .timedOut, .busy: .tryAgain
+        case .cancelled: .interrupted
+        case .corrupted, .tooLarge: .badData
+        case .conflict, .cannotWrite: .cannotWrite
+        case .protocolViolation: .protocolError
+        }
+    }
+}
+
+extension StoreError {
+    /// What a question to the person means for the store that needed the answer.
+    init(prompt error: PromptError) {
+        let code: Code =
+            switch error.problem {
+            case .forbidden, .noTerminal, .failed: .locked
+            case .dismissed: .promptDismissed
+            case .interrupted: .cancelled
+            case .tooLong, .different: .wrongKey
+            }
+        self.init(code, error.cause, hint: error.hint)
+    }
+}
+
+extension CredentialKeyError: CommandError {
+    public var exitStatus: ExitStatus { .usage }
+}
+
+extension StoreSelectionError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch problem {
+        case .unknownName(.argument), .notPersistent, .contradiction: .usage
+        case .unknownName: .configuration
+        case .noneWorks: .unavailable
+        }
+    }
+}

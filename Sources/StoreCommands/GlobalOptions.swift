@@ -1,0 +1,22 @@
+public import Terminal
+
+/// The options that every command takes.
+public enum GlobalOptions {
+    public static let store = CommandOption.value(
+        "--store", "STORE", help: "where credentials are kept: secret-service or vault")
+    public static let vault = CommandOption.value(
+        "--vault", "PATH", help: "the vault's file; means --store vault")
+    public static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
+    public static let timeout = CommandOption.value(
+        "--timeout", "SECONDS", form: .seconds, help: "how long a store or server may take (30)")
+    public static let logLevel = CommandOption.value(
+        "--log-level", "LEVEL", form: .choice(["error", "warning", "info", "debug", "trace"]),
+        help: "error, warning, info, debug or trace (warning)")
+    public static let logFormat = CommandOption.value(
+        "--log-format", "FORMAT", form: .choice(["text", "json"]), help: "text or json")
+
+    public static let all = [store, vault, noPrompt, timeout, logLevel, logFormat]
+
+    /// For commands that show a table.
+    public static let json = CommandOption.flag("--json", help: "show JSON instead of a table")
+}

@@ -1,0 +1,17 @@
+internal import Credentials
+internal import Terminal
+
+/// The two operands that name a credential.
+enum KeyOperands {
+    static let both: [CommandOperand] = [
+        .required("SERVICE", help: "what the secret is for, such as a host"),
+        .required("ACCOUNT", help: "whose it is"),
+    ]
+}
+
+extension ParsedArguments {
+    /// The key that SERVICE and ACCOUNT make.
+    func credentialKey() throws(CredentialKeyError) -> CredentialKey {
+        try CredentialKey(service: operand("SERVICE"), account: operand("ACCOUNT"))
+    }
+}

@@ -1,0 +1,21 @@
+public import Terminal
+
+/// The whole command line of Latchkey, whichever of its programs runs a command.
+public enum LatchkeyGrammar {
+    public static let version: StaticString = "0.1.0"
+
+    public static let grammar = CommandGrammar(
+        program: "latchkey", summary: "keeps sign-ins: secrets in a keyring or a sealed vault, OAuth on top",
+        version: version, globalOptions: GlobalOptions.all,
+        commands: SignInDefinitions.all + StoreCommandTable.all.map(\.definition),
+        details: """
+            environment:
+              LATCHKEY_STORE            as --store
+              LATCHKEY_VAULT            as --vault
+              LATCHKEY_KEY_FILE         the file with the vault's key
+              LATCHKEY_PASSPHRASE_FILE  the file with the vault's passphrase
+              LATCHKEY_CONFIG           the configuration's folder
+              NO_COLOR, BROWSER         as everywhere
+              No variable holds a secret itself.
+            """)
+}

@@ -1,0 +1,40 @@
+internal import Glibc
+internal import RedactedLog
+internal import Terminal
+
+/// `latchkey-auth`, which runs the commands that need the network.
+enum OtherProgram {
+    private static let name = "latchkey-auth"
+
+    /// Becomes that program, with the same arguments, or returns why it can't.
+    ///
+    /// It is looked for beside this program, then in `../lib/latchkey`; never on `PATH`, where somebody else's program
+    /// could have its name.
+    static func replaceThisProcess() -> CommandFailure {
+        guard let folder = folderOfThisProgram() else {
+            return CommandFailure(.unavailable, "program.not-found", "the path of this program can't be read")
+        }
+        for path in ["\(folder)/\(name)", "\(folder)/../lib/latchkey/\(name)"] where unsafe access(path, X_OK) == 0 {
+            unsafe execv(path, CommandLine.unsafeArgv)
+            return CommandFailure(
+                .unavailable, "program.not-started", "\(shown(path)) can't be started (errno \(errno))")
+        }
+        return CommandFailure(
+            .unavailable, "program.not-found",
+            "latchkey-auth, which this command needs, is not installed beside latchkey in \(shown(folder))",
+            hint: "install both programs in one folder, or latchkey-auth in ../lib/latchkey")
+    }
+
+    private static func folderOfThisProgram() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0, count < buffer.count, let slash = buffer.prefix(count).lastIndex(of: UInt8(ascii: "/")) else {
+            return nil
+        }
+        return String(decoding: buffer.prefix(slash), as: UTF8.self)
+    }
+
+    private static func shown(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "the path of this installation", unredacted: path)
+    }
+}

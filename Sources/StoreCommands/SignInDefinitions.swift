@@ -1,0 +1,62 @@
+public import Terminal
+
+/// The commands that `latchkey-auth` runs. They are defined here, so that `latchkey` can check a command line and show
+/// its help without the network's libraries.
+public enum SignInDefinitions {
+    public static let account = CommandOption.value("--account", "ACCOUNT", help: "which account; else the current one")
+    public static let certificateAuthority = CommandOption.value(
+        "--ca-file", "FILE", help: "trust the certificates in this PEM file instead of the system's")
+    public static let clientID = CommandOption.value("--client-id", "ID", help: "the client's id at the server")
+    public static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope to ask for")
+    public static let browser = CommandOption.flag("--browser", help: "use a browser on this machine")
+    public static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
+    public static let redirect = CommandOption.value(
+        "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
+    public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
+    public static let clientSecret = CommandOption.flag(
+        "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
+    public static let data = CommandOption.value(
+        "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
+
+    private static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
+
+    public static let signIn = CommandDefinition(
+        "sign-in", summary: "sign in and keep the session", operands: [provider],
+        options: [account, clientID, scope, browser, paste, redirect, certificateAuthority])
+    public static let signOut = CommandDefinition(
+        "sign-out", summary: "revoke the session where the server can, and delete it", operands: [provider],
+        options: [account, certificateAuthority])
+    public static let accounts = CommandDefinition(
+        "accounts", summary: "list who is signed in",
+        operands: [.optional("PROVIDER", help: "only this provider")], options: [GlobalOptions.json])
+    public static let use = CommandDefinition(
+        "use", summary: "make an account the current one",
+        operands: [provider, .required("ACCOUNT", help: "an account from latchkey accounts")])
+    public static let token = CommandDefinition(
+        "token", summary: "write the access token to standard output, refreshed when it has expired",
+        operands: [provider], options: [account, certificateAuthority],
+        details: "The token's bytes are written as they are, without a line break.")
+    public static let request = CommandDefinition(
+        "request", summary: "send a request with the access token, and write the answer's body",
+        operands: [
+            provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
+            .required("URL", help: "where to; https, or a loopback address"),
+        ],
+        options: [account, data, certificateAuthority])
+    public static let providerAdd = CommandDefinition(
+        "provider", "add", summary: "add a server to sign in at",
+        operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
+        options: [issuer, clientID, clientSecret, scope, redirect, certificateAuthority])
+    public static let providerList = CommandDefinition(
+        "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
+    public static let providerRemove = CommandDefinition(
+        "provider", "remove", summary: "forget a server and its client secret",
+        operands: [.required("NAME", help: "a name from latchkey provider list")])
+    public static let demo = CommandDefinition(
+        "demo", summary: "show the whole path on a server in this process, then audit every byte of it",
+        details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
+
+    public static let all = [
+        signIn, signOut, accounts, use, token, request, providerAdd, providerList, providerRemove, demo,
+    ]
+}

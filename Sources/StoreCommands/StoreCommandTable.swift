@@ -1,0 +1,6 @@
+/// The commands that work on stores alone, and need no network.
+public enum StoreCommandTable {
+    public static let all = [
+        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
+    ]
+}

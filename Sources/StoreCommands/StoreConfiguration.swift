@@ -1,0 +1,79 @@
+internal import Glibc
+internal import RedactedLog
+internal import Terminal
+
+/// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
+///
+/// The names are `store`, `vault`, `key-file` and `passphrase-file`. It holds no secret.
+struct StoreConfiguration: Sendable, Equatable {
+    private(set) var store: String?
+    private(set) var vault: String?
+    private(set) var keyFile: String?
+    private(set) var passphraseFile: String?
+
+    static let maximumByteCount = 64 * 1024
+
+    /// Reads the file; without a file everything is `nil`.
+    init(readingFileAt path: String) throws {
+        try self.init(parsing: Self.text(ofFileAt: path), path: path)
+    }
+
+    private static func text(ofFileAt path: String) throws -> String {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 {
+            if errno == ENOENT || errno == ENOTDIR { return "" }
+            throw unreadable(path, "can't be read (errno \(errno))")
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: maximumByteCount + 1)
+        var count = 0
+        while count < bytes.count {
+            let more = unsafe bytes.withUnsafeMutableBytes {
+                unsafe Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
+            }
+            if more < 0 && errno == EINTR { continue }
+            if more < 0 { throw unreadable(path, "can't be read (errno \(errno))") }
+            if more == 0 { break }
+            count += more
+        }
+        guard count <= maximumByteCount else { throw unreadable(path, "is longer than 64 KiB") }
+        guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+            throw unreadable(path, "is not valid UTF-8")
+        }
+        return text
+    }
+
+    /// - Parameter path: for messages.
+    init(parsing text: String, path: String) throws {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let line = Self.trim(line)
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw Self.unreadable(path, "has no = in line \(index + 1)") }
+            let value = String(Self.trim(parts[1]))
+            guard !value.isEmpty else { throw Self.unreadable(path, "has no value in line \(index + 1)") }
+            switch Self.trim(parts[0]) {
+            case "store": store = value
+            case "vault": vault = value
+            case "key-file": keyFile = value
+            case "passphrase-file": passphraseFile = value
+            default: throw Self.unreadable(path, "has an unknown name in line \(index + 1)")
+            }
+        }
+    }
+
+    private static func trim(_ text: Substring) -> Substring {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        var rest = text.drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return rest
+    }
+
+    private static func unreadable(_ path: String, _ what: LogMessage) -> CommandFailure {
+        let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
+        return CommandFailure(
+            .configuration, "configuration.invalid", "the configuration \(path) \(what)",
+            hint: "its lines are `name = value`, with store, vault, key-file or passphrase-file")
+    }
+}

@@ -1,0 +1,66 @@
+public import Credentials
+internal import Glibc
+internal import RedactedLog
+
+/// The file that remembers which store was found, so that a later run uses the same one or says why it can't.
+///
+/// It holds the store's name and a line break. It is written whole or not at all.
+public struct RememberedChoice: Sendable, Hashable {
+    public let path: String
+
+    /// - Parameter path: `$XDG_STATE_HOME/latchkey/store`. Its folder is made (0700) when it is missing.
+    public init(path: String) {
+        self.path = path
+    }
+
+    private static let maximumByteCount = 64
+
+    /// Returns the name, or `nil` when nothing is remembered. Text that can't be a store's name is returned as it is:
+    /// the selector refuses it.
+    public func read() throws(StoreError) -> String? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor < 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw unusable(.unavailable, "can't be read", errno)
+        }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: Self.maximumByteCount)
+        let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+        guard count >= 0 else { throw unusable(.unavailable, "can't be read", errno) }
+        return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+
+    /// Remembers a name, replacing the one before.
+    public func write(_ name: StaticString) throws(StoreError) {
+        try makeFolders()
+        let draft = "\(path).\(getpid())"
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+        guard descriptor >= 0 else { throw unusable(.cannotWrite, "can't be written", errno) }
+        let bytes = Array("\(name)\n".utf8)
+        let written = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        var number: Int32? = written ? nil : errno
+        close(descriptor)
+        if number == nil, unsafe rename(draft, path) != 0 { number = errno }
+        if let number {
+            unsafe unlink(draft)
+            throw unusable(.cannotWrite, "can't be written", number)
+        }
+    }
+
+    private func makeFolders() throws(StoreError) {
+        var made = ""
+        for part in path.split(separator: "/").dropLast() {
+            made += "/" + part
+            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST {
+                throw unusable(.cannotWrite, "can't be written", errno)
+            }
+        }
+    }
+
+    private func unusable(_ code: StoreError.Code, _ what: StaticString, _ number: Int32) -> StoreError {
+        let path = LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
+        return StoreError(
+            code, "the file that remembers the store, \(path), \(what)", hint: "name the store with --store",
+            platform: .errno(number))
+    }
+}

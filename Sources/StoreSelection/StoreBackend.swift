@@ -1,0 +1,73 @@
+public import Credentials
+public import Secrets
+
+/// What opening a store may need, whichever it is.
+public struct StoreSettings: Sendable {
+    /// Where the key of a vault comes from.
+    public enum VaultKey: Sendable {
+        /// A file made by `latchkey vault init --key-file`.
+        case keyFile(path: String)
+        /// A file whose bytes, one line break at the end left out, are the passphrase.
+        case passphraseFile(path: String)
+        /// Ask the person. It throws `locked` or `promptDismissed` when nobody answers.
+        case ask(@Sendable () throws(StoreError) -> Secret<Passphrase>)
+    }
+
+    public var vaultPath: String
+    public var vaultKey: VaultKey
+    /// Whether a store may ask the person for anything; `--no-prompt` forbids it.
+    public var mayPrompt: Bool
+    /// How long one operation may take; a person's answer to a question of ours is not counted.
+    public var timeout: Duration
+
+    public init(vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30)) {
+        self.vaultPath = vaultPath
+        self.vaultKey = vaultKey
+        self.mayPrompt = mayPrompt
+        self.timeout = timeout
+    }
+
+    /// The moment at which an operation that starts now gives up.
+    public var deadline: Deadline { .after(timeout) }
+}
+
+/// A kind of store that can be chosen: an entry of a `StoreCatalogue`.
+public struct StoreBackend: Sendable {
+    /// The name on the command line, such as `vault`.
+    public let name: StaticString
+    /// Whether it keeps what it is given after the process has ended. A store that doesn't is never chosen.
+    public let isPersistent: Bool
+    /// Throws why the store can't be used here and now. It asks nobody anything and changes nothing.
+    public let probe: @Sendable (StoreSettings) async throws(StoreError) -> Void
+    public let open: @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
+
+    public init(
+        name: StaticString, isPersistent: Bool = true,
+        probe: @escaping @Sendable (StoreSettings) async throws(StoreError) -> Void,
+        open: @escaping @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
+    ) {
+        self.name = name
+        self.isPersistent = isPersistent
+        self.probe = probe
+        self.open = open
+    }
+}
+
+/// The stores that can be chosen, the preferred one first.
+public struct StoreCatalogue: Sendable {
+    public private(set) var backends: [StoreBackend]
+
+    public init(_ backends: [StoreBackend]) {
+        self.backends = backends
+    }
+
+    /// Returns the catalogue with one more store at its end. Names have to differ.
+    public func adding(_ backend: StoreBackend) -> StoreCatalogue {
+        precondition(self[backend.name.description] == nil, "\(backend.name) is in the catalogue already")
+        return StoreCatalogue(backends + [backend])
+    }
+
+    public subscript(_ name: String) -> StoreBackend? {
+        backends.first { $0.name.description == name }
+    }
+}

@@ -1,0 +1,118 @@
+public import Credentials
+public import RedactedLog
+
+/// Where the name of a chosen store comes from.
+public enum StoreChoiceSource: Sendable, Hashable, Loggable {
+    /// `--store`, or `--vault`, which means the vault.
+    case argument
+    /// `LATCHKEY_STORE`, or `LATCHKEY_VAULT`, which means the vault.
+    case environment
+    /// The configuration file.
+    case configuration
+    /// An earlier run found it and remembered it.
+    case remembered
+    /// Found just now, by asking each store in turn.
+    case probed
+
+    /// Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .argument: "named on the command line"
+        case .environment: "named in the environment"
+        case .configuration: "named in the configuration"
+        case .remembered: "used before"
+        case .probed: "the first one that works"
+        }
+    }
+}
+
+/// Why a store of the catalogue wasn't chosen.
+public struct StoreRefusal: Sendable, Hashable, Loggable {
+    public let name: StaticString
+    public let error: StoreError
+
+    public init(name: StaticString, error: StoreError) {
+        self.name = name
+        self.error = error
+    }
+
+    /// Safe: a name of ours and a redacted error.
+    public var logMessage: LogMessage { "\(name): \(error)" }
+
+    public static func == (left: StoreRefusal, right: StoreRefusal) -> Bool {
+        left.name.description == right.name.description && left.error == right.error
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name.description)
+        hasher.combine(error)
+    }
+}
+
+/// Which store is used, who said so, and why the ones before it were not.
+public struct StoreChoice: Sendable, Loggable {
+    public let backend: StoreBackend
+    public let source: StoreChoiceSource
+    /// In catalogue order; empty unless `source` is `probed`.
+    public let refusals: [StoreRefusal]
+
+    /// Safe: names of ours and redacted errors.
+    public var logMessage: LogMessage {
+        let choice: LogMessage = "\(backend.name) (\(source))"
+        return refusals.isEmpty
+            ? choice : "\(choice); refused: \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))"
+    }
+}
+
+/// Why no store could be chosen.
+public struct StoreSelectionError: RedactedError, Hashable {
+    public enum Problem: Sendable, Hashable {
+        /// No store of the catalogue has this name.
+        case unknownName(StoreChoiceSource)
+        /// The in-memory store was named where what it keeps would be lost.
+        case notPersistent
+        /// Two arguments contradict each other.
+        case contradiction
+        /// Every store of the catalogue refused.
+        case noneWorks([StoreRefusal])
+    }
+
+    public let problem: Problem
+    /// The names that could have been given.
+    public let names: [LogMessage]
+
+    init(_ problem: Problem, catalogue: StoreCatalogue) {
+        self.problem = problem
+        names = catalogue.backends.filter(\.isPersistent).map { "\($0.name)" }
+    }
+
+    public var codeName: StaticString {
+        switch problem {
+        case .unknownName: "selection.unknown-store"
+        case .notPersistent: "selection.not-persistent"
+        case .contradiction: "selection.contradiction"
+        case .noneWorks: "selection.no-store"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch problem {
+        case .unknownName(.argument): "--store names no store that there is"
+        case .unknownName(.environment): "LATCHKEY_STORE names no store that there is"
+        case .unknownName(.configuration): "the configuration names no store that there is"
+        case .unknownName: "the store that was used before is unknown to this program"
+        case .notPersistent: "the in-memory store would forget at once what it is given"
+        case .contradiction: "--vault names a vault, but --store names another store"
+        case .noneWorks(let refusals):
+            "no store can be used; \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch problem {
+        case .unknownName, .notPersistent: "the stores are \(LogMessage.joined(names))"
+        case .contradiction: "leave one of them out"
+        case .noneWorks: "make a vault with latchkey vault init, or start a keyring"
+        }
+    }
+}

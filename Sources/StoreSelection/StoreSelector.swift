@@ -1,0 +1,115 @@
+public import Credentials
+public import RedactedLog
+
+/// A store that somebody named, and where.
+public struct NamedStore: Sendable, Hashable {
+    public let name: String
+    public let source: StoreChoiceSource
+
+    public init(name: String, source: StoreChoiceSource) {
+        self.name = name
+        self.source = source
+    }
+}
+
+/// Chooses a store: the one that was named, else the one that was used before, else the first that works.
+///
+/// Nothing is chosen silently: the answer says why, and what was named or used before and is gone is an error, never a
+/// reason to take another store.
+public struct StoreSelector: Sendable {
+    public let catalogue: StoreCatalogue
+    private let remembered: RememberedChoice?
+    private let logger: Logger
+
+    /// - Parameter remembered: `nil` remembers nothing.
+    public init(catalogue: StoreCatalogue, remembered: RememberedChoice?, logger: Logger = .disabled) {
+        self.catalogue = catalogue
+        self.remembered = remembered
+        self.logger = logger.category("latchkey.selection")
+    }
+
+    /// What the choosing and opening of a store throws.
+    public enum Failure: Error, Sendable, Hashable {
+        case selection(StoreSelectionError)
+        case store(StoreError)
+    }
+
+    /// Chooses a store without opening it.
+    public func choose(
+        named: NamedStore?, settings: StoreSettings
+    ) async throws(Failure) -> StoreChoice {
+        if let named { return try choice(of: named) }
+        if let name = try rememberedName() {
+            return try choice(of: NamedStore(name: name, source: .remembered))
+        }
+        return try await probe(settings)
+    }
+
+    /// Chooses a store and opens it.
+    public func open(
+        named: NamedStore?, settings: StoreSettings
+    ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
+        let choice = try await choose(named: named, settings: settings)
+        logger.info("store: \(choice)")
+        do throws(StoreError) {
+            return (try await choice.backend.open(settings), choice)
+        } catch {
+            throw .store(choice.source == .remembered ? explained(error) : error)
+        }
+    }
+
+    // MARK: - Named
+
+    private func choice(of named: NamedStore) throws(Failure) -> StoreChoice {
+        guard let backend = catalogue[named.name] else {
+            throw .selection(StoreSelectionError(.unknownName(named.source), catalogue: catalogue))
+        }
+        guard backend.isPersistent else { throw .selection(StoreSelectionError(.notPersistent, catalogue: catalogue)) }
+        return StoreChoice(backend: backend, source: named.source, refusals: [])
+    }
+
+    private func rememberedName() throws(Failure) -> String? {
+        do throws(StoreError) {
+            return try remembered?.read()
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// A person who never named a store has to learn why it is this one.
+    private func explained(_ error: StoreError) -> StoreError {
+        guard error.code == .unavailable else { return error }
+        let other: LogMessage = "or choose another store with --store"
+        let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start it again, \(other)"
+        return StoreError(
+            error.code, "the store that was used before is gone: \(error.cause)", hint: hint, platform: error.platform)
+    }
+
+    // MARK: - Probing
+
+    private func probe(_ settings: StoreSettings) async throws(Failure) -> StoreChoice {
+        var refusals: [StoreRefusal] = []
+        for backend in catalogue.backends where backend.isPersistent {
+            do throws(StoreError) {
+                try await backend.probe(settings)
+            } catch {
+                if error.code == .cancelled { throw .store(error) }
+                logger.info("\(backend.name) can't be used: \(error)")
+                refusals.append(StoreRefusal(name: backend.name, error: error))
+                continue
+            }
+            remember(backend.name)
+            return StoreChoice(backend: backend, source: .probed, refusals: refusals)
+        }
+        throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))
+    }
+
+    /// Not being able to remember costs the next run a probe; it is no reason to fail this one.
+    private func remember(_ name: StaticString) {
+        do throws(StoreError) {
+            try remembered?.write(name)
+        } catch {
+            logger.warning("the choice of \(name) can't be remembered: \(error)")
+        }
+    }
+}

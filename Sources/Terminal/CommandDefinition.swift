@@ -1,0 +1,77 @@
+/// A word of the command line that is no option.
+public struct CommandOperand: Sendable {
+    public let name: StaticString
+    public let isOptional: Bool
+    public let help: StaticString
+
+    public static func required(_ name: StaticString, help: StaticString) -> CommandOperand {
+        CommandOperand(name: name, isOptional: false, help: help)
+    }
+
+    public static func optional(_ name: StaticString, help: StaticString) -> CommandOperand {
+        CommandOperand(name: name, isOptional: true, help: help)
+    }
+}
+
+/// A command as people see it. Parsing, `--help` and suggestions come from this one value.
+public struct CommandDefinition: Sendable {
+    /// One or two words: `get`, `vault init`.
+    public let words: [StaticString]
+    /// What it does, in a phrase without a full stop.
+    public let summary: StaticString
+    public let operands: [CommandOperand]
+    public let options: [CommandOption]
+    /// More about it: whole lines.
+    public let details: StaticString
+
+    public init(
+        _ words: StaticString..., summary: StaticString, operands: [CommandOperand] = [],
+        options: [CommandOption] = [], details: StaticString = ""
+    ) {
+        precondition((1...2).contains(words.count), "a command has one word or two")
+        self.words = words
+        self.summary = summary
+        self.operands = operands
+        self.options = options
+        self.details = details
+    }
+
+    /// The words with spaces between them.
+    public var name: String { words.map(\.description).joined(separator: " ") }
+
+    /// `set [OPTIONS] SERVICE ACCOUNT`.
+    var usage: String {
+        let operands = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name.description }
+        return ([name, "[OPTIONS]"] + operands).joined(separator: " ")
+    }
+}
+
+/// All commands of a program, with the options that each of them takes.
+public struct CommandGrammar: Sendable {
+    public let program: StaticString
+    public let summary: StaticString
+    public let version: StaticString
+    public let globalOptions: [CommandOption]
+    public let commands: [CommandDefinition]
+    /// Lines at the end of the program's help: the environment.
+    public let details: StaticString
+
+    public init(
+        program: StaticString, summary: StaticString, version: StaticString, globalOptions: [CommandOption],
+        commands: [CommandDefinition], details: StaticString = ""
+    ) {
+        self.program = program
+        self.summary = summary
+        self.version = version
+        self.globalOptions = globalOptions
+        self.commands = commands
+        self.details = details
+    }
+
+    static let help = CommandOption.flag("--help", help: "show this help and end")
+    static let versionOption = CommandOption.flag("--version", help: "show the version and end")
+
+    func commands(startingWith word: String) -> [CommandDefinition] {
+        commands.filter { $0.words[0].description == word }
+    }
+}

@@ -1,0 +1,199 @@
+internal import RedactedLog
+
+/// What a command line asks for.
+public enum CommandLineRequest: Sendable {
+    case run(ParsedArguments)
+    /// Show the help of the program, of a group such as `vault`, or of a command.
+    case help(HelpText)
+    case version
+}
+
+extension CommandGrammar {
+    /// Reads a command line, its program name left out. Arguments are bytes: nothing is repaired on the way.
+    ///
+    /// Options may stand before and after operands, as `--name value` or `--name=value`; after `--` everything is an
+    /// operand.
+    public func parse(_ arguments: [[UInt8]]) throws(UsageError) -> CommandLineRequest {
+        var reader = ArgumentReader(grammar: self)
+        for (index, bytes) in arguments.enumerated() {
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw UsageError(
+                    .invalidUTF8, "argument \(index + 1) is not valid UTF-8", hint: "give names and paths in UTF-8")
+            }
+            try reader.take(text)
+        }
+        return try reader.finish()
+    }
+}
+
+/// The state of reading one command line.
+private struct ArgumentReader {
+    let grammar: CommandGrammar
+    private var group: String?
+    private var command: CommandDefinition?
+    private var operands: [String] = []
+    private var values: [String: [String]] = [:]
+    /// The option whose value comes next.
+    private var awaiting: CommandOption?
+    private var optionsEnded = false
+    private var wantsHelp = false
+    private var wantsVersion = false
+
+    init(grammar: CommandGrammar) {
+        self.grammar = grammar
+    }
+
+    mutating func take(_ text: String) throws(UsageError) {
+        if let option = awaiting {
+            guard !text.hasPrefix("--") else { throw missingValue(option) }
+            awaiting = nil
+            try set(option, to: text)
+        } else if optionsEnded || !text.hasPrefix("-") || text == "-" {
+            try takeWord(text)
+        } else if text == "--" {
+            optionsEnded = true
+        } else {
+            try takeOption(text)
+        }
+    }
+
+    mutating func finish() throws(UsageError) -> CommandLineRequest {
+        if let awaiting { throw missingValue(awaiting) }
+        if wantsHelp { return .help(HelpText(grammar: grammar, group: group, command: command)) }
+        if wantsVersion { return .version }
+        guard let command else { throw incomplete() }
+        if let missing = command.operands.dropFirst(operands.count).first(where: { !$0.isOptional }) {
+            throw UsageError(.missingOperand, "\(missing.name) is missing", hint: usageHint(command))
+        }
+        return .run(
+            ParsedArguments(
+                command: command, globalOptions: grammar.globalOptions, values: values, operands: operands))
+    }
+
+    // MARK: - Words
+
+    private mutating func takeWord(_ text: String) throws(UsageError) {
+        if let command {
+            guard operands.count < command.operands.count else {
+                let hint: LogMessage = "\(usageHint(command)); a secret is never given as an argument"
+                throw UsageError(.tooManyOperands, "there are too many arguments", hint: hint)
+            }
+            operands.append(text)
+        } else if let group {
+            let members = grammar.commands(startingWith: group)
+            command = members.first { $0.words.count == 2 && $0.words[1].description == text }
+            if command == nil {
+                throw unknownCommand(
+                    text, after: members[0].words[0], words: members.compactMap { $0.words.dropFirst().first })
+            }
+        } else {
+            let found = grammar.commands(startingWith: text)
+            if let first = found.first {
+                if first.words.count == 1 { command = first } else { group = text }
+            } else {
+                throw unknownCommand(text, after: nil, words: grammar.commands.map { $0.words[0] })
+            }
+        }
+    }
+
+    private func unknownCommand(_ text: String, after group: StaticString?, words: [StaticString]) -> UsageError {
+        let prefix: LogMessage = group.map { "\($0) " } ?? ""
+        let hint: LogMessage =
+            if let near = Suggestion.nearest(to: text, in: words) {
+                "did you mean \(grammar.program) \(prefix)\(near)?"
+            } else {
+                "see \(grammar.program) \(prefix)--help"
+            }
+        let cause: LogMessage =
+            if let name = UsageError.name(text) {
+                "there is no command \(prefix)\(name)"
+            } else {
+                "there is no such command"
+            }
+        return UsageError(.unknownCommand, cause, hint: hint)
+    }
+
+    private func incomplete() -> UsageError {
+        guard let group, let first = grammar.commands(startingWith: group).first else {
+            return UsageError(.noCommand, "no command was given", hint: "see \(grammar.program) --help")
+        }
+        let words = grammar.commands(startingWith: group).compactMap { $0.words.dropFirst().first }
+        return UsageError(
+            .noCommand, "\(first.words[0]) needs a command",
+            hint: "one of \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))")
+    }
+
+    // MARK: - Options
+
+    private mutating func takeOption(_ text: String) throws(UsageError) {
+        let name = String(text.prefix { $0 != "=" })
+        let value = name.utf8.count < text.utf8.count ? String(text.dropFirst(name.count + 1)) : nil
+        if value == nil && (name == "--help" || name == "-h") {
+            wantsHelp = true
+        } else if value == nil && name == "--version" {
+            wantsVersion = true
+        } else if let option = known.first(where: { $0.name.description == name }) {
+            try takeKnown(option, value)
+        } else {
+            throw unknownOption(name)
+        }
+    }
+
+    private mutating func takeKnown(_ option: CommandOption, _ value: String?) throws(UsageError) {
+        if option.placeholder == nil {
+            guard value == nil else {
+                throw UsageError(.unexpectedValue, "\(option.name) takes no value", hint: usageHint(command))
+            }
+            try set(option, to: "")
+        } else if let value {
+            try set(option, to: value)
+        } else {
+            awaiting = option
+        }
+    }
+
+    private mutating func set(_ option: CommandOption, to value: String) throws(UsageError) {
+        let name = option.name.description
+        if option.placeholder != nil, let problem = option.problem(with: value) {
+            throw UsageError(.badValue, problem, hint: usageHint(command))
+        }
+        guard option.isRepeatable || values[name] == nil else {
+            throw UsageError(.repeatedOption, "\(option.name) was given more than once", hint: "give it once")
+        }
+        values[name, default: []].append(value)
+    }
+
+    private var known: [CommandOption] { (command?.options ?? []) + grammar.globalOptions }
+
+    private func unknownOption(_ name: String) -> UsageError {
+        let all = known + [CommandGrammar.help, CommandGrammar.versionOption]
+        let hint: LogMessage =
+            if let near = Suggestion.nearest(to: name, in: all.map(\.name)) {
+                "did you mean \(near)?"
+            } else {
+                usageHint(command)
+            }
+        let cause: LogMessage =
+            if let shown = UsageError.name(name) { "there is no option \(shown)" } else { "there is no such option" }
+        return UsageError(.unknownOption, cause, hint: hint)
+    }
+
+    private func missingValue(_ option: CommandOption) -> UsageError {
+        UsageError(
+            .missingValue, "\(option.name) needs a value",
+            hint: "write \(option.name) \(option.placeholder ?? ""), or \(option.name)=\(option.placeholder ?? "")")
+    }
+
+    private func usageHint(_ command: CommandDefinition?) -> LogMessage {
+        guard let command else { return "see \(grammar.program) --help" }
+        return "usage: \(grammar.program) \(command.usageMessage)"
+    }
+}
+
+extension CommandDefinition {
+    /// The usage line out of our own words.
+    fileprivate var usageMessage: LogMessage {
+        let operands: [LogMessage] = operands.map { $0.isOptional ? "[\($0.name)]" : "\($0.name)" }
+        return LogMessage.joined(words.map { "\($0)" } + ["[OPTIONS]"] + operands, separator: " ")
+    }
+}

@@ -1,0 +1,64 @@
+internal import RedactedLog
+
+/// An option of a command: the parser, the help and the completions read it.
+public struct CommandOption: Sendable {
+    /// What an option's value has to be.
+    public enum ValueForm: Sendable {
+        case text
+        /// One of these words.
+        case choice([StaticString])
+        /// A number of seconds above zero, such as `2` or `0.5`.
+        case seconds
+    }
+
+    /// With its two hyphens, such as `--store`.
+    public let name: StaticString
+    /// What stands for the value in the help, or `nil` when the option takes none.
+    public let placeholder: StaticString?
+    public let form: ValueForm
+    public let isRepeatable: Bool
+    public let help: StaticString
+
+    /// An option without a value.
+    public static func flag(_ name: StaticString, help: StaticString) -> CommandOption {
+        CommandOption(name: name, placeholder: nil, form: .text, isRepeatable: false, help: help)
+    }
+
+    /// An option with a value.
+    public static func value(
+        _ name: StaticString, _ placeholder: StaticString, form: ValueForm = .text, repeats: Bool = false,
+        help: StaticString
+    ) -> CommandOption {
+        CommandOption(name: name, placeholder: placeholder, form: form, isRepeatable: repeats, help: help)
+    }
+
+    /// As it stands in a usage line: `--store STORE`.
+    var usage: String {
+        guard let placeholder else { return name.description }
+        return "\(name) \(placeholder)" + (isRepeatable ? "…" : "")
+    }
+}
+
+extension CommandOption {
+    /// Returns what is wrong with a value, or `nil`. The value itself isn't repeated: it may be a secret gone astray.
+    func problem(with value: String) -> LogMessage? {
+        switch form {
+        case .text:
+            return value.isEmpty ? "\(name) needs a value that is not empty" : nil
+        case .choice(let words):
+            if words.contains(where: { $0.description == value }) { return nil }
+            return "\(name) takes \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))"
+        case .seconds:
+            return Seconds.parse(value) == nil ? "\(name) takes a number of seconds above 0, up to 86400" : nil
+        }
+    }
+}
+
+/// Reads a number of seconds.
+enum Seconds {
+    static func parse(_ text: String) -> Duration? {
+        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard isPlain, let number = Double(text), number > 0, number <= 86400 else { return nil }
+        return .milliseconds(max(1, Int(number * 1000)))
+    }
+}

@@ -1,0 +1,78 @@
+public import RedactedLog
+
+/// The statuses that Latchkey's programs end with; the numbers from 64 on are those of sysexits(3).
+public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
+    case success = 0
+    /// There is no such credential, account or provider.
+    case notFound = 1
+    /// The command line is wrong.
+    case usage = 64
+    /// What was given or stored is damaged, or not what it has to be.
+    case badData = 65
+    /// The store or the server can't be reached.
+    case unavailable = 69
+    /// A mistake in Latchkey.
+    case internalError = 70
+    /// The output, the vault or a file can't be written.
+    case cannotWrite = 73
+    /// Timed out or busy: the same call may work later.
+    case tryAgain = 75
+    /// The server broke the protocol.
+    case protocolError = 76
+    /// Refused, locked or dismissed.
+    case refused = 77
+    /// The configuration is wrong.
+    case configuration = 78
+    /// Interrupted with Ctrl-C.
+    case interrupted = 130
+
+    /// What `--help` says about it.
+    var meaning: StaticString {
+        switch self {
+        case .success: "done"
+        case .notFound: "not found"
+        case .usage: "wrong usage"
+        case .badData: "bad or damaged data"
+        case .unavailable: "store or server unavailable"
+        case .internalError: "internal error"
+        case .cannotWrite: "cannot write"
+        case .tryAgain: "timed out or busy: try again"
+        case .protocolError: "the server broke the protocol"
+        case .refused: "refused, locked or dismissed"
+        case .configuration: "wrong configuration"
+        case .interrupted: "interrupted"
+        }
+    }
+}
+
+/// An error that a command can end with.
+public protocol CommandError: RedactedError {
+    var exitStatus: ExitStatus { get }
+}
+
+/// An error of another module, with the status that this command gives it.
+public struct CommandFailure: CommandError {
+    public let codeName: StaticString
+    public let cause: LogMessage
+    public let hint: LogMessage?
+    public let exitStatus: ExitStatus
+    public let logMessage: LogMessage
+
+    /// Wraps an error; what it says stays the same.
+    public init(_ error: some RedactedError, _ exitStatus: ExitStatus) {
+        codeName = error.codeName
+        cause = error.cause
+        hint = error.hint
+        logMessage = error.logMessage
+        self.exitStatus = exitStatus
+    }
+
+    /// Makes an error of the command's own.
+    public init(_ exitStatus: ExitStatus, _ codeName: StaticString, _ cause: LogMessage, hint: LogMessage? = nil) {
+        self.codeName = codeName
+        self.cause = cause
+        self.hint = hint
+        self.exitStatus = exitStatus
+        logMessage = "\(cause) [\(codeName)]"
+    }
+}

@@ -1,0 +1,41 @@
+public import RedactedLog
+
+/// JSON for `--json` (RFC 8259), out of parts that can be logged.
+public indirect enum JSONValue: Sendable {
+    case null
+    case bool(Bool)
+    case number(Int64)
+    /// Text as it is: control characters are escaped by JSON's rules, not by the log's.
+    case text(LoggableText)
+    case message(LogMessage)
+    case array([JSONValue])
+    /// Members stay in this order.
+    case object([(name: StaticString, value: JSONValue)])
+
+    /// Text that may be missing.
+    public static func optional(_ text: LoggableText?) -> JSONValue { text.map { .text($0) } ?? .null }
+
+    /// The document, indented by two spaces, without a line break at its end.
+    var text: String { render(indent: "") }
+
+    private func render(indent: String) -> String {
+        let inner = indent + "  "
+        switch self {
+        case .null: return "null"
+        case .bool(let value): return value ? "true" : "false"
+        case .number(let value): return String(value)
+        case .text(let value): return JSONText.quote(value.unredacted)
+        case .message(let value): return JSONText.quote(value.text)
+        case .array(let elements):
+            if elements.isEmpty { return "[]" }
+            let lines = elements.map { inner + $0.render(indent: inner) }
+            return "[\n" + lines.joined(separator: ",\n") + "\n\(indent)]"
+        case .object(let members):
+            if members.isEmpty { return "{}" }
+            let lines = members.map {
+                "\(inner)\(JSONText.quote($0.name.description)): \($0.value.render(indent: inner))"
+            }
+            return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
+        }
+    }
+}

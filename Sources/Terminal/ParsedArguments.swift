@@ -1,0 +1,47 @@
+/// The options and operands of a command line, checked against the definition of its command.
+public struct ParsedArguments: Sendable {
+    public let command: CommandDefinition
+    private let globalOptions: [CommandOption]
+    private let values: [String: [String]]
+    private let operands: [String]
+
+    init(
+        command: CommandDefinition, globalOptions: [CommandOption], values: [String: [String]], operands: [String]
+    ) {
+        self.command = command
+        self.globalOptions = globalOptions
+        self.values = values
+        self.operands = operands
+    }
+
+    /// Whether a flag was given.
+    public func has(_ option: CommandOption) -> Bool { !all(option).isEmpty }
+
+    /// The value of an option, or `nil` when it wasn't given.
+    public func value(_ option: CommandOption) -> String? { all(option).first }
+
+    /// All values of an option that can be repeated, in order.
+    public func all(_ option: CommandOption) -> [String] {
+        let name = option.name.description
+        let isDefined = (command.options + globalOptions).contains { $0.name.description == name }
+        precondition(isDefined, "\(command.name) has no option \(name)")
+        return values[name] ?? []
+    }
+
+    /// The value of an option in seconds.
+    public func seconds(_ option: CommandOption) -> Duration? { value(option).flatMap(Seconds.parse) }
+
+    /// An operand that the command requires.
+    public func operand(_ name: String) -> String {
+        guard let text = optionalOperand(name) else { preconditionFailure("\(name) is not required") }
+        return text
+    }
+
+    /// An operand that may be left out.
+    public func optionalOperand(_ name: String) -> String? {
+        guard let index = command.operands.firstIndex(where: { $0.name.description == name }) else {
+            preconditionFailure("\(command.name) has no operand \(name)")
+        }
+        return index < operands.count ? operands[index] : nil
+    }
+}

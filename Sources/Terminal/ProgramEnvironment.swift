@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// The environment's variables and the directories that follow from them. No variable holds a secret.
+public struct ProgramEnvironment: Sendable {
+    /// All variables; where a name or value is not UTF-8, the variable is left out.
+    public let variables: [String: String]
+    /// The person's home directory: `HOME`, or else what the user database says.
+    public let home: String
+
+    public init(variables: [String: String], home: String) {
+        self.variables = variables
+        self.home = home
+    }
+
+    /// The value of a variable; an empty one counts as not set.
+    public subscript(_ name: String) -> String? {
+        variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// This process's environment.
+    public static func current() -> ProgramEnvironment {
+        var variables: [String: String] = [:]
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            if let text = unsafe String(validatingCString: entry), let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            unsafe next += 1
+        }
+        if let home = variables["HOME"], home.hasPrefix("/") {
+            return ProgramEnvironment(variables: variables, home: home)
+        }
+        let home = unsafe getpwuid(getuid()).flatMap { unsafe String(validatingCString: $0.pointee.pw_dir) }
+        return ProgramEnvironment(variables: variables, home: home ?? "/")
+    }
+
+    // MARK: - Directories (XDG Base Directory Specification)
+
+    /// `$XDG_DATA_HOME/latchkey`.
+    public var dataDirectory: String { directory("XDG_DATA_HOME", ".local/share") }
+    /// `$XDG_CONFIG_HOME/latchkey`.
+    public var configurationDirectory: String { directory("XDG_CONFIG_HOME", ".config") }
+    /// `$XDG_STATE_HOME/latchkey`.
+    public var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") }
+
+    /// A relative path in such a variable is invalid and ignored, as the specification asks.
+    private func directory(_ name: String, _ standard: String) -> String {
+        let base = self[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (base ?? "\(home)/\(standard)") + "/latchkey"
+    }
+}

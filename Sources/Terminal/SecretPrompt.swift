@@ -1,0 +1,167 @@
+public import RedactedLog
+public import Secrets
+
+/// Asks a person for a secret on the terminal, without echo.
+///
+/// The terminal is `/dev/tty`, so that standard input and output stay free for data. It reads byte by byte (a canonical
+/// terminal would cut a paste at 4,096 bytes) straight into guarded memory. Backspace, Ctrl-U and Ctrl-D work; Ctrl-C
+/// puts the terminal back and throws `interrupted`; a signal that ends the process puts it back too.
+public struct SecretPrompt: Sendable {
+    private let path: String
+    private let isAllowed: Bool
+
+    /// - Parameter isAllowed: `false` for `--no-prompt`: every question throws `forbidden`.
+    public init(path: String = "/dev/tty", isAllowed: Bool) {
+        self.path = path
+        self.isAllowed = isAllowed
+    }
+
+    /// Asks and returns the answer, its line break left out. Longer than `limit` bytes throws `tooLong`.
+    public func ask<Purpose: SecretPurpose>(
+        _ question: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20
+    ) throws(PromptError) -> Secret<Purpose> {
+        guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
+        let device = try TerminalDevice(path: path, question: question)
+        let mode = try device.enterSecretMode(question: question)
+        defer { mode.leave() }
+        device.write("\(question.text): ")
+        defer { device.write("\r\n") }
+        var line = SecretLine(limit: limit)
+        while true {
+            let byte: UInt8
+            switch device.readByte() {
+            case .byte(let value): byte = value
+            case .end: throw PromptError(problem: .dismissed, question: question)
+            case .failed(let number): throw PromptError(problem: .failed(number: number), question: question)
+            }
+            switch line.take(byte) {
+            case .more: continue
+            case .finished: return line.finish(as: purpose)
+            case .interrupted: throw PromptError(problem: .interrupted, question: question)
+            case .dismissed: throw PromptError(problem: .dismissed, question: question)
+            case .tooLong: throw PromptError(problem: .tooLong(limit: limit), question: question)
+            }
+        }
+    }
+
+    /// Asks twice and returns the answer when both are the same; otherwise throws `different`.
+    public func askTwice<Purpose: SecretPurpose>(
+        _ question: LogMessage, again: LogMessage, as purpose: Purpose.Type
+    ) throws(PromptError) -> Secret<Purpose> {
+        let first = try ask(question, as: purpose)
+        let second = try ask(again, as: purpose)
+        guard first.matches(second) else { throw PromptError(problem: .different, question: question) }
+        return first
+    }
+}
+
+/// A line of secret bytes while it is typed.
+struct SecretLine: ~Copyable {
+    enum Outcome { case more, finished, interrupted, dismissed, tooLong }
+
+    private var builder: SecretBuilder
+
+    init(limit: Int) {
+        builder = SecretBuilder(limit: limit)
+    }
+
+    /// Takes the next byte as the keyboard sent it.
+    mutating func take(_ byte: UInt8) -> Outcome {
+        switch byte {
+        case 0x0A, 0x0D: return .finished
+        case 0x03, 0x1C: return .interrupted
+        case 0x04 where builder.byteCount == 0: return .dismissed
+        case 0x04: return .finished
+        case 0x15: builder.removeAll()
+        case 0x08, 0x7F: removeLastCharacter()
+        default:
+            do {
+                try builder.append(byte)
+            } catch {
+                return .tooLong
+            }
+        }
+        return .more
+    }
+
+    consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> Secret<Purpose> {
+        builder.finish(as: purpose)
+    }
+
+    /// Takes off one character of UTF-8: its continuation bytes, then its first byte.
+    private mutating func removeLastCharacter() {
+        while builder.byteCount > 0 {
+            let isContinuation = builder.withExposedBytes { $0[$0.count - 1] & 0xC0 == 0x80 }
+            builder.removeLast()
+            if !isContinuation { return }
+        }
+    }
+}
+
+/// Why a person couldn't be asked, or didn't answer.
+public struct PromptError: CommandError, Hashable {
+    public enum Problem: Sendable, Hashable {
+        /// `--no-prompt` was given.
+        case forbidden
+        /// There is no terminal; open(2)'s errno.
+        case noTerminal(number: Int32)
+        /// The person ended the input without an answer.
+        case dismissed
+        case interrupted
+        case tooLong(limit: Int)
+        /// Two answers that have to be the same are not.
+        case different
+        case failed(number: Int32)
+    }
+
+    public let problem: Problem
+    /// What was asked, or would have been.
+    public let question: LogMessage
+
+    init(problem: Problem, question: LogMessage) {
+        self.problem = problem
+        self.question = question
+    }
+
+    public var codeName: StaticString {
+        switch problem {
+        case .forbidden: "prompt.forbidden"
+        case .noTerminal: "prompt.no-terminal"
+        case .dismissed: "prompt.dismissed"
+        case .interrupted: "prompt.interrupted"
+        case .tooLong: "prompt.too-long"
+        case .different: "prompt.different"
+        case .failed: "prompt.failed"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch problem {
+        case .forbidden: "an answer is needed, and --no-prompt forbids asking (\(question))"
+        case .noTerminal(let number): "there is no terminal to ask on (errno \(number)) (\(question))"
+        case .dismissed: "the question was dismissed (\(question))"
+        case .interrupted: "interrupted"
+        case .tooLong(let limit): "the answer is longer than \(limit) bytes"
+        case .different: "the two answers are not the same"
+        case .failed(let number): "the terminal can't be used (errno \(number))"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch problem {
+        case .forbidden: "run it without --no-prompt, or name a file (see --help)"
+        case .noTerminal: "run it in a terminal, or name a file (see --help)"
+        case .dismissed, .different: "try again"
+        case .interrupted, .tooLong, .failed: nil
+        }
+    }
+
+    public var exitStatus: ExitStatus {
+        switch problem {
+        case .forbidden, .noTerminal, .dismissed: .refused
+        case .interrupted: .interrupted
+        case .tooLong, .different: .badData
+        case .failed: .unavailable
+        }
+    }
+}

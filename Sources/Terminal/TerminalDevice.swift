@@ -1,0 +1,121 @@
+internal import Glibc
+internal import RedactedLog
+
+/// An open terminal.
+struct TerminalDevice: ~Copyable {
+    enum Reading { case byte(UInt8), end, failed(number: Int32) }
+
+    private let descriptor: Int32
+
+    init(path: String, question: LogMessage) throws(PromptError) {
+        descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
+        if descriptor < 0 { throw PromptError(problem: .noTerminal(number: errno), question: question) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                if count < 0 && errno == EINTR { continue }
+                if count <= 0 { return }
+                written += count
+            }
+        }
+    }
+
+    func readByte() -> Reading {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(descriptor, &byte, 1)
+            if count == 1 { return .byte(byte) }
+            if count == 0 { return .end }
+            if errno != EINTR { return .failed(number: errno) }
+        }
+    }
+
+    /// Turns off echo, line editing and the signals of keys, until `leave`.
+    ///
+    /// What was typed before the question is thrown away: it was shown on the screen.
+    func enterSecretMode(question: LogMessage) throws(PromptError) -> SecretMode {
+        var saved = termios()
+        guard unsafe tcgetattr(descriptor, &saved) == 0 else {
+            throw PromptError(problem: .failed(number: errno), question: question)
+        }
+        var secret = saved
+        secret.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL | ICANON | ISIG | IEXTEN)
+        secret.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR | IGNCR | ISTRIP)
+        unsafe withUnsafeMutableBytes(of: &secret.c_cc) { keys in
+            unsafe keys[Int(VMIN)] = 1
+            unsafe keys[Int(VTIME)] = 0
+        }
+        return try SecretMode(descriptor: descriptor, saved: saved, entering: secret, question: question)
+    }
+}
+
+/// A terminal without echo. Ends with `leave`, or with a signal that ends the process.
+struct SecretMode: ~Copyable {
+    private let descriptor: Int32
+    private let saved: termios
+
+    fileprivate init(
+        descriptor: Int32, saved: termios, entering secret: termios, question: LogMessage
+    ) throws(PromptError) {
+        self.descriptor = descriptor
+        self.saved = saved
+        TerminalRescue.arm(descriptor: descriptor, saved: saved)
+        var secret = secret
+        if unsafe tcsetattr(descriptor, TCSAFLUSH, &secret) != 0 {
+            let number = errno
+            TerminalRescue.disarm()
+            throw PromptError(problem: .failed(number: number), question: question)
+        }
+    }
+
+    borrowing func leave() {
+        var saved = saved
+        unsafe tcsetattr(descriptor, TCSADRAIN, &saved)
+        TerminalRescue.disarm()
+    }
+}
+
+/// Puts the terminal back when a signal ends the process in the middle of a question.
+enum TerminalRescue {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    // A signal handler can reach nothing but globals. They are written before the handler is set, by the one thread that
+    // asks (one question at a time: there is one terminal), and only read in the handler.
+    private nonisolated(unsafe) static var descriptor: Int32 = -1
+    private nonisolated(unsafe) static var saved = termios()
+    private nonisolated(unsafe) static var former: [sigaction] = []
+
+    static func arm(descriptor: Int32, saved: termios) {
+        unsafe Self.descriptor = descriptor
+        unsafe Self.saved = saved
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = { number in
+            // tcsetattr, signal and raise are async-signal-safe (signal-safety(7)).
+            unsafe tcsetattr(TerminalRescue.descriptor, TCSANOW, &TerminalRescue.saved)
+            signal(number, SIG_DFL)
+            raise(number)
+        }
+        unsafe former = signals.map { number in
+            var before = sigaction()
+            unsafe sigaction(number, &action, &before)
+            return before
+        }
+    }
+
+    static func disarm() {
+        for (number, action) in unsafe zip(signals, former) {
+            var action = action
+            unsafe sigaction(number, &action, nil)
+        }
+        unsafe former = []
+    }
+}

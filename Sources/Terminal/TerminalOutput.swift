@@ -1,0 +1,99 @@
+internal import Glibc
+public import RedactedLog
+public import Secrets
+
+/// Where a program writes: results on standard output, everything else on standard error.
+///
+/// Results are made of `Loggable` parts, so that a secret can't get among them. The one way out for a secret is
+/// `write(secret:)`, which only `get` and `token` use.
+public struct TerminalOutput: Sendable {
+    private let program: StaticString
+    private let standardOutput: Int32
+    private let standardError: Int32
+    private let errorsAreColoured: Bool
+
+    /// - Parameter environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off; it is on only where standard
+    ///   error is a terminal.
+    public init(
+        program: StaticString, environment: ProgramEnvironment, standardOutput: Int32 = 1, standardError: Int32 = 2
+    ) {
+        self.program = program
+        self.standardOutput = standardOutput
+        self.standardError = standardError
+        errorsAreColoured =
+            isatty(standardError) == 1 && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
+    }
+
+    // MARK: - Results
+
+    /// Writes one line.
+    public func write(_ line: LogMessage) throws(OutputError) { try write(text: line.text + "\n") }
+
+    public func write(_ table: TextTable) throws(OutputError) { try write(text: table.text) }
+
+    public func write(_ value: JSONValue) throws(OutputError) { try write(text: value.text + "\n") }
+
+    public func write(_ help: HelpText) throws(OutputError) { try write(text: help.text) }
+
+    private func write(text: String) throws(OutputError) {
+        guard let number = Self.write(text, to: standardOutput) else { return }
+        throw OutputError(number: number)
+    }
+
+    /// Writes the bytes of a secret, and nothing else, to standard output.
+    ///
+    /// On a terminal a line break follows on standard error, so that the next prompt starts its own line while standard
+    /// output holds the exact bytes.
+    public func write<Purpose: SecretPurpose>(secret: borrowing Secret<Purpose>) throws(OutputError) {
+        var sink = FileDescriptorSecretSink(descriptor: standardOutput)
+        do throws(FileDescriptorSecretSink.WriteFailure) {
+            try secret.pour(into: &sink)
+        } catch {
+            throw OutputError(number: error.number)
+        }
+        if isatty(standardOutput) == 1 { _ = Self.write("\n", to: standardError) }
+    }
+
+    // MARK: - Messages
+
+    /// Says on standard error what went wrong and what to do about it.
+    public func report(_ error: some RedactedError) {
+        var text = "\(program): \(painted("error:", "1;31")) \(error.logMessage.text)\n"
+        if let hint = error.hint { text += "\(program): \(painted("hint:", "1;36")) \(hint.text)\n" }
+        _ = Self.write(text, to: standardError)
+    }
+
+    /// Says something on standard error, such as which store was chosen.
+    public func note(_ message: LogMessage) {
+        _ = Self.write("\(program): \(message.text)\n", to: standardError)
+    }
+
+    private func painted(_ word: String, _ colour: String) -> String {
+        errorsAreColoured ? "\u{1B}[\(colour)m\(word)\u{1B}[0m" : word
+    }
+
+    /// Returns the errno of a failure, or `nil`.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
+        var text = text
+        return text.withUTF8 { bytes -> Int32? in
+            var written = 0
+            while written < bytes.count {
+                let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                if count < 0 && errno == EINTR { continue }
+                if count < 0 { return errno }
+                written += count
+            }
+            return nil
+        }
+    }
+}
+
+/// Standard output can't be written; `number` is write(2)'s errno.
+public struct OutputError: CommandError, Hashable {
+    public let number: Int32
+
+    public var codeName: StaticString { "output.cannot-write" }
+    public var cause: LogMessage { "standard output can't be written (errno \(number))" }
+    public var hint: LogMessage? { "see that it is open and that its disk has room" }
+    public var exitStatus: ExitStatus { .cannotWrite }
+}

@@ -47,7 +47,9 @@ let package = Package(
 
         // MARK: Stores
         .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
-        .target(name: "InMemory", dependencies: ["Credentials", "Sodium"], path: "Sources/Stores/InMemory"),
+        .target(
+            name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
+            path: "Sources/Stores/InMemory"),
         .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
         .target(
             name: "SecretService",
@@ -63,7 +65,7 @@ let package = Package(
 
         // MARK: Products for other people's tests
         .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
-        .target(name: "StoreContract", dependencies: ["Credentials"]),
+        .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog"]),
 
         // MARK: The command line
@@ -100,9 +102,9 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
-            path: "Tests/Integration"),
+            path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
-        .testTarget(name: "DocumentationTests", dependencies: ["TestServices"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
     ],
     swiftLanguageModes: [.v6]
 )

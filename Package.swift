@@ -102,9 +102,9 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
-            path: "Tests/Integration"),
+            path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
-        .testTarget(name: "DocumentationTests", dependencies: ["TestServices"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -87,7 +87,11 @@ let package = Package(
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
         .testTarget(name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices"]),
-        .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "StoreContract", "TestServices"]),
+        .executableTarget(
+            name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
+        .testTarget(
+            name: "SecretServiceTests",
+            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe"]),
         .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
@@ -101,7 +105,9 @@ let package = Package(
         .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
+            dependencies: [
+                "TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth", "keyring-probe",
+            ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),

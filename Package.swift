@@ -61,10 +61,10 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "CCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
 
         // MARK: Products for other people's tests
-        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
+        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Secrets", "Sodium"]),
         .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 

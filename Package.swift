@@ -106,7 +106,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth", "keyring-probe",
+                "TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth",
+                "keyring-probe",
             ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),

@@ -95,8 +95,9 @@ let package = Package(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-        .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],

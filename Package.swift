@@ -47,7 +47,9 @@ let package = Package(
 
         // MARK: Stores
         .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
-        .target(name: "InMemory", dependencies: ["Credentials", "Sodium"], path: "Sources/Stores/InMemory"),
+        .target(
+            name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
+            path: "Sources/Stores/InMemory"),
         .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
         .target(
             name: "SecretService",
@@ -63,8 +65,8 @@ let package = Package(
 
         // MARK: Products for other people's tests
         .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
-        .target(name: "StoreContract", dependencies: ["Credentials"]),
-        .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog"]),
+        .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
+        .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
@@ -94,16 +96,16 @@ let package = Package(
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
-        .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit"]),
+        .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
         .testTarget(
             name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
-            path: "Tests/Integration"),
+            path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
-        .testTarget(name: "DocumentationTests", dependencies: ["TestServices"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
     ],
     swiftLanguageModes: [.v6]
 )

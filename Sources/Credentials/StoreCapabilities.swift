@@ -11,18 +11,22 @@ public struct StoreCapabilities: Sendable, Hashable {
     public var hasAtomicConditions: Bool
     /// `list` gives each credential's version.
     public var hasVersionsInListing: Bool
+    /// What was saved as text is read as text, and bytes as bytes. Otherwise the store may call bytes that happen to be
+    /// UTF-8 text.
+    public var keepsContentType: Bool
     /// In bytes.
     public var maximumSecretByteCount: Int
 
     public init(
         isPersistent: Bool, canLock: Bool, reportsChanges: Bool, hasAtomicConditions: Bool,
-        hasVersionsInListing: Bool, maximumSecretByteCount: Int
+        hasVersionsInListing: Bool, keepsContentType: Bool = true, maximumSecretByteCount: Int
     ) {
         self.isPersistent = isPersistent
         self.canLock = canLock
         self.reportsChanges = reportsChanges
         self.hasAtomicConditions = hasAtomicConditions
         self.hasVersionsInListing = hasVersionsInListing
+        self.keepsContentType = keepsContentType
         self.maximumSecretByteCount = maximumSecretByteCount
     }
 }

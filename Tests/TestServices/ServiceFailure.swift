@@ -8,7 +8,9 @@ public struct ServiceFailure: Error, CustomStringConvertible {
 
     /// A program that the set-up script installs is missing. Tests fail then; they are never skipped.
     static func missing(program: String) -> ServiceFailure {
-        ServiceFailure("the program `\(program)` is not installed: run Tests/set-up, which installs what the tests use")
+        ServiceFailure(
+            "the program `\(program)` is not installed: the second command line of README.md installs what the tests use"
+        )
     }
 
     static func system(_ call: String, _ number: Int32) -> ServiceFailure {

@@ -42,7 +42,7 @@ struct ProgramTests {
         #expect {
             _ = try Program("no-such-program-anywhere")
         } throws: {
-            "\($0)".contains("`no-such-program-anywhere` is not installed") && "\($0)".contains("Tests/set-up")
+            "\($0)".contains("`no-such-program-anywhere` is not installed") && "\($0)".contains("README.md")
         }
     }
 

@@ -1,0 +1,70 @@
+/// Reads the header of an answer line by line as libcurl hands it over, within limits.
+struct AnswerHeader {
+    static let maximumFieldCount = 128
+    static let maximumByteCount = 65_536
+
+    private(set) var status = 0
+    private(set) var fields: [HTTPField] = []
+    private var byteCount = 0
+    private var lineCount = 0
+    private var isComplete = false
+
+    /// Takes one line with its line end. Returns false when it must not be: too much, or no valid field.
+    mutating func take(line: Span<UInt8>) -> Bool {
+        byteCount += line.count
+        lineCount += 1
+        guard byteCount <= Self.maximumByteCount, lineCount <= Self.maximumFieldCount else { return false }
+        var end = line.count
+        while end > 0, line[end - 1] == UInt8(ascii: "\n") || line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        if end == 0 {
+            isComplete = true
+            return true
+        }
+        let content = line.extracting(first: end)
+        if Self.startsAnswer(content) {
+            // An interim answer (1xx) was complete; the real one follows.
+            (status, fields, isComplete) = (Self.status(of: content), [], false)
+            return status != 0
+        }
+        // A field after the end of the header is a trailer: counted, not kept.
+        return isComplete || takeField(content)
+    }
+
+    private mutating func takeField(_ line: Span<UInt8>) -> Bool {
+        guard let colon = line.indices.first(where: { line[$0] == UInt8(ascii: ":") }) else { return false }
+        var start = colon + 1
+        var end = line.count
+        while start < end, Self.isBlank(line[start]) { start += 1 }
+        while end > start, Self.isBlank(line[end - 1]) { end -= 1 }
+        let name = Self.text(line.extracting(0..<colon))
+        let value = line.extracting(start..<end)
+        // Bytes beyond ASCII are permitted and opaque (RFC 9110 section 5.5). Nothing here needs such a field: left out.
+        guard value.indices.allSatisfy({ value[$0] < 0x80 }) else { return HTTPField(name, "") != nil }
+        guard let field = HTTPField(name, Self.text(value)) else { return false }
+        fields.append(field)
+        return true
+    }
+
+    // MARK: - Bytes
+
+    private static func startsAnswer(_ line: Span<UInt8>) -> Bool {
+        let start: [UInt8] = Array("HTTP/".utf8)
+        return line.count >= start.count && start.indices.allSatisfy { line[$0] == start[$0] }
+    }
+
+    /// The status in `HTTP/1.1 200 OK`, or 0.
+    private static func status(of line: Span<UInt8>) -> Int {
+        guard let blank = line.indices.first(where: { line[$0] == UInt8(ascii: " ") }), line.count >= blank + 4,
+            let status = Int(text(line.extracting(blank + 1..<blank + 4))), (100...999).contains(status)
+        else { return 0 }
+        return status
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func text(_ bytes: Span<UInt8>) -> String {
+        var copy: [UInt8] = []
+        for index in bytes.indices { copy.append(bytes[index]) }
+        return String(decoding: copy, as: UTF8.self)
+    }
+}

@@ -1,0 +1,153 @@
+internal import CCurl
+internal import Glibc
+internal import Synchronization
+
+/// The private thread that runs a client's transfers. The first transfer starts it.
+final class CurlEngine: Sendable {
+    private enum Command: Sendable {
+        case start(CurlTransfer, CheckedContinuation<Void, Never>)
+        case cancel(CurlTransfer)
+        case stop
+    }
+
+    private struct Running: Sendable {
+        let thread: pthread_t
+        let multi: CurlMultiHandle
+    }
+
+    private struct State: Sendable {
+        var commands: [Command] = []
+        var running: Running?
+
+        mutating func post(_ command: Command) {
+            commands.append(command)
+            running?.multi.wakeUp()
+        }
+    }
+
+    private let state = Mutex(State())
+
+    // MARK: - From any thread
+
+    /// Starts a transfer; the continuation is resumed when it has ended, whichever way.
+    func start(_ transfer: CurlTransfer, continuation: CheckedContinuation<Void, Never>) {
+        let isRunning = state.withLock { state in
+            if state.running == nil { state.running = spawn() }
+            guard state.running != nil else { return false }
+            state.post(.start(transfer, continuation))
+            return true
+        }
+        if !isRunning { transfer.end(CURLE_FAILED_INIT, resuming: continuation) }
+    }
+
+    /// Ends a transfer soon, wherever it is. Does nothing when it has ended.
+    func cancel(_ transfer: CurlTransfer) {
+        // A transfer that is still to be started sees the flag then.
+        transfer.isCancelled.store(true, ordering: .releasing)
+        state.withLock { state in
+            if state.running != nil { state.post(.cancel(transfer)) }
+        }
+    }
+
+    /// Ends the thread and waits for it. Not called on the thread itself, which keeps no client alive.
+    func stop() {
+        let running = state.withLock { state in
+            if state.running != nil { state.post(.stop) }
+            return state.running.take()
+        }
+        if let running { _ = pthread_join(running.thread, nil) }
+    }
+
+    // MARK: - The thread
+
+    private final class Errand: Sendable {
+        let engine: CurlEngine
+        let multi: CurlMultiHandle
+
+        init(engine: CurlEngine, multi: CurlMultiHandle) {
+            self.engine = engine
+            self.multi = multi
+        }
+    }
+
+    private func spawn() -> Running? {
+        guard let multi = CurlMultiHandle() else { return nil }
+        let errand = unsafe Unmanaged.passRetained(Errand(engine: self, multi: multi))
+        var thread = pthread_t()
+        // The thread inherits the mask: signals go to the program's own threads, and a closed connection is an error
+        // rather than SIGPIPE. What a crash raises stays unblocked.
+        var blocked = sigset_t()
+        var previous = sigset_t()
+        unsafe sigfillset(&blocked)
+        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { unsafe sigdelset(&blocked, signal) }
+        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
+        let status = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                let errand = unsafe Unmanaged<Errand>.fromOpaque(argument!).takeRetainedValue()
+                errand.engine.run(errand.multi)
+                return nil
+            }, errand.toOpaque())
+        unsafe pthread_sigmask(SIG_SETMASK, &previous, nil)
+        guard status == 0 else {
+            unsafe errand.release()
+            return nil
+        }
+        return Running(thread: thread, multi: multi)
+    }
+
+    private func run(_ multi: CurlMultiHandle) {
+        var active: [UInt: CurlTransfer] = [:]
+        while true {
+            let commands = state.withLock { state in
+                let commands = state.commands
+                state.commands = []
+                return commands
+            }
+            for command in commands {
+                switch command {
+                case .start(let transfer, let continuation):
+                    begin(transfer, continuation, on: multi, active: &active)
+                case .cancel(let transfer):
+                    let address = transfer.address
+                    guard active.removeValue(forKey: address) != nil else { continue }
+                    end(transfer, CURLE_ABORTED_BY_CALLBACK, on: multi)
+                case .stop:
+                    for transfer in active.values { end(transfer, CURLE_ABORTED_BY_CALLBACK, on: multi) }
+                    return
+                }
+            }
+            multi.perform()
+            while let done = unsafe multi.nextDone() {
+                guard let transfer = active.removeValue(forKey: unsafe UInt(bitPattern: done.easy)) else { continue }
+                unsafe end(transfer, done.result, on: multi)
+            }
+            multi.wait(milliseconds: 60_000)
+        }
+    }
+
+    private func begin(
+        _ transfer: CurlTransfer, _ continuation: CheckedContinuation<Void, Never>, on multi: CurlMultiHandle,
+        active: inout [UInt: CurlTransfer]
+    ) {
+        if transfer.isCancelled.load(ordering: .acquiring) {
+            transfer.end(CURLE_ABORTED_BY_CALLBACK, resuming: continuation)
+            return
+        }
+        let setUp = transfer.begin(continuation)
+        guard setUp == CURLE_OK else {
+            transfer.end(setUp)
+            return
+        }
+        guard unsafe multi.add(transfer.handle) else {
+            transfer.end(CURLE_FAILED_INIT)
+            return
+        }
+        active[transfer.address] = transfer
+    }
+
+    private func end(_ transfer: CurlTransfer, _ result: CURLcode, on multi: CurlMultiHandle) {
+        unsafe multi.remove(transfer.handle)
+        transfer.end(result)
+    }
+}

@@ -1,0 +1,59 @@
+internal import RedactedLog
+
+/// Sends requests with libcurl, on one private thread that the first request starts and that ends with the client.
+///
+/// - HTTP/1.1; TLS 1.2 or later; plain HTTP only to loopback addresses (`notConfidential` otherwise).
+/// - No redirects, cookies, netrc, caches, or content decoding: an answer in an encoding is refused.
+/// - The body of an answer is gathered in guarded memory. libcurl and OpenSSL hold pieces of requests and answers while
+///   they work; libcurl's memory is overwritten when it is freed, OpenSSL's received records once they are read.
+/// - A request other than GET and HEAD gets a connection of its own, so that libcurl never sends it twice.
+/// - Cancelling the task and reaching the timeout end the transfer at once.
+public final class CurlHTTPClient: HTTPClient {
+    public struct Configuration: Sendable {
+        public var trust: CertificateTrust
+        public var proxies: HTTPProxies
+        /// The value of the `User-Agent` field.
+        public var userAgent: String
+
+        public init(
+            trust: CertificateTrust = .system, proxies: HTTPProxies = .none, userAgent: String = "Latchkey"
+        ) {
+            self.trust = trust
+            self.proxies = proxies
+            self.userAgent = userAgent
+        }
+    }
+
+    /// Whose certificates are believed.
+    public enum CertificateTrust: Sendable, Hashable {
+        /// The system's certificate authorities.
+        case system
+        /// The PEM certificates in this file, instead of the system's.
+        case only(file: String)
+    }
+
+    private let configuration: Configuration
+    private let engine = CurlEngine()
+
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    deinit {
+        engine.stop()
+    }
+
+    public func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+        let origin = LoggableText(reviewed: "scheme, host and port", unredacted: request.url.origin)
+        guard request.url.isConfidential else { throw HTTPError(.notConfidential, origin: origin) }
+        if Task.isCancelled { throw HTTPError(.cancelled, origin: origin) }
+        guard limits.timeout > .zero else { throw HTTPError(.timedOut, origin: origin) }
+        let transfer = try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { engine.start(transfer, continuation: $0) }
+        } onCancel: {
+            engine.cancel(transfer)
+        }
+        return try transfer.takeResponse()
+    }
+}

@@ -1,0 +1,121 @@
+internal import CCurl
+internal import Synchronization
+
+/// The one-time start of libcurl, paid for by the first request rather than at start-up.
+enum CurlLibrary {
+    /// libcurl's result of starting. The memory hooks only take when nobody in the process started libcurl before.
+    static let startResult: CURLcode = latchkey_curl_start()
+}
+
+/// One transfer's handle.
+///
+/// Setting an option fails only for an option that this libcurl was built without, or without memory: the first such
+/// failure is kept in `failure`, and a handle with one must not be used.
+@safe struct CurlEasyHandle: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+    private(set) var failure: CURLcode = CURLE_OK
+
+    /// Returns `nil` without memory.
+    init?() {
+        guard CurlLibrary.startResult == CURLE_OK, let pointer = unsafe curl_easy_init() else { return nil }
+        unsafe self.pointer = unsafe pointer
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(pointer)
+    }
+
+    // MARK: - Options
+
+    mutating func set(_ option: CURLoption, _ value: Int) {
+        keep(unsafe latchkey_easy_set_long(pointer, option, value))
+    }
+
+    mutating func set(_ option: CURLoption, _ isOn: Bool) {
+        set(option, isOn ? 1 : 0)
+    }
+
+    /// libcurl copies the text.
+    mutating func set(_ option: CURLoption, copying text: String) {
+        keep(unsafe text.withCString { unsafe latchkey_easy_set_pointer(pointer, option, $0) })
+    }
+
+    /// What `address` points to must outlive the handle, unless libcurl copies what this option names.
+    mutating func set(_ option: CURLoption, address: UnsafeRawPointer?) {
+        keep(unsafe latchkey_easy_set_pointer(pointer, option, address))
+    }
+
+    /// libcurl keeps the address and reads the bytes while it sends.
+    mutating func setBody(address: UnsafeRawPointer?, byteCount: Int) {
+        keep(unsafe latchkey_easy_set_offset(pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(byteCount)))
+        unsafe set(CURLOPT_POSTFIELDS, address: address)
+    }
+
+    mutating func set(_ option: CURLoption, callback: @escaping curl_write_callback) {
+        keep(unsafe latchkey_easy_set_write(pointer, option, callback))
+    }
+
+    mutating func hardenTLS() {
+        keep(unsafe latchkey_easy_harden_tls(pointer))
+    }
+
+    private mutating func keep(_ result: CURLcode) {
+        if failure == CURLE_OK { failure = result }
+    }
+
+    // MARK: - Results
+
+    borrowing func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        return unsafe latchkey_easy_get_long(pointer, info, &value) == CURLE_OK ? value : 0
+    }
+}
+
+/// Runs transfers side by side. All methods but `wakeUp` belong to one thread.
+@safe final class CurlMultiHandle: @unchecked Sendable {
+    // Sendable: the engine's thread alone calls everything but `wakeUp`, which is thread-safe (curl_multi_wakeup(3)).
+    private let pointer: UnsafeMutableRawPointer
+
+    /// Returns `nil` when libcurl can't start or there is no memory.
+    init?() {
+        guard CurlLibrary.startResult == CURLE_OK, let pointer = unsafe curl_multi_init() else { return nil }
+        unsafe self.pointer = unsafe pointer
+        // Idle connections kept for the next request; each holds keys, so a few are enough.
+        unsafe latchkey_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 4)
+    }
+
+    deinit {
+        unsafe curl_multi_cleanup(pointer)
+    }
+
+    @unsafe func add(_ easy: UnsafeMutableRawPointer) -> Bool {
+        unsafe curl_multi_add_handle(pointer, easy) == CURLM_OK
+    }
+
+    @unsafe func remove(_ easy: UnsafeMutableRawPointer) {
+        unsafe curl_multi_remove_handle(pointer, easy)
+    }
+
+    /// Does what can be done without waiting.
+    func perform() {
+        var running: Int32 = 0
+        unsafe curl_multi_perform(pointer, &running)
+    }
+
+    /// The next transfer that has ended, with its result.
+    @unsafe func nextDone() -> (easy: UnsafeMutableRawPointer, result: CURLcode)? {
+        var easy: UnsafeMutableRawPointer?
+        var result = CURLE_OK
+        guard unsafe latchkey_multi_next_done(pointer, &easy, &result) != 0, let easy = unsafe easy else { return nil }
+        return unsafe (easy, result)
+    }
+
+    /// Waits until there is something to do, or someone calls `wakeUp`, or `milliseconds` have passed.
+    func wait(milliseconds: Int32) {
+        unsafe curl_multi_poll(pointer, nil, 0, milliseconds, nil)
+    }
+
+    func wakeUp() {
+        unsafe curl_multi_wakeup(pointer)
+    }
+}

@@ -1,0 +1,156 @@
+internal import CCurl
+internal import RedactedLog
+internal import Secrets
+internal import Synchronization
+
+/// One request on its way and the answer as it comes in.
+final class CurlTransfer: @unchecked Sendable {
+    // Sendable: made by the caller's task, then touched by the engine's thread alone, until the continuation hands it
+    // back; `isCancelled` is atomic.
+
+    private var easy: CurlEasyHandle
+    private let lines: HeaderLines
+    private let requestBody: Secret<MessageBody>?
+    private let proxy: ProxyAddress?
+    private let origin: LoggableText
+
+    private var header = AnswerHeader()
+    private var body: SecretBuilder?
+    private var refusal: HTTPError.Code?
+    private var failure: HTTPError?
+    private var continuation: CheckedContinuation<Void, Never>?
+
+    let isCancelled = Atomic(false)
+
+    /// The fields that libcurl writes itself, and the one that has a place of its own in the request.
+    private static let ownFields: Set<String> = [
+        "authorization", "connection", "content-length", "cookie", "expect", "host", "proxy-authorization", "te",
+        "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    init(
+        _ request: consuming HTTPRequest, limits: HTTPLimits, configuration: CurlHTTPClient.Configuration,
+        origin: LoggableText
+    ) throws(HTTPError) {
+        let isOwnField = request.fields.contains { Self.ownFields.contains($0.name.lowercased()) }
+        guard !isOwnField else { throw HTTPError(.malformedRequest, origin: origin) }
+        guard var easy = CurlEasyHandle() else { throw HTTPError(.other, origin: origin) }
+        self.origin = origin
+        proxy = configuration.proxies.address(for: request.url)
+        lines = try Self.headerLines(of: request, origin: origin)
+        easy.setTransport(request.url, limits: limits, configuration: configuration, proxy: proxy)
+        unsafe easy.set(CURLOPT_HTTPHEADER, address: lines.first)
+        easy.setMethod(request.method, body: request.body)
+        requestBody = request.body
+        body = SecretBuilder(limit: limits.maximumBodyByteCount)
+        self.easy = easy
+    }
+
+    private static func headerLines(
+        of request: borrowing HTTPRequest, origin: LoggableText
+    ) throws(HTTPError) -> HeaderLines {
+        var unwanted: [StaticString] = ["Expect"]
+        // libcurl would call any body a form.
+        if !request.fields.contains(where: { $0.name.lowercased() == "content-type" }) {
+            unwanted.append("Content-Type")
+        }
+        if !request.fields.contains(where: { $0.name.lowercased() == "accept" }) { unwanted.append("Accept") }
+        do throws(SecretBuilder.LimitExceeded) {
+            return try HeaderLines(
+                fields: request.fields, authorization: request.authorization, withoutDefaults: unwanted)
+        } catch {
+            throw HTTPError(.malformedRequest, origin: origin)
+        }
+    }
+
+    // MARK: - On the engine's thread
+
+    /// libcurl's handle, which lives as long as the transfer.
+    @unsafe var handle: UnsafeMutableRawPointer { unsafe easy.pointer }
+
+    /// Tells transfers apart.
+    var address: UInt { unsafe UInt(bitPattern: easy.pointer) }
+
+    /// Points libcurl's callbacks at this transfer. Returns the first failure to set any option: then it must not be sent.
+    func begin(_ continuation: CheckedContinuation<Void, Never>) -> CURLcode {
+        self.continuation = continuation
+        let context = unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        unsafe easy.set(CURLOPT_HEADERDATA, address: context)
+        unsafe easy.set(CURLOPT_WRITEDATA, address: context)
+        unsafe easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            unsafe CurlTransfer.receive(bytes, size * count, context) { transfer, bytes in transfer.takeHeader(bytes) }
+        }
+        unsafe easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            unsafe CurlTransfer.receive(bytes, size * count, context) { transfer, bytes in transfer.takeBody(bytes) }
+        }
+        return easy.failure
+    }
+
+    /// Keeps the result and lets the caller go on.
+    func end(_ result: CURLcode) {
+        guard let continuation = continuation.take() else { return }
+        end(result, resuming: continuation)
+    }
+
+    /// The same for a transfer that never began.
+    func end(_ result: CURLcode, resuming continuation: CheckedContinuation<Void, Never>) {
+        failure = error(for: result)
+        continuation.resume()
+    }
+
+    @unsafe private static func receive(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+        _ take: (CurlTransfer, Span<UInt8>) -> Bool
+    ) -> Int {
+        guard count > 0, let bytes = unsafe bytes, let context = unsafe context else { return count }
+        let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+        // Any number but `count` makes libcurl stop with CURLE_WRITE_ERROR.
+        return unsafe take(transfer, Span<UInt8>(_unsafeBytes: buffer)) ? count : 0
+    }
+
+    private func takeHeader(_ line: Span<UInt8>) -> Bool {
+        if header.take(line: line) { return true }
+        refusal = .malformedAnswer
+        return false
+    }
+
+    private func takeBody(_ bytes: Span<UInt8>) -> Bool {
+        do throws(SecretBuilder.LimitExceeded) {
+            try body?.append(bytes)
+            return true
+        } catch {
+            refusal = .bodyTooLarge
+            return false
+        }
+    }
+
+    // MARK: - Back on the caller's task
+
+    /// Returns the answer, or throws why there is none. Once.
+    func takeResponse() throws(HTTPError) -> HTTPResponse {
+        if let failure { throw failure }
+        guard let body = body.take(), header.status != 0 else { throw HTTPError(.malformedAnswer, origin: origin) }
+        let isEncoded = header.fields.contains {
+            $0.name.lowercased() == "content-encoding" && $0.value.lowercased() != "identity"
+        }
+        guard !isEncoded else { throw HTTPError(.malformedAnswer, origin: origin) }
+        return HTTPResponse(status: header.status, fields: header.fields, body: body.finish(as: MessageBody.self))
+    }
+
+    private func error(for result: CURLcode) -> HTTPError? {
+        if isCancelled.load(ordering: .acquiring) { return HTTPError(.cancelled, origin: origin) }
+        if result == CURLE_OK { return nil }
+        let number = Int(result.rawValue)
+        let connectStatus = easy.number(CURLINFO_HTTP_CONNECTCODE)
+        if let refusal { return HTTPError(refusal, origin: origin, number: number) }
+        if proxy != nil, connectStatus != 0, !(200...299).contains(connectStatus) {
+            return HTTPError(.proxyRefused, origin: origin, number: number)
+        }
+        let code = HTTPError.Code(result, isProxied: proxy != nil && connectStatus == 0)
+        let problem =
+            code == .certificateRefused
+            ? HTTPError.CertificateProblem(verifyResult: easy.number(CURLINFO_SSL_VERIFYRESULT)) : nil
+        return HTTPError(code, origin: origin, number: number, certificateProblem: problem)
+    }
+}

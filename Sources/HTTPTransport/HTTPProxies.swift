@@ -1,0 +1,37 @@
+internal import Secrets
+
+/// The proxy that the environment names for HTTPS, and the hosts that are reached without it.
+///
+/// Loopback addresses never go through a proxy. Plain HTTP goes to loopback addresses alone, so `http_proxy` has nothing
+/// to say. An address may hold a password: it is kept as a secret and never shown.
+public struct HTTPProxies: Sendable {
+    /// No proxy at all.
+    public static let none = HTTPProxies(environment: [:])
+
+    let address: ProxyAddress?
+    /// As libcurl reads it: names, addresses and networks with commas between them, or `*`.
+    let exceptions: String
+
+    /// Takes `https_proxy`, `all_proxy` and `no_proxy`, or the same in capitals, from an environment.
+    public init(environment: [String: String]) {
+        func value(_ names: String...) -> String? {
+            names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        }
+        address = value("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map(ProxyAddress.init)
+        exceptions = value("no_proxy", "NO_PROXY") ?? ""
+    }
+
+    /// The proxy to use for a URL, or `nil`.
+    func address(for url: HTTPURL) -> ProxyAddress? { url.isLoopback ? nil : address }
+}
+
+/// An address such as `http://user:password@proxy.example:3128`.
+final class ProxyAddress: Sendable {
+    /// Ends in a zero byte, for C.
+    let text: Secret<Password>
+
+    init(_ address: String) {
+        let bytes = Array(address.utf8) + [0]
+        text = Secret(copying: bytes.span)
+    }
+}

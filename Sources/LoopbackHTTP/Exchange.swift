@@ -1,0 +1,92 @@
+internal import CMicroHTTPD
+internal import Secrets
+internal import Synchronization
+
+/// One request on its way in and its answer on its way out.
+final class Exchange: @unchecked Sendable {
+    // Sendable: the daemon's thread owns it until it suspends the connection, then the handler's task, then again the
+    // thread once the connection is resumed; suspending and resuming go through the daemon's mutex.
+
+    let connection: Connection
+    private let path: String
+    private var query: Secret<MessageBody>?
+    private var header: RequestHeader?
+    private var body: SecretBuilder?
+    private var request: LoopbackRequest?
+    private var response: LoopbackResponse?
+    /// Kept until the exchange has ended.
+    private var message: OutgoingMessage?
+    private(set) var stage = Stage.header
+    private(set) var method: LoopbackMethod?
+
+    enum Stage { case header, body, asked, answered }
+
+    /// - Parameter target: the request's target as it stands in the first line.
+    init(connection: Connection, target: Span<UInt8>) {
+        self.connection = connection
+        let mark = target.indices.first { target[$0] == UInt8(ascii: "?") } ?? target.count
+        var bytes: [UInt8] = []
+        for index in 0..<mark { bytes.append(target[index]) }
+        path = String(decoding: bytes, as: UTF8.self)
+        if mark < target.count { query = Secret(copying: target.extracting(mark + 1..<target.count)) }
+    }
+
+    /// Whether the target is a path, as it is for everything but proxies.
+    var hasPath: Bool { path.hasPrefix("/") }
+
+    func field(_ name: String) -> String? {
+        header?.fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    // MARK: - On the daemon's thread
+
+    func begin(method: String, maximumBodyByteCount: Int) {
+        self.method = LoopbackMethod(rawValue: method)
+        header = connection.header()
+        body = SecretBuilder(limit: maximumBodyByteCount)
+        stage = .body
+    }
+
+    /// Returns false when the body is too large.
+    func take(_ bytes: Span<UInt8>) -> Bool {
+        do throws(SecretBuilder.LimitExceeded) {
+            try body?.append(bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Puts the request together. Returns false when it is not complete.
+    func finish(serverPort: UInt16) -> Bool {
+        guard let method, let header, let peer = connection.peer(serverPort: serverPort), let body = body.take() else {
+            return false
+        }
+        request = LoopbackRequest(
+            method: method, path: path, query: query.take(), authorization: header.authorization.take(),
+            body: body.finish(as: MessageBody.self), peer: peer, fields: header.fields)
+        stage = .asked
+        return true
+    }
+
+    func takeResponse() -> LoopbackResponse? { response.take() }
+
+    /// Hands an answer to the library. `NO` closes the connection.
+    func send(_ response: consuming LoopbackResponse) -> MHD_Result {
+        guard let message = OutgoingMessage(response) else { return .NO }
+        self.message = message
+        return connection.queue(message)
+    }
+
+    func suspend() { connection.suspend() }
+    func resume() { connection.resume() }
+
+    // MARK: - In the handler's task
+
+    func takeRequest() -> LoopbackRequest? { request.take() }
+
+    func give(_ response: consuming LoopbackResponse) {
+        self.response = consume response
+        stage = .answered
+    }
+}

@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// The other end of a connection: a socket on this machine.
+public struct LoopbackPeer: Sendable, Hashable {
+    /// As in the kernel's tables: the address as 32-bit words in the machine's byte order, in hexadecimal.
+    let address: String
+    public let port: UInt16
+    let serverPort: UInt16
+
+    /// The user whose socket it is, from /proc/net/tcp and /proc/net/tcp6 (proc(5)), or `nil` when it can't be told:
+    /// the socket is closed already, or /proc is hidden.
+    ///
+    /// A connection to 127.0.0.1 may come from an IPv6 socket, so both tables are searched.
+    public var userID: UInt32? {
+        if address.count > 8 { return Self.search("/proc/net/tcp6", for: address, self) }
+        return Self.search("/proc/net/tcp", for: address, self)
+            ?? Self.search("/proc/net/tcp6", for: "0000000000000000FFFF0000" + address, self)
+    }
+
+    /// Returns `nil` for an address of another family.
+    @unsafe init?(_ socketAddress: UnsafePointer<sockaddr>?, serverPort: UInt16) {
+        guard let socketAddress = unsafe socketAddress else { return nil }
+        let raw = unsafe UnsafeRawPointer(socketAddress)
+        switch Int32(unsafe raw.loadUnaligned(as: sa_family_t.self)) {
+        case AF_INET:
+            let inet = unsafe raw.loadUnaligned(as: sockaddr_in.self)
+            address = Self.hexadecimal(inet.sin_addr.s_addr, digits: 8)
+            port = UInt16(bigEndian: inet.sin_port)
+        case AF_INET6:
+            let inet = unsafe raw.loadUnaligned(as: sockaddr_in6.self)
+            let words = unsafe withUnsafeBytes(of: inet.sin6_addr) { bytes in
+                (0..<4).map { unsafe bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
+            }
+            address = words.map { Self.hexadecimal($0, digits: 8) }.joined()
+            port = UInt16(bigEndian: inet.sin6_port)
+        default: return nil
+        }
+        self.serverPort = serverPort
+    }
+
+    private static func hexadecimal<Number: BinaryInteger>(_ number: Number, digits: Int) -> String {
+        let text = String(number, radix: 16, uppercase: true)
+        return String(repeating: "0", count: digits - text.count) + text
+    }
+
+    private static func search(_ table: String, for address: String, _ peer: LoopbackPeer) -> UInt32? {
+        guard let text = read(table) else { return nil }
+        let local = "\(address):\(hexadecimal(peer.port, digits: 4))"
+        let remotePort = ":" + hexadecimal(peer.serverPort, digits: 4)
+        for line in text.split(separator: "\n").dropFirst() {
+            // sl local_address rem_address st tx:rx tr:when retrnsmt uid …
+            let words = line.split(separator: " ", omittingEmptySubsequences: true)
+            // 01 is an established connection; closed ones lose their owner and show 0, which would be root.
+            guard words.count > 7, words[1] == local, words[2].hasSuffix(remotePort), words[3] == "01" else {
+                continue
+            }
+            return UInt32(words[7])
+        }
+        return nil
+    }
+
+    private static func read(_ path: String) -> String? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress!, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { break }
+            text += piece[..<count]
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,47 @@
+public import Secrets
+
+/// An answer. It says `Cache-Control: no-store` and `Connection: close` whatever its fields say.
+public struct LoopbackResponse: ~Copyable, Sendable {
+    public var status: Int
+    /// Fields that hold no secret.
+    public var fields: [LoopbackField]
+    /// The `Location` of a redirect, which may hold a code or a state.
+    public var location: Secret<MessageBody>?
+    public var body: Secret<MessageBody>?
+    /// How the body goes out; anything but `whole` is a fault that a test asked for.
+    package var delivery: Delivery = .whole
+
+    package enum Delivery: Sendable, Hashable {
+        case whole
+        /// Announces more bytes than the body has, and closes the connection behind its end.
+        case truncated(announcedByteCount: Int)
+        /// This many spaces instead of a body, without saying how many.
+        case filler(byteCount: Int)
+        /// No answer at all: the connection is closed.
+        case dropped
+    }
+
+    public init(
+        status: Int, fields: [LoopbackField] = [], location: consuming Secret<MessageBody>? = nil,
+        body: consuming Secret<MessageBody>? = nil
+    ) {
+        self.status = status
+        self.fields = fields
+        self.location = location
+        self.body = body
+    }
+
+    /// An answer with text that is no secret.
+    public init(status: Int, contentType: String, publicText: String, fields: [LoopbackField] = []) {
+        let bytes = Array(publicText.utf8)
+        self.init(
+            status: status, fields: [LoopbackField("Content-Type", contentType)] + fields,
+            body: Secret(copying: bytes.span))
+    }
+
+    /// A redirect to text that is no secret.
+    public static func redirect(status: Int = 302, publicLocation: String) -> LoopbackResponse {
+        let bytes = Array(publicLocation.utf8)
+        return LoopbackResponse(status: status, location: Secret(copying: bytes.span))
+    }
+}

@@ -1,0 +1,129 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Secrets
+
+/// An answer as the library wants it. The body stays in guarded memory; of `Location` the library makes a copy, which is
+/// overwritten when this value dies, after the exchange.
+@safe final class OutgoingMessage {
+    let status: Int
+    let pointer: OpaquePointer
+
+    /// Returns `nil` when the connection is to be closed without an answer.
+    init?(_ response: consuming LoopbackResponse) {
+        let delivery = response.delivery
+        guard let pointer = unsafe OutgoingBody(response.body.take(), delivery: delivery).makeResponse() else {
+            return nil
+        }
+        unsafe self.pointer = unsafe pointer
+        status = response.status
+        for field in response.fields { add(field.name, field.value) }
+        add("Cache-Control", "no-store")
+        add("Connection", "close")
+        switch response.location {
+        case .some(let location): add("Location", location)
+        case .none: break
+        }
+    }
+
+    deinit {
+        unsafe latchkey_response_wipe(pointer, "Location")
+        unsafe MHD_destroy_response(pointer)
+    }
+
+    private func add(_ name: String, _ value: String) {
+        _ = unsafe MHD_add_response_header(pointer, name, value)
+    }
+
+    private func add(_ name: String, _ value: borrowing Secret<MessageBody>) {
+        // C wants a zero byte at the end.
+        let text = Secret<MessageBody>(byteCount: value.byteCount + 1) { target in
+            value.withExposedBytes { bytes in
+                for index in bytes.indices { target[index] = bytes[index] }
+            }
+        }
+        text.withExposedBytes { bytes in
+            unsafe bytes.withUnsafeBytes { bytes in
+                _ = unsafe MHD_add_response_header(
+                    pointer, name, bytes.baseAddress!.assumingMemoryBound(to: CChar.self))
+            }
+        }
+    }
+}
+
+/// Lends a body to the library, which keeps this object until the last byte is sent or the connection is gone.
+private final class OutgoingBody {
+    let bytes: Secret<MessageBody>?
+    let delivery: LoopbackResponse.Delivery
+
+    init(_ bytes: consuming Secret<MessageBody>?, delivery: LoopbackResponse.Delivery) {
+        self.bytes = bytes
+        self.delivery = delivery
+    }
+
+    @unsafe func makeResponse() -> OpaquePointer? {
+        switch delivery {
+        case .dropped: return nil
+        case .whole: return unsafe makeWhole()
+        case .truncated(let announced): return unsafe makeStream(byteCount: UInt64(max(announced, byteCount + 1)))
+        case .filler: return unsafe makeStream(byteCount: .max)  // MHD_SIZE_UNKNOWN
+        }
+    }
+
+    private var byteCount: Int {
+        switch bytes {
+        case .some(let bytes): bytes.byteCount
+        case .none: 0
+        }
+    }
+
+    @unsafe private func makeWhole() -> OpaquePointer? {
+        var base: UnsafeMutableRawPointer?
+        switch bytes {
+        case .some(let bytes):
+            unsafe base = bytes.withExposedBytes { bytes in
+                // The address leaves the closure: the library gives this object back when it is done with it.
+                unsafe bytes.withUnsafeBytes { unsafe UnsafeMutableRawPointer(mutating: $0.baseAddress) }
+            }
+        case .none: break
+        }
+        return unsafe MHD_create_response_from_buffer_with_free_callback_cls(
+            byteCount, base, releaseBody, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    @unsafe private func makeStream(byteCount: UInt64) -> OpaquePointer? {
+        unsafe MHD_create_response_from_callback(
+            byteCount, 16_384,
+            { context, position, target, room in
+                guard let context = unsafe context, let target = unsafe target else { return -2 }
+                let body = unsafe Unmanaged<OutgoingBody>.fromOpaque(context).takeUnretainedValue()
+                let buffer = unsafe UnsafeMutableRawBufferPointer(start: target, count: room)
+                return unsafe body.read(from: Int(position), into: buffer)
+            }, Unmanaged.passRetained(self).toOpaque(), releaseBody)
+    }
+
+    /// Returns how many bytes were written, or the library's mark for "close the connection" or for "the end".
+    @unsafe private func read(from position: Int, into target: UnsafeMutableRawBufferPointer) -> Int {
+        if case .filler(let total) = delivery {
+            let count = min(target.count, total - position)
+            guard count > 0 else { return -1 }
+            unsafe memset(target.baseAddress!, 0x20, count)
+            return count
+        }
+        switch bytes {
+        case .some(let bytes) where position < bytes.byteCount:
+            return bytes.withExposedBytes { bytes in
+                unsafe bytes.withUnsafeBytes { source in
+                    let count = min(target.count, source.count - position)
+                    unsafe target.copyMemory(
+                        from: UnsafeRawBufferPointer(rebasing: source[position..<position + count]))
+                    return count
+                }
+            }
+        default: return -2
+        }
+    }
+}
+
+private let releaseBody: MHD_ContentReaderFreeCallback = { context in
+    if let context = unsafe context { unsafe Unmanaged<OutgoingBody>.fromOpaque(context).release() }
+}

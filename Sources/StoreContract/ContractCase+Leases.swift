@@ -1,0 +1,72 @@
+internal import Credentials
+
+extension ContractCase {
+    /// Exclusive access to a key.
+    static let leases: [ContractCase] = [
+        ContractCase("a lease lets one task at a time change what it read") { context in
+            let key = try context.key("counter")
+            try await context.save([0, 0], key)
+            let inside = SharedCount()
+            let count = context.times(20)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        let lease = try await context.store.exclusiveAccess(
+                            to: key, in: context.leases, deadline: context.patience)
+                        let others = inside.add(1) - 1
+                        try context.expect(others == 0, "\(others) other tasks hold the lease")
+                        guard let seen = try await context.read(key) else { throw context.fail("it is gone") }
+                        let number = Int(seen.bytes[0]) << 8 + Int(seen.bytes[1]) + 1
+                        try await context.save([UInt8(number >> 8), UInt8(number & 255)], key)
+                        inside.add(-1)
+                        lease.release()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await context.expect(key, holds: [UInt8(count >> 8), UInt8(count & 255)])
+        },
+        ContractCase("a lease is freed when its value dies") { context in
+            let key = try context.key("ada")
+            for _ in 0..<3 {
+                let lease = try await context.store.exclusiveAccess(
+                    to: key, in: context.leases, deadline: context.patience)
+                _ = consume lease
+            }
+        },
+        ContractCase("a lease that is held is busy at the deadline, and another key's is free") { context in
+            let key = try context.key("ada")
+            let lease = try await context.store.exclusiveAccess(
+                to: key, in: context.leases, deadline: context.patience)
+            try await context.expect(.busy, from: "a second lease") { () async throws(StoreError) in
+                _ = try await context.store.exclusiveAccess(
+                    to: key, in: context.leases, deadline: .after(.milliseconds(20)))
+            }
+            let other = try await context.store.exclusiveAccess(
+                to: try context.key("bob"), in: context.leases, deadline: context.patience)
+            other.release()
+            lease.release()
+            let again = try await context.store.exclusiveAccess(
+                to: key, in: context.leases, deadline: context.patience)
+            again.release()
+        },
+        ContractCase("waiting for a lease ends with the task") { context in
+            let key = try context.key("ada")
+            let lease = try await context.store.exclusiveAccess(
+                to: key, in: context.leases, deadline: context.patience)
+            let waiting = Task { () async -> StoreError.Code? in
+                do throws(StoreError) {
+                    _ = try await context.store.exclusiveAccess(
+                        to: key, in: context.leases, deadline: context.patience)
+                    return nil
+                } catch {
+                    return error.code
+                }
+            }
+            waiting.cancel()
+            let code = await waiting.value
+            try context.expect(code == .cancelled, "waiting ended with \(code?.name.description ?? "the lease")")
+            lease.release()
+        },
+    ]
+}

@@ -1,0 +1,122 @@
+internal import Credentials
+internal import Secrets
+
+/// What a case works with: the store, names of its own, and checks that say what they saw.
+struct ContractContext: Sendable {
+    let statement: String
+    let store: any CredentialStore
+    let leases: LeaseDirectory
+    let effort: ContractCase.Effort
+    /// Opens the same place once more.
+    let open: @Sendable () async throws -> any CredentialStore
+    /// A service name that nobody else uses.
+    let service: String
+
+    init(
+        statement: String, store: any CredentialStore, leases: LeaseDirectory, effort: ContractCase.Effort,
+        open: @escaping @Sendable () async throws -> any CredentialStore
+    ) {
+        self.statement = statement
+        self.store = store
+        self.leases = leases
+        self.effort = effort
+        self.open = open
+        service = "contract-" + String(UInt64.random(in: .min ... .max), radix: 36)
+    }
+
+    /// `count` as it is, or ten times that for a night.
+    func times(_ count: Int) -> Int { effort == .long ? count * 10 : count }
+
+    /// Long enough for any store that works, so that one that hangs fails rather than blocks the suite.
+    var patience: Deadline { .after(.seconds(60)) }
+
+    func key(_ account: String, service: String? = nil, kind: CredentialKind = .password) throws -> CredentialKey {
+        try CredentialKey(service: service ?? self.service, account: account, kind: kind)
+    }
+
+    // MARK: - Saving and reading plain bytes
+
+    @discardableResult
+    func save(
+        _ bytes: [UInt8], _ key: CredentialKey, options: SaveOptions = SaveOptions(),
+        in other: (any CredentialStore)? = nil
+    ) async throws(StoreError) -> CredentialVersion {
+        let secret = Secret<Password>(copying: bytes.span)
+        return try await (other ?? store).save(secret, for: key, options: options, deadline: patience)
+    }
+
+    @discardableResult
+    func save(
+        _ text: String, _ key: CredentialKey, options: SaveOptions = SaveOptions(),
+        in other: (any CredentialStore)? = nil
+    ) async throws(StoreError) -> CredentialVersion {
+        try await save(Array(text.utf8), key, options: options, in: other)
+    }
+
+    func read(_ key: CredentialKey, in other: (any CredentialStore)? = nil) async throws(StoreError) -> Seen? {
+        guard let record = try await (other ?? store).read(key, as: Password.self, deadline: patience) else {
+            return nil
+        }
+        let bytes = record.secret.withExposedBytes { span in span.indices.map { span[$0] } }
+        return Seen(
+            bytes: bytes, version: record.version, contentType: record.contentType, metadata: record.metadata)
+    }
+
+    /// A record whose secret is not secret: the suite made it up.
+    struct Seen: Sendable, Hashable {
+        let bytes: [UInt8]
+        let version: CredentialVersion
+        let contentType: SecretContentType
+        let metadata: CredentialMetadata
+    }
+
+    // MARK: - Checks
+
+    func fail(_ detail: String, file: StaticString = #fileID, line: UInt = #line) -> ContractViolation {
+        ContractViolation(statement: statement, detail: detail, place: "\(file):\(line)")
+    }
+
+    func expect(
+        _ holds: Bool, _ detail: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+    ) throws(ContractViolation) {
+        if !holds { throw fail(detail(), file: file, line: line) }
+    }
+
+    /// Checks that exactly these bytes are under the key.
+    func expect(
+        _ key: CredentialKey, holds bytes: [UInt8], in other: (any CredentialStore)? = nil, _ when: String = "",
+        file: StaticString = #fileID, line: UInt = #line
+    ) async throws {
+        guard let seen = try await read(key, in: other) else {
+            throw fail("no credential is there \(when)", file: file, line: line)
+        }
+        try expect(
+            seen.bytes == bytes, "\(seen.bytes.count) bytes came back, other than the \(bytes.count) saved \(when)",
+            file: file, line: line)
+        try expect(
+            seen.metadata.key == key && seen.metadata.version ?? seen.version == seen.version,
+            "the record's metadata are another's \(when)", file: file, line: line)
+    }
+
+    func expectAbsent(
+        _ key: CredentialKey, in other: (any CredentialStore)? = nil, file: StaticString = #fileID, line: UInt = #line
+    ) async throws {
+        let seen = try await read(key, in: other)
+        try expect(seen == nil, "a credential is there", file: file, line: line)
+    }
+
+    /// Checks that `body` throws this code, and returns the error.
+    @discardableResult
+    func expect(
+        _ code: StoreError.Code, from what: String, file: StaticString = #fileID, line: UInt = #line,
+        _ body: () async throws(StoreError) -> Void
+    ) async throws -> StoreError {
+        do throws(StoreError) {
+            try await body()
+        } catch {
+            try expect(error.code == code, "\(what) threw \(error), not \(code.name)", file: file, line: line)
+            return error
+        }
+        throw fail("\(what) did not throw \(code.name)", file: file, line: line)
+    }
+}

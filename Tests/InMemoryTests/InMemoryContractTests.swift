@@ -1,0 +1,12 @@
+import Credentials
+import InMemory
+import StoreContract
+import Testing
+
+@Suite struct InMemoryContractTests {
+    @Test(arguments: ContractCase.all)
+    func `keeps the store contract`(_ statement: ContractCase) async throws {
+        let leases = try LeaseFolder()
+        try await statement.check(leases: leases.directory) { try InMemoryStore() }
+    }
+}

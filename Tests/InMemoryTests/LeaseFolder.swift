@@ -1,0 +1,18 @@
+import Credentials
+import Foundation
+
+/// A lease directory of one test's own, gone when the test is.
+final class LeaseFolder {
+    let directory: LeaseDirectory
+    private let path: String
+
+    init() throws {
+        path = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        directory = LeaseDirectory(path: path + "/leases")
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

@@ -64,7 +64,7 @@ let package = Package(
         .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP"]),
 
         // MARK: Products for other people's tests
-        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
+        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Secrets", "Sodium"]),
         .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 

@@ -57,8 +57,8 @@ internal import Testing
         TerminalOutput(
             program: "tool", environment: ProgramEnvironment(variables: variables, home: "/"), standardError: descriptor
         ).report(CommandFailure(.usage, "a.code", "it went wrong"))
-        let text = try await terminal.read(until: "[a.code]")
-        #expect(text.contains("\u{1B}[1;31merror:") == coloured)
+        try await terminal.waitUntilShown("[a.code]")
+        #expect(terminal.shown.contains("\u{1B}[1;31merror:") == coloured)
     }
 
     @Test func `a secret is written byte for byte and nothing beside it`() throws {

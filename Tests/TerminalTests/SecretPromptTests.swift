@@ -5,7 +5,8 @@ internal import Secrets
 internal import TestServices
 internal import Testing
 
-@Suite struct SecretPromptTests {
+/// One after another: a process asks one question at a time.
+@Suite(.serialized) struct SecretPromptTests {
     /// What came of a question: whether the answer was the expected one, or the problem.
     private enum Outcome: Sendable, Equatable {
         case answered(asExpected: Bool)
@@ -14,26 +15,25 @@ internal import Testing
 
     /// Asks on a terminal, types `keys` once the question is there, and compares the answer with `expected`.
     private func ask(
-        typing keys: [UInt8], expecting expected: [UInt8] = [], limit: Int = 1 << 20
+        typing keys: String, expecting expected: String = "", limit: Int = 1 << 20
     ) async throws -> (outcome: Outcome, screen: String, echoesAfterwards: Bool) {
         let terminal = try PseudoTerminal()
         let prompt = SecretPrompt(path: terminal.path, isAllowed: true)
-        // Holds the terminal open, so that its mode outlives the question.
-        let holder = unsafe open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        defer { close(holder) }
         async let outcome = Self.answer(prompt, expected, limit: limit)
-        _ = try await terminal.read(until: "Secret: ")
+        try await terminal.waitUntilShown("Secret: ")
         terminal.type(keys)
-        return (await outcome, terminal.readRest(), terminal.echoes)
+        let result = await outcome
+        try await terminal.waitUntilShown("\r\n")
+        return (result, terminal.shown, terminal.echoes)
     }
 
     /// Asks on a thread of its own, since a question blocks.
-    private static func answer(_ prompt: SecretPrompt, _ expected: [UInt8], limit: Int) async -> Outcome {
+    private static func answer(_ prompt: SecretPrompt, _ expected: String, limit: Int) async -> Outcome {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 do throws(PromptError) {
                     let answer = try prompt.ask("Secret", as: Password.self, limit: limit)
-                    continuation.resume(returning: .answered(asExpected: answer.matches(expected.span)))
+                    continuation.resume(returning: .answered(asExpected: answer.matches(Array(expected.utf8).span)))
                 } catch {
                     continuation.resume(returning: .problem(error.problem))
                 }
@@ -42,49 +42,48 @@ internal import Testing
     }
 
     @Test func `an answer is taken without its line break and never shown`() async throws {
-        let asked = try await ask(typing: Array("hunter2 é\r".utf8), expecting: Array("hunter2 é".utf8))
+        let asked = try await ask(typing: "hunter2 é\r", expecting: "hunter2 é")
         #expect(asked.outcome == .answered(asExpected: true))
-        #expect(asked.screen == "\r\n")
+        #expect(asked.screen == "Secret: \r\n")
         #expect(asked.echoesAfterwards)
     }
 
     @Test func `an empty answer is an answer`() async throws {
-        let asked = try await ask(typing: [0x0A])
+        let asked = try await ask(typing: "\n")
         #expect(asked.outcome == .answered(asExpected: true))
     }
 
     @Test func `a paste of more than 4096 bytes arrives whole`() async throws {
-        let long = (0..<20_000).map { UInt8(0x21 + $0 % 90) }
-        let asked = try await ask(typing: long + [0x0D], expecting: long)
+        let long = String(decoding: (0..<20_000).map { UInt8(0x21 + $0 % 90) }, as: UTF8.self)
+        let asked = try await ask(typing: long + "\r", expecting: long)
         #expect(asked.outcome == .answered(asExpected: true))
     }
 
     @Test func `backspace takes off one character and control-U all`() async throws {
         let asked = try await ask(
-            typing: Array("wrong\u{15}".utf8) + Array("aé\u{7F}b\u{8}".utf8) + Array("c\n".utf8),
-            expecting: Array("ac".utf8))
+            typing: "wrong\u{15}aé\u{7F}b\u{8}c\n", expecting: "ac")
         #expect(asked.outcome == .answered(asExpected: true))
     }
 
     @Test func `backspace at the beginning does nothing`() async throws {
-        let asked = try await ask(typing: [0x7F, 0x08, 0x61, 0x0A], expecting: [0x61])
+        let asked = try await ask(typing: "\u{7F}\u{8}a\n", expecting: "a")
         #expect(asked.outcome == .answered(asExpected: true))
     }
 
     @Test func `control-C puts the terminal back and interrupts`() async throws {
-        let asked = try await ask(typing: Array("half".utf8) + [0x03])
+        let asked = try await ask(typing: "half\u{3}")
         #expect(asked.outcome == .problem(.interrupted))
         #expect(asked.echoesAfterwards)
         #expect(PromptError(problem: .interrupted, question: "Secret").exitStatus == .interrupted)
     }
 
     @Test func `control-D dismisses an empty answer and ends another`() async throws {
-        #expect(try await ask(typing: [0x04]).outcome == .problem(.dismissed))
-        #expect(try await ask(typing: [0x61, 0x04], expecting: [0x61]).outcome == .answered(asExpected: true))
+        #expect(try await ask(typing: "\u{4}").outcome == .problem(.dismissed))
+        #expect(try await ask(typing: "a\u{4}", expecting: "a").outcome == .answered(asExpected: true))
     }
 
     @Test func `an answer past the limit is refused`() async throws {
-        let asked = try await ask(typing: Array("12345".utf8), limit: 4)
+        let asked = try await ask(typing: "12345", limit: 4)
         #expect(asked.outcome == .problem(.tooLong(limit: 4)))
         #expect(asked.echoesAfterwards)
     }

@@ -61,7 +61,7 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "CCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
 
         // MARK: Products for other people's tests
         .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Secrets", "Sodium"]),
@@ -102,7 +102,7 @@ let package = Package(
             name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
+            dependencies: ["TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth"],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),

@@ -63,12 +63,12 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "CCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
 
         // MARK: Products for other people's tests
-        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
+        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Secrets", "Sodium"]),
         .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
-        .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog"]),
+        .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
@@ -98,7 +98,7 @@ let package = Package(
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
-        .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit"]),
+        .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
         .testTarget(

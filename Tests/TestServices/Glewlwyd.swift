@@ -12,12 +12,10 @@ public final class Glewlwyd: Sendable {
     public enum Issuer: String, Sendable, CaseIterable {
         /// Access tokens live an hour; refresh tokens are used once, and reuse revokes the family.
         case hour
-        /// Access tokens live a few seconds; refresh tokens as above.
-        case seconds
+        /// Access tokens live as short as the test asks for; refresh tokens as above.
+        case brief
         /// Pushed authorization requests are required.
         case pushed
-
-        var accessTokenSeconds: Int { self == .seconds ? 3 : 3600 }
     }
 
     /// Clients made at the start. `native` is public and uses PKCE; `confidential` has a secret that needs escaping.
@@ -39,18 +37,33 @@ public final class Glewlwyd: Sendable {
     /// Everything the server logged, which names users, clients and events.
     public func log() throws -> String { String(decoding: try directory.read("log"), as: UTF8.self) }
 
+    /// How many access tokens an issuer gave to a client, renewed ones included.
+    public func accessTokensIssued(_ issuer: Issuer, client: String = nativeClient) throws -> Int {
+        try events(of: issuer).count { $0.contains("Access token generated for client '\(client)'") }
+    }
+
+    /// How many refresh tokens an issuer revoked on a client's request.
+    public func refreshTokensRevoked(_ issuer: Issuer, client: String = nativeClient) throws -> Int {
+        try events(of: issuer).count { $0.contains("Refresh token generated for client '\(client)' revoked") }
+    }
+
+    private func events(of issuer: Issuer) throws -> [Substring] {
+        try log().split(separator: "\n").filter { $0.contains("Plugin '\(issuer.rawValue)'") }
+    }
+
     /// Starts the server and waits until it serves its configuration.
     ///
     /// - Parameters:
     ///   - redirectURIs: what its clients may name as `redirect_uri`.
+    ///   - briefTokenSeconds: how long the access tokens of the issuer `brief` live.
     ///   - tls: whether it serves HTTPS, with a certificate that only `certificateAuthority` vouches for.
-    public init(redirectURIs: [String], tls: Bool = false) async throws {
+    public init(redirectURIs: [String], briefTokenSeconds: Int = 3, tls: Bool = false) async throws {
         directory = try TestDirectory()
         certificateAuthority = tls ? try await CertificateAuthority(in: directory) : nil
         let setup = GlewlwydSetup(directory: directory, authority: certificateAuthority)
         try await setup.makeDatabase()
         (server, base) = try await setup.start()
-        try await setup.populate(base: base, redirectURIs: redirectURIs)
+        try await setup.populate(base: base, redirectURIs: redirectURIs, briefTokenSeconds: briefTokenSeconds)
     }
 
     public func stop() async {

@@ -87,7 +87,7 @@ struct GlewlwydSetup {
 
     // MARK: - What is in it
 
-    func populate(base: String, redirectURIs: [String]) async throws {
+    func populate(base: String, redirectURIs: [String], briefTokenSeconds: Int) async throws {
         let api = GlewlwydAPI(base: base, cookies: directory / "cookies.admin", authority: authority?.certificate)
         try await api.call("POST", "auth/", ["username": "admin", "password": "password"])
         for scope in Glewlwyd.scopes where scope != "openid" {
@@ -103,7 +103,10 @@ struct GlewlwydSetup {
                 "email": "alice@example.test", "enabled": true, "scope": Glewlwyd.scopes + ["g_profile"],
             ])
         let keys = try await signingKeys()
-        for issuer in Glewlwyd.Issuer.allCases { try await addIssuer(issuer, base: base, keys: keys, api: api) }
+        for issuer in Glewlwyd.Issuer.allCases {
+            let seconds = issuer == .brief ? briefTokenSeconds : 3600
+            try await addIssuer(issuer, tokenSeconds: seconds, base: base, keys: keys, api: api)
+        }
         try await api.addClient(["client_id": Glewlwyd.nativeClient], redirectURIs: redirectURIs)
         try await api.addClient(
             [
@@ -123,10 +126,12 @@ struct GlewlwydSetup {
         return String(decoding: try directory.read("keys.json"), as: UTF8.self)
     }
 
-    private func addIssuer(_ issuer: Glewlwyd.Issuer, base: String, keys: String, api: GlewlwydAPI) async throws {
+    private func addIssuer(
+        _ issuer: Glewlwyd.Issuer, tokenSeconds: Int, base: String, keys: String, api: GlewlwydAPI
+    ) async throws {
         var parameters: [String: Any] = [
             "iss": "\(base)/api/\(issuer.rawValue)", "jwks-private": keys, "default-kid": "key", "jwks-show": true,
-            "access-token-duration": issuer.accessTokenSeconds, "refresh-token-duration": 86_400, "code-duration": 60,
+            "access-token-duration": tokenSeconds, "refresh-token-duration": 86_400, "code-duration": 60,
             "refresh-token-rolling": true, "refresh-token-one-use": "always",
             "allowed-scope": Glewlwyd.scopes, "allow-non-oidc": true,
             "name-claim": "mandatory", "email-claim": "mandatory",

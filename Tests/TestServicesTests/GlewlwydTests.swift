@@ -29,7 +29,7 @@ struct GlewlwydTests {
             + "&state=s&nonce=n&code_challenge=\(challenge)&code_challenge_method=S256&g_continue"
         let answer = try await curl(
             server,
-            ["--cookie", cookies, "--write-out", "%{redirect_url}", server.issuer(.seconds) + "/auth?" + query]
+            ["--cookie", cookies, "--write-out", "%{redirect_url}", server.issuer(.brief) + "/auth?" + query]
         ).outputText
         let callback = try #require(URLComponents(string: answer))
         #expect(answer.hasPrefix(Self.redirect + "?"))
@@ -37,10 +37,12 @@ struct GlewlwydTests {
         let tokens = try await curl(
             server,
             ["--data", "grant_type=authorization_code&client_id=native&code=\(code)&code_verifier=\(verifier)"]
-                + ["--data-urlencode", "redirect_uri=" + Self.redirect, server.issuer(.seconds) + "/token"])
+                + ["--data-urlencode", "redirect_uri=" + Self.redirect, server.issuer(.brief) + "/token"])
         let members = try JSONSerialization.jsonObject(with: Data(tokens.output)) as? [String: Any]
         #expect(members?["expires_in"] as? Int == 3)
         #expect(members?["refresh_token"] is String)
+        #expect(try server.accessTokensIssued(.brief) == 1)
+        #expect(try server.accessTokensIssued(.hour) == 0)
     }
 
     private func curl(_ server: Glewlwyd, _ arguments: [String]) async throws -> ProgramRun {

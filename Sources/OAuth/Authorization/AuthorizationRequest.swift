@@ -81,22 +81,27 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         var query = try FormBody(
             queryAfter: endpoint.text + (endpoint.query == nil ? "?" : ""),
             needsSeparator: !(endpoint.query ?? "").isEmpty)
-        try query.append("response_type", text: "code")
-        try query.append("client_id", text: request.client.clientID)
-        try query.append("redirect_uri", text: request.redirect.text)
-        if !request.client.scopes.isEmpty { try query.append("scope", text: request.client.scopes.text) }
-        try query.append("state", secret: state)
-        try query.append("code_challenge", text: pkce.challenge)
-        try query.append("code_challenge_method", text: pkce.method)
-        switch nonce {
-        case .some(let nonce): try query.append("nonce", secret: nonce)
-        case .none: break
-        }
-        for parameter in request.client.extraParameters { try query.append(parameter.name, text: parameter.value) }
+        try appendParameters(to: &query)
         let publicPart = LoggableText(
             reviewed: "origin and path of a configured endpoint, without the query",
             unredacted: endpoint.origin + endpoint.path)
         return AuthorizationURL(whole: query.finish(as: AuthorizationAddress.self), publicPart: publicPart)
+    }
+
+    /// The parameters, the same in a query and in a form pushed beforehand.
+    private borrowing func appendParameters(to form: inout FormBody) throws(OAuthError) {
+        try form.append("response_type", text: "code")
+        try form.append("client_id", text: request.client.clientID)
+        try form.append("redirect_uri", text: request.redirect.text)
+        if !request.client.scopes.isEmpty { try form.append("scope", text: request.client.scopes.text) }
+        try form.append("state", secret: state)
+        try form.append("code_challenge", text: pkce.challenge)
+        try form.append("code_challenge_method", text: pkce.method)
+        switch nonce {
+        case .some(let nonce): try form.append("nonce", secret: nonce)
+        case .none: break
+        }
+        for parameter in request.client.extraParameters { try form.append(parameter.name, text: parameter.value) }
     }
 
     /// Returns the gate that lets the first answer through that belongs to this attempt.

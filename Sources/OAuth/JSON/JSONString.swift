@@ -59,6 +59,21 @@ enum JSONString {
         return index + count
     }
 
+    /// Whether the bytes are well-formed UTF-8.
+    static func isUTF8(_ bytes: Span<UInt8>) -> Bool {
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] < 0x80 {
+                index += 1
+            } else if let next = try? validateSequence(bytes, index) {
+                index = next
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
     /// The byte that a backslash and `byte` stand for, or `nil`.
     private static func shortEscape(_ byte: UInt8) -> UInt8? {
         switch byte {

@@ -1,0 +1,112 @@
+public import Secrets
+
+/// Writes one JSON object (RFC 8259) into guarded memory: a session for its store, a request's body.
+///
+///     var json = JSONWriter()
+///     try json.member("access_token", secret: token)
+///     try json.member("expires_at", integer: 1_790_000_000)
+///     let session = json.finish(as: Session.self)
+///
+/// Values are secrets, integers, truth values, text that is no secret, and lists of such text. Each member name may be
+/// written once, as `JSONDocument` wants it; twice stops the process.
+public struct JSONWriter: ~Copyable, Sendable {
+    private var output: SecretBuilder
+    private var names: Set<String> = []
+
+    /// In bytes.
+    public static let defaultLimit = 256 << 10
+
+    /// - Parameter limit: in bytes, of the finished text.
+    public init(limit: Int = JSONWriter.defaultLimit) {
+        output = SecretBuilder(capacity: 1008, limit: limit)
+    }
+
+    // MARK: - Members
+
+    /// Writes a secret as a string. Throws `.invalidUTF8` when it is none; binary secrets go in as base64url.
+    public mutating func member<Purpose: SecretPurpose>(
+        _ name: StaticString, secret: borrowing Secret<Purpose>
+    ) throws(JSONError) {
+        try begin(name)
+        try secret.withExposedBytes { (bytes) throws(JSONError) in try append(quoting: bytes) }
+    }
+
+    /// Writes text that is no secret.
+    public mutating func member(_ name: StaticString, publicText text: String) throws(JSONError) {
+        try begin(name)
+        let bytes = Array(text.utf8)
+        try append(quoting: bytes.span)
+    }
+
+    /// Writes a list of texts that are no secrets.
+    public mutating func member(_ name: StaticString, publicTexts texts: [String]) throws(JSONError) {
+        try begin(name)
+        try append("[")
+        for (index, text) in texts.enumerated() {
+            if index > 0 { try append(",") }
+            let bytes = Array(text.utf8)
+            try append(quoting: bytes.span)
+        }
+        try append("]")
+    }
+
+    public mutating func member(_ name: StaticString, integer: Int64) throws(JSONError) {
+        try begin(name)
+        try append(integer.description)
+    }
+
+    public mutating func member(_ name: StaticString, boolean: Bool) throws(JSONError) {
+        try begin(name)
+        try append(boolean ? "true" : "false")
+    }
+
+    /// Ends the object and returns it.
+    public consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) throws(JSONError) -> Secret<Purpose>
+    {
+        try append(names.isEmpty ? "{}" : "}")
+        return output.finish(as: purpose)
+    }
+
+    // MARK: - Bytes
+
+    private mutating func begin(_ name: StaticString) throws(JSONError) {
+        try append(names.isEmpty ? "{" : ",")
+        precondition(names.insert(name.description).inserted, "a JSON member is written twice")
+        let bytes = Array(name.description.utf8)
+        try append(quoting: bytes.span)
+        try append(":")
+    }
+
+    private mutating func append(_ text: String) throws(JSONError) {
+        do throws(SecretBuilder.LimitExceeded) {
+            try output.append(publicText: text)
+        } catch {
+            throw JSONError(.tooLarge)
+        }
+    }
+
+    /// Escapes what must be: quotation marks, backslashes and control characters.
+    private mutating func append(quoting bytes: Span<UInt8>) throws(JSONError) {
+        guard JSONString.isUTF8(bytes) else { throw JSONError(.invalidUTF8) }
+        do throws(SecretBuilder.LimitExceeded) {
+            try output.append(UInt8(ascii: "\""))
+            for index in bytes.indices {
+                let byte = bytes[index]
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                    try output.append(UInt8(ascii: "\\"))
+                    try output.append(byte)
+                case 0x00..<0x20:
+                    try output.append(publicText: "\\u00")
+                    try output.append(ASCII.hexDigit(byte >> 4))
+                    try output.append(ASCII.hexDigit(byte & 15))
+                default:
+                    try output.append(byte)
+                }
+            }
+            try output.append(UInt8(ascii: "\""))
+        } catch {
+            throw JSONError(.tooLarge)
+        }
+    }
+}

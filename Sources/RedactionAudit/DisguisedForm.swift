@@ -1,0 +1,119 @@
+internal import Sodium
+
+/// One way a secret may look: its bytes in one disguise, and how many of them in a row make a finding.
+struct DisguisedForm {
+    let canary: Int
+    let disguise: Disguise
+    var bytes: [UInt8]
+    /// In bytes of the form.
+    let fragment: Int
+
+    /// Overwrites the form, which is a secret as much as what it was made from.
+    mutating func wipe() {
+        var span = bytes.mutableSpan
+        Sodium.wipe(&span)
+    }
+}
+
+extension DisguisedForm {
+    /// All forms of one secret that differ from each other.
+    static func all(of secret: Span<UInt8>, canary: Int) -> [DisguisedForm] {
+        let plain = secret.indices.map { secret[$0] }
+        // Eight hexadecimal digits in a row are in any log; sixteen of a secret's are not.
+        let fragment = min(plain.count, plain.allSatisfy(isHexadecimal) ? 16 : 8)
+        var forms: [DisguisedForm] = []
+
+        func add(_ disguise: Disguise, _ bytes: [UInt8], fragment: Int) {
+            guard bytes.count >= FormIndex.windowByteCount, !forms.contains(where: { $0.bytes == bytes }) else {
+                return
+            }
+            forms.append(
+                DisguisedForm(
+                    canary: canary, disguise: disguise, bytes: bytes,
+                    fragment: min(bytes.count, max(fragment, FormIndex.windowByteCount))))
+        }
+
+        add(.plain, plain, fragment: fragment)
+        for digits in [upperDigits, lowerDigits] {
+            add(.percentEncoded, plain.flatMap { percent($0, digits, space: nil) }, fragment: fragment)
+            add(.formEncoded, plain.flatMap { percent($0, digits, space: UInt8(ascii: "+")) }, fragment: fragment)
+            add(
+                .fullyPercentEncoded, plain.flatMap { [UInt8(ascii: "%")] + pair($0, digits) }, fragment: fragment * 3)
+            add(.hexadecimal, plain.flatMap { pair($0, digits) }, fragment: max(16, fragment * 2))
+        }
+        for offset in 0..<3 {
+            add(.base64, base64(plain, offset: offset, last: "+/"), fragment: 12)
+            add(.base64URL, base64(plain, offset: offset, last: "-_"), fragment: 12)
+        }
+        add(.jsonEscaped, plain.flatMap { json($0, escapesSlash: false) }, fragment: fragment)
+        add(.jsonEscaped, plain.flatMap { json($0, escapesSlash: true) }, fragment: fragment)
+        add(.htmlEscaped, plain.flatMap(html), fragment: fragment)
+        let units = Array(String(decoding: plain, as: UTF8.self).utf16)
+        add(.utf16, units.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, fragment: fragment * 2)
+        add(.utf16, units.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }, fragment: fragment * 2)
+        add(.reversed, plain.reversed(), fragment: fragment)
+        add(.byteList, Array(plain.map { "\($0)" }.joined(separator: ", ").utf8), fragment: fragment * 4)
+        return forms
+    }
+
+    // MARK: - Encodings
+
+    private static let upperDigits = Array("0123456789ABCDEF".utf8)
+    private static let lowerDigits = Array("0123456789abcdef".utf8)
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        upperDigits.contains(byte) || lowerDigits.contains(byte)
+    }
+
+    private static func pair(_ byte: UInt8, _ digits: [UInt8]) -> [UInt8] {
+        [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    private static func percent(_ byte: UInt8, _ digits: [UInt8], space: UInt8?) -> [UInt8] {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: [byte]
+        case 0x20: space.map { [$0] } ?? Array("%20".utf8)
+        default: [UInt8(ascii: "%")] + pair(byte, digits)
+        }
+    }
+
+    /// The characters that the secret alone decides, when `offset` bytes modulo 3 stand before it.
+    private static func base64(_ bytes: [UInt8], offset: Int, last: String) -> [UInt8] {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
+        let bits = [0, 4, 2][offset]  // of the secret's first byte that complete a character begun before it
+        var result: [UInt8] = []
+        var position = bits
+        while position + 6 <= bytes.count * 8 {
+            let index = position / 8
+            let high = UInt16(bytes[index]) << 8
+            let low = index + 1 < bytes.count ? UInt16(bytes[index + 1]) : 0
+            result.append(alphabet[Int((high | low) >> (10 - UInt16(position % 8)) & 63)])
+            position += 6
+        }
+        return result
+    }
+
+    private static func json(_ byte: UInt8, escapesSlash: Bool) -> [UInt8] {
+        switch byte {
+        case UInt8(ascii: "\""): Array("\\\"".utf8)
+        case UInt8(ascii: "\\"): Array("\\\\".utf8)
+        case UInt8(ascii: "/") where escapesSlash: Array("\\/".utf8)
+        case 0x0A: Array("\\n".utf8)
+        case 0x0D: Array("\\r".utf8)
+        case 0x09: Array("\\t".utf8)
+        case 0..<0x20: Array("\\u00".utf8) + pair(byte, lowerDigits)
+        default: [byte]
+        }
+    }
+
+    private static func html(_ byte: UInt8) -> [UInt8] {
+        switch byte {
+        case UInt8(ascii: "&"): Array("&amp;".utf8)
+        case UInt8(ascii: "<"): Array("&lt;".utf8)
+        case UInt8(ascii: ">"): Array("&gt;".utf8)
+        case UInt8(ascii: "\""): Array("&quot;".utf8)
+        case UInt8(ascii: "'"): Array("&#39;".utf8)
+        default: [byte]
+        }
+    }
+}

@@ -1,0 +1,134 @@
+/// Finds the forms of all canaries in one pass over the bytes.
+///
+/// Each stretch of eight bytes of each form is in a hash table behind a bitmap. At each offset of the text one
+/// multiplication and one bit decide; only a set bit leads to the table, and only equal bytes to a finding.
+struct FormIndex: ~Copyable {
+    static let windowByteCount = 8
+
+    struct Match {
+        let form: Int
+        /// In the text.
+        let range: Range<Int>
+    }
+
+    private(set) var forms: [DisguisedForm]
+    private var filter: [UInt64]
+    private let filterShift: UInt64
+    /// Index into `windows` plus one, or 0.
+    private var slots: [UInt32]
+    private var windows: [Window] = []
+
+    private struct Window {
+        let form: UInt32
+        let position: UInt32
+    }
+
+    init(_ forms: [DisguisedForm]) {
+        self.forms = forms
+        let count = max(1, forms.reduce(0) { $0 + $1.bytes.count })
+        let slotCount = 1 << (Int.bitWidth - (count * 2).leadingZeroBitCount)
+        slots = Array(repeating: 0, count: slotCount)
+        let filterBits = max(12, min(23, (slotCount * 16).trailingZeroBitCount))
+        filterShift = UInt64(64 - filterBits)
+        filter = Array(repeating: 0, count: 1 << (filterBits - 6))
+        for (number, form) in forms.enumerated() where form.bytes.count >= Self.windowByteCount {
+            for position in 0...form.bytes.count - Self.windowByteCount {
+                insert(Window(form: UInt32(number), position: UInt32(position)))
+            }
+        }
+    }
+
+    deinit {
+        var forms = forms
+        for index in forms.indices { forms[index].wipe() }
+    }
+
+    // MARK: - Building
+
+    private static func mix(_ window: UInt64) -> UInt64 { window &* 0x9E37_79B9_7F4A_7C15 }
+
+    private func value(_ window: Window) -> UInt64 {
+        let bytes = forms[Int(window.form)].bytes
+        let start = Int(window.position)
+        return (0..<Self.windowByteCount).reduce(0) { $0 | UInt64(bytes[start + $1]) << UInt64($1 * 8) }
+    }
+
+    private mutating func insert(_ window: Window) {
+        let hash = Self.mix(value(window))
+        let bit = hash >> filterShift
+        filter[Int(bit >> 6)] |= 1 << (bit & 63)
+        windows.append(window)
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+        slots[slot] = UInt32(windows.count)
+    }
+
+    // MARK: - Searching
+
+    /// Returns the longest match at each place of the text, in order and without overlap.
+    func matches(in text: [UInt8]) -> [Match] {
+        guard text.count >= Self.windowByteCount else { return [] }
+        var found: [Match] = []
+        var offset = 0
+        let end = text.count - Self.windowByteCount
+        while offset <= end {
+            guard let candidate = nextCandidate(in: text, from: offset, to: end) else { break }
+            if let match = longestMatch(in: text, at: candidate, notBefore: found.last?.range.upperBound ?? 0) {
+                found.append(match)
+                offset = max(candidate + 1, match.range.upperBound)
+            } else {
+                offset = candidate + 1
+            }
+        }
+        return found
+    }
+
+    /// The hot loop: the next offset whose eight bytes may be in the table.
+    private func nextCandidate(in text: [UInt8], from start: Int, to end: Int) -> Int? {
+        let shift = filterShift
+        return unsafe text.withUnsafeBytes { text in
+            unsafe filter.withUnsafeBufferPointer { filter in
+                var offset = start
+                while offset <= end {
+                    let window = unsafe UInt64(
+                        littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                    let bit = (window &* 0x9E37_79B9_7F4A_7C15) >> shift
+                    if unsafe filter[Int(truncatingIfNeeded: bit >> 6)] >> (bit & 63) & 1 == 1 { return offset }
+                    offset &+= 1
+                }
+                return nil
+            }
+        }
+    }
+
+    private func longestMatch(in text: [UInt8], at offset: Int, notBefore start: Int) -> Match? {
+        let bytes = (0..<Self.windowByteCount).reduce(UInt64(0)) { $0 | UInt64(text[offset + $1]) << UInt64($1 * 8) }
+        var slot = Int(truncatingIfNeeded: Self.mix(bytes)) & (slots.count - 1)
+        var best: Match?
+        while slots[slot] != 0 {
+            let window = windows[Int(slots[slot]) - 1]
+            if value(window) == bytes {
+                let match = extend(window, in: text, at: offset, notBefore: start)
+                if match.range.count >= forms[match.form].fragment, match.range.count > best?.range.count ?? 0 {
+                    best = match
+                }
+            }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return best
+    }
+
+    /// Grows a window to both sides as far as form and text agree.
+    private func extend(_ window: Window, in text: [UInt8], at offset: Int, notBefore start: Int) -> Match {
+        let form = forms[Int(window.form)].bytes
+        var low = (form: Int(window.position), text: offset)
+        while low.form > 0, low.text > start, form[low.form - 1] == text[low.text - 1] {
+            low = (low.form - 1, low.text - 1)
+        }
+        var high = (form: Int(window.position) + Self.windowByteCount, text: offset + Self.windowByteCount)
+        while high.form < form.count, high.text < text.count, form[high.form] == text[high.text] {
+            high = (high.form + 1, high.text + 1)
+        }
+        return Match(form: Int(window.form), range: low.text..<high.text)
+    }
+}

@@ -1,0 +1,153 @@
+public import RedactedLog
+public import Secrets
+internal import Synchronization
+
+/// Searches what a run emitted for the secrets it handled.
+///
+///     let audit = LeakAudit()
+///     let token = try audit.plantRandom(AccessToken.self)
+///     let log = audit.logSink(named: "log")
+///     …                                       // a run that uses the token and logs to the sink
+///     audit.capture(standardError, as: "standard error")
+///     try audit.report().check()
+///
+/// A secret is searched for as it is and in every `Disguise`, whole and in pieces of eight bytes or more (sixteen where
+/// it is hexadecimal). The report says where something was found, never what. It works with any test library, and from
+/// many tasks at once. The secrets are kept in guarded memory; their disguises are made for the search and wiped after.
+public final class LeakAudit: Sendable {
+    /// Marks secrets that an audit keeps.
+    enum Planted: SecretPurpose { static var name: StaticString { "planted secret" } }
+
+    private final class Canary: Sendable {
+        let purpose: String
+        let secret: Secret<Planted>
+
+        init(purpose: String, secret: consuming Secret<Planted>) {
+            self.purpose = purpose
+            self.secret = secret
+        }
+    }
+
+    private struct Stream {
+        let name: String
+        let bytes: [UInt8]
+        let allowed: AllowedLeak?
+    }
+
+    private struct State {
+        var canaries: [Canary] = []
+        var streams: [Stream] = []
+        var sinks: [AuditLogSink] = []
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    // MARK: - Secrets
+
+    /// The shortest secret that can be told from ordinary text, in bytes.
+    public static let minimumByteCount = 8
+
+    /// A secret is too short to be told from ordinary text.
+    public struct CanaryTooShort: Error, Sendable, Hashable {
+        public let purpose: String
+        public let byteCount: Int
+    }
+
+    /// Searches for this secret. Planting the same one twice does no harm.
+    public func plant<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(CanaryTooShort) {
+        let purpose = Purpose.name.description
+        guard secret.byteCount >= Self.minimumByteCount else {
+            throw CanaryTooShort(purpose: purpose, byteCount: secret.byteCount)
+        }
+        let canary = Canary(purpose: purpose, secret: secret.duplicate(as: Planted.self))
+        state.withLock { state in
+            let isKnown = state.canaries.contains { $0.purpose == purpose && $0.secret.matches(canary.secret) }
+            if !isKnown { state.canaries.append(canary) }
+        }
+    }
+
+    /// Makes a random secret of 43 base64url characters, plants it and returns it.
+    public func plantRandom<Purpose: SecretPurpose>(
+        _ purpose: Purpose.Type
+    ) throws(RandomSourceError) -> Secret<Purpose> {
+        let secret = try Secret<Purpose>.random(byteCount: 32).base64URLEncoded()
+        // 43 characters are never too short.
+        try? plant(secret)
+        return secret
+    }
+
+    // MARK: - Output
+
+    /// Searches these bytes.
+    ///
+    /// - Parameter allowed: what this one stream may show.
+    public func capture(_ bytes: [UInt8], as stream: String, allowing allowed: AllowedLeak? = nil) {
+        state.withLock { $0.streams.append(Stream(name: stream, bytes: bytes, allowed: allowed)) }
+    }
+
+    /// Searches this text.
+    public func capture(_ text: String, as stream: String, allowing allowed: AllowedLeak? = nil) {
+        capture(Array(text.utf8), as: stream, allowing: allowed)
+    }
+
+    /// Searches an error as `print`, `String(reflecting:)` and `dump` show it.
+    ///
+    /// Foundation's `localizedDescription` is the caller's to capture: this module has no Foundation.
+    public func capture(error: any Error, as stream: String) {
+        capture(value: error, as: stream)
+    }
+
+    /// Searches any value as `print`, `String(reflecting:)` and `dump` show it.
+    public func capture(value: Any, as stream: String) {
+        capture(String(describing: value), as: "\(stream), described")
+        capture(String(reflecting: value), as: "\(stream), reflected")
+        var dumped = ""
+        dump(value, to: &dumped)
+        capture(dumped, as: "\(stream), dumped")
+    }
+
+    /// Searches log records: category and message.
+    public func capture(log records: [LogRecord], as stream: String) {
+        let lines = records.map { "\($0.level.name) \($0.category.name): \($0.message.text)\n" }
+        capture(lines.joined(), as: stream)
+    }
+
+    /// Returns a sink whose records are searched when the report is made, and that passes them on.
+    public func logSink(named stream: String, forwardingTo next: (any LogSink)? = nil) -> some LogSink {
+        let sink = AuditLogSink(name: stream, next: next)
+        state.withLock { $0.sinks.append(sink) }
+        return sink
+    }
+
+    // MARK: - Report
+
+    /// Searches all that was captured so far for all that was planted so far.
+    public func report() -> LeakReport {
+        let (canaries, captured, sinks) = state.withLock { ($0.canaries, $0.streams, $0.sinks) }
+        let streams = captured + sinks.map { Stream(name: $0.name, bytes: $0.bytes, allowed: nil) }
+        var forms: [DisguisedForm] = []
+        for (number, canary) in canaries.enumerated() {
+            forms += canary.secret.withExposedBytes { DisguisedForm.all(of: $0, canary: number) }
+        }
+        let index = FormIndex(forms)
+        forms = []
+        var findings: [LeakFinding] = []
+        var allowed: [LeakFinding] = []
+        for stream in streams {
+            for sighting in Sighting.all(of: index, in: stream.bytes) {
+                let purpose = canaries[index.forms[sighting.form].canary].purpose
+                let finding = LeakFinding(
+                    purpose: purpose, stream: stream.name, offset: sighting.range.lowerBound,
+                    disguise: sighting.disguise, byteCount: sighting.range.count, isWhole: sighting.isWhole)
+                let isAllowed = stream.allowed?.permits(
+                    purpose: purpose, disguise: sighting.disguise, before: stream.bytes[..<sighting.range.lowerBound])
+                if isAllowed == true { allowed.append(finding) } else { findings.append(finding) }
+            }
+        }
+        return LeakReport(
+            findings: findings, allowed: allowed, canaryCount: canaries.count, streamCount: streams.count,
+            byteCount: streams.reduce(0) { $0 + $1.bytes.count })
+    }
+}

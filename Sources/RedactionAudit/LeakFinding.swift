@@ -1,0 +1,74 @@
+/// A secret, or a piece of one, where it must not be. It says where, never what.
+public struct LeakFinding: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the secret's purpose, such as `access token`.
+    public let purpose: String
+    /// The stream it was found in, as it was named when it was captured.
+    public let stream: String
+    /// Where in the stream it begins, in bytes.
+    public let offset: Int
+    public let disguise: Disguise
+    /// How much of the stream it takes, in bytes.
+    public let byteCount: Int
+    /// Whether all of the secret is there, or a piece.
+    public let isWhole: Bool
+
+    public var description: String {
+        "\(isWhole ? "the" : "a piece of the") \(purpose), \(disguise.name), \(byteCount) bytes at byte \(offset) of "
+            + stream
+    }
+}
+
+/// What an audit found.
+public struct LeakReport: Sendable, Hashable, CustomStringConvertible {
+    /// Secrets where they must not be: empty when all is well.
+    public let findings: [LeakFinding]
+    /// What was found where an `AllowedLeak` permits it.
+    public let allowed: [LeakFinding]
+    /// How many secrets were searched for.
+    public let canaryCount: Int
+    /// How many streams were searched.
+    public let streamCount: Int
+    /// How many bytes were searched.
+    public let byteCount: Int
+
+    /// Whether something was searched for, something was searched, and nothing was found.
+    public var isClean: Bool { findings.isEmpty && canaryCount > 0 && streamCount > 0 }
+
+    /// `0 found: 6 secrets in 12345 bytes of 4 streams`, then a line for each finding.
+    public var description: String {
+        var lines = ["\(findings.count) found: \(canaryCount) secrets in \(byteCount) bytes of \(streamCount) streams"]
+        lines += findings.map { "found \($0)" }
+        lines += allowed.map { "allowed \($0)" }
+        if canaryCount == 0 { lines.append("nothing was searched for: plant the secrets") }
+        if streamCount == 0 { lines.append("nothing was searched: capture the output") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Throws `LeakFailure` unless the report is clean.
+    public func check() throws(LeakFailure) {
+        if !isClean { throw LeakFailure(report: self) }
+    }
+}
+
+/// An audit found a secret, or audited nothing.
+public struct LeakFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    public let report: LeakReport
+
+    public var description: String { report.description }
+}
+
+/// The one place where a secret may be shown.
+public enum AllowedLeak: Sendable, Hashable, CaseIterable {
+    /// The paste user agent prints the authorization URL for a person to open, and `state` is in it as a parameter. The
+    /// state is worth nothing without the code verifier, which never leaves the process.
+    case stateInURLThatPastePrints
+
+    /// Whether a match is that place: the purpose is `state`, and before it stands `https://…?…state=`.
+    func permits(purpose: String, disguise: Disguise, before: ArraySlice<UInt8>) -> Bool {
+        guard purpose == "state", disguise == .plain || disguise == .percentEncoded else { return false }
+        let word = before.reversed().prefix { $0 > 0x20 }.reversed()
+        let text = String(decoding: word, as: UTF8.self)
+        return (text.hasSuffix("&state=") || text.hasSuffix("?state="))
+            && (text.hasPrefix("https://") || text.hasPrefix("http://127.0.0.1:") || text.hasPrefix("http://[::1]:"))
+    }
+}

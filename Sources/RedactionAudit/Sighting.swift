@@ -1,0 +1,52 @@
+/// A match in a stream, line breaks or none.
+struct Sighting {
+    let form: Int
+    let disguise: Disguise
+    /// In the stream.
+    let range: Range<Int>
+    let isWhole: Bool
+
+    /// Everything that is in `stream`: as it stands, and then across its line breaks.
+    static func all(of index: borrowing FormIndex, in stream: [UInt8]) -> [Sighting] {
+        var found: [Sighting] = []
+        for match in index.matches(in: stream) {
+            let form = index.forms[match.form]
+            found.append(
+                Sighting(
+                    form: match.form, disguise: form.disguise, range: match.range,
+                    isWhole: match.range.count == form.bytes.count))
+        }
+        let joined = stream.filter { !isBreak($0) }
+        guard joined.count < stream.count else { return found }
+        for match in index.matches(in: joined) {
+            let form = index.forms[match.form]
+            // Across a break two unrelated pieces may meet, so twice as much must agree.
+            guard match.range.count >= min(form.bytes.count, form.fragment * 2) else { continue }
+            let range = place(of: match.range, in: stream)
+            guard range.count > match.range.count, !found.contains(where: { $0.covers(range) }) else { continue }
+            found.append(
+                Sighting(
+                    form: match.form, disguise: .splitOverLines, range: range,
+                    isWhole: match.range.count == form.bytes.count))
+        }
+        return found
+    }
+
+    private static func isBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+
+    private func covers(_ other: Range<Int>) -> Bool {
+        range.contains(other.lowerBound) && range.upperBound >= other.upperBound
+    }
+
+    /// Where a range of the joined text lies in the stream.
+    private static func place(of range: Range<Int>, in stream: [UInt8]) -> Range<Int> {
+        var count = 0
+        var start = 0
+        for (offset, byte) in stream.enumerated() where !isBreak(byte) {
+            if count == range.lowerBound { start = offset }
+            count += 1
+            if count == range.upperBound { return start..<offset + 1 }
+        }
+        return start..<stream.count
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import TestServices
+
+/// The person at the browser: what `BROWSER` starts, who signs in to glewlwyd and consents (Fixtures/browser).
+struct Person {
+    enum Answer: String { case consent, deny, close }
+
+    /// What passed through the browser.
+    struct Record: Decodable {
+        let startedWith: String
+        let authorization: String?
+        let callback: String?
+        let callbackStatus: Int?
+        let pageStatus: Int?
+        let page: String?
+
+        func asked(_ name: String) -> String? { Self.parameter(name, of: authorization) }
+        func answered(_ name: String) -> String? { Self.parameter(name, of: callback) }
+
+        private static func parameter(_ name: String, of url: String?) -> String? {
+            url.flatMap { URLComponents(string: $0) }?.queryItems?.first { $0.name == name }?.value
+        }
+    }
+
+    private let folder: String
+
+    /// The value of `BROWSER`.
+    var browser: String { folder + "/browser" }
+
+    init(in directory: TestDirectory, answer: Answer = .consent) throws {
+        folder = try directory.makeFolder("person")
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "Fixtures/browser")
+        try directory.write("person/browser", [UInt8](Data(contentsOf: fixture)), mode: 0o700)
+        let login = ["username": Glewlwyd.user, "password": Glewlwyd.userPassword]
+        try directory.write("person/person.json", [UInt8](JSONSerialization.data(withJSONObject: login)))
+        try directory.write("person/answer", answer.rawValue)
+    }
+
+    func record() throws -> Record {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Record.self, from: Data(contentsOf: URL(fileURLWithPath: folder + "/record.json")))
+    }
+}

@@ -1,0 +1,248 @@
+import HTTPTransport
+import OAuth
+import RedactedLog
+import Secrets
+import Testing
+
+@Suite struct AuthorizationTests {
+    private func query(_ pending: borrowing PendingAuthorization) throws -> String {
+        let url = try pending.authorizationURL().reveal()
+        return String(url[url.index(after: url.firstIndex(of: "?")!)...])
+    }
+
+    private func outcome(
+        _ pending: consuming PendingAuthorization, _ query: String
+    ) -> OAuthError? {
+        do throws(OAuthError) {
+            let answer = try Sample.answer(query)
+            _ = try pending.validate(answer)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: - The request
+
+    @Test func `the address holds what the code flow needs, each once`() throws {
+        let pending = Sample.pending(client: Sample.client(scopes: ["user", "public_repo", "repo:status"]))
+        let fields = formFields(try query(pending))
+        #expect(
+            fields.map(\.name) == [
+                "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge",
+                "code_challenge_method",
+            ])
+        #expect(fields[0].value == "code")
+        #expect(fields[1].value == "client one")
+        #expect(fields[2].value == "http://127.0.0.1:4711/callback")
+        #expect(fields[3].value == "user public_repo repo:status")
+        #expect(fields[4].value.utf8.count == 43)
+        #expect(fields[5].value.utf8.count == 43)
+        #expect(fields[6].value == "S256")
+    }
+
+    @Test func `GitHub's address is what GitHub documents`() throws {
+        let server = try ServerMetadata(
+            authorizationEndpoint: HTTPURL("https://github.com/login/oauth/authorize"),
+            tokenEndpoint: HTTPURL("https://github.com/login/oauth/access_token"))
+        let client = try ClientConfiguration(
+            clientID: "Iv1.8a61f9b3a7aba766",
+            redirect: RedirectURI("relay://oauth/callback", allowingAnyPrivateScheme: true), scopes: ["repo"])
+        let pending = try AuthorizationRequest(server: server, client: client).begin(random: .system)
+        let url = try pending.authorizationURL().reveal()
+        #expect(
+            url.hasPrefix(
+                "https://github.com/login/oauth/authorize?response_type=code&client_id=Iv1.8a61f9b3a7aba766"
+                    + "&redirect_uri=relay%3A%2F%2Foauth%2Fcallback&scope=repo&state="))
+    }
+
+    @Test func `two attempts share no state, verifier or nonce`() throws {
+        let client = Sample.client(scopes: ["openid"])
+        let one = Sample.pending(client: client)
+        let two = Sample.pending(client: client)
+        for name in ["state", "code_challenge", "nonce"] {
+            let left = try Sample.parameter(name, of: one)
+            let right = try Sample.parameter(name, of: two)
+            #expect(left != right && left.utf8.count == 43)
+        }
+    }
+
+    @Test func `asking twice for the address of one attempt gives the same`() throws {
+        let pending = Sample.pending()
+        let first = try pending.authorizationURL().reveal()
+        #expect(try pending.authorizationURL().reveal() == first)
+    }
+
+    @Test func `a nonce goes with openid and with nothing else`() throws {
+        let with = Sample.pending(client: Sample.client(scopes: ["openid", "email"]))
+        #expect(field("nonce", of: try query(with)) != nil)
+        let without = Sample.pending(client: Sample.client(scopes: ["email"]))
+        #expect(field("nonce", of: try query(without)) == nil)
+    }
+
+    @Test func `an endpoint's own query is kept`() throws {
+        let pending = Sample.pending(server: Sample.server(authorization: "https://id.example/a?tenant=x%20y"))
+        #expect(
+            try pending.authorizationURL().reveal().hasPrefix("https://id.example/a?tenant=x%20y&response_type=code&"))
+    }
+
+    @Test func `extra parameters come along but can't replace ours`() throws {
+        let extra = [
+            try AuthorizationParameter("access_type", "offline"), try AuthorizationParameter("login_hint", "ä&b=c"),
+        ]
+        let pending = Sample.pending(client: Sample.client(extra: extra))
+        #expect(field("access_type", of: try query(pending)) == "offline")
+        #expect(field("login_hint", of: try query(pending)) == "ä&b=c")
+        for name in [
+            "state", "code_challenge", "code_challenge_method", "redirect_uri", "client_id", "response_type",
+            "nonce", "scope", "request", "request_uri", "response_mode", "client_secret", "code", "code_verifier",
+        ] {
+            let error = failure { () throws(OAuthError) in try AuthorizationParameter(name, "x") }
+            #expect(error == OAuthError(.invalidConfiguration(.reservedParameter)))
+        }
+    }
+
+    @Test(arguments: ["state=x", "a=1&code_challenge=y", "client_id", "redirect_uri=z&b=2", "st%61te=x"])
+    func `an endpoint whose own query sets what is ours is refused`(query: String) throws {
+        let endpoint = try HTTPURL("https://id.example/a?\(query)")
+        let token = try HTTPURL("https://id.example/token")
+        let error = failure { () throws(OAuthError) in
+            try ServerMetadata(authorizationEndpoint: endpoint, tokenEndpoint: token)
+        }
+        #expect(error == OAuthError(.invalidMetadata(.reservedParameter)))
+    }
+
+    @Test func `the public part has no query`() throws {
+        let url = try Sample.pending().authorizationURL()
+        #expect(url.publicPart.logMessage.text == "https://id.example/authorize")
+    }
+
+    @Test func `a loopback address without a port can't be used yet`() throws {
+        let client = try ClientConfiguration(clientID: "c", redirect: RedirectURI.loopback())
+        let server = Sample.server()
+        let early = failure { () throws(OAuthError) in try AuthorizationRequest(server: server, client: client) }
+        #expect(early == OAuthError(.invalidConfiguration(.redirectPort)))
+        let request = try AuthorizationRequest(
+            server: server, client: client, redirect: client.redirect.withPort(40_000))
+        #expect(request.redirect.text == "http://127.0.0.1:40000/callback")
+        let other = try RedirectURI("http://127.0.0.1:40000/other")
+        let wrong = failure { () throws(OAuthError) in
+            try AuthorizationRequest(server: server, client: client, redirect: other)
+        }
+        #expect(wrong == OAuthError(.invalidConfiguration(.redirect)))
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func `no attempt begins without random octets`(failingCall: Int) throws {
+        let request = try AuthorizationRequest(server: Sample.server(), client: Sample.client(scopes: ["openid"]))
+        let random = RandomCalls(failing: failingCall)
+        let error = failure { () throws(OAuthError) in try request.begin(random: random.source) }
+        #expect(error == OAuthError(.noRandomOctets(number: 5)))
+    }
+
+    // MARK: - The answer
+
+    @Test func `a right answer is believed`() throws {
+        let pending = Sample.pending()
+        let state = try Sample.parameter("state", of: pending)
+        #expect(outcome(pending, "code=x&state=\(state)") == nil)
+    }
+
+    @Test func `a missing, other, longer or shorter state is refused`() throws {
+        let other = try Sample.parameter("state", of: Sample.pending())
+        let changes: [(String) -> String] = [
+            { _ in "" }, { _ in "state=\(other)" }, { "state=\($0)a" }, { "state=\($0.dropLast())" },
+            { "state=\($0.swappedCase)" }, { _ in "state=" },
+        ]
+        for change in changes {
+            for start in ["code=x", "error=access_denied"] {
+                let pending = Sample.pending()
+                let state = try Sample.parameter("state", of: pending)
+                #expect(outcome(pending, "\(start)&\(change(state))") == OAuthError(.stateMismatch))
+            }
+        }
+    }
+
+    @Test func `the wrong issuer is refused, on errors too`() throws {
+        for announces in [false, true] {
+            for start in ["code=x", "error=access_denied"] {
+                let pending = Sample.pending(server: Sample.server(announcesIssuer: announces))
+                let state = try Sample.parameter("state", of: pending)
+                let error = outcome(pending, "\(start)&state=\(state)&iss=https%3A%2F%2Fevil.example")
+                #expect(error == OAuthError(.issuerMismatch))
+            }
+        }
+    }
+
+    @Test(arguments: ["https://id.example/", "HTTPS://id.example", "https://id.example:443", "https://ID.example"])
+    func `issuers are compared byte for byte`(issuer: String) throws {
+        let pending = Sample.pending()
+        let state = try Sample.parameter("state", of: pending)
+        #expect(outcome(pending, "code=x&state=\(state)&iss=\(issuer)") == OAuthError(.issuerMismatch))
+    }
+
+    @Test func `a missing issuer is refused where the server announces it`() throws {
+        for start in ["code=x", "error=access_denied"] {
+            let pending = Sample.pending(server: Sample.server(announcesIssuer: true))
+            let state = try Sample.parameter("state", of: pending)
+            #expect(outcome(pending, "\(start)&state=\(state)") == OAuthError(.issuerMismatch))
+        }
+    }
+
+    @Test func `the right issuer is fine`() throws {
+        for announces in [false, true] {
+            let pending = Sample.pending(server: Sample.server(announcesIssuer: announces))
+            let state = try Sample.parameter("state", of: pending)
+            #expect(outcome(pending, "code=x&state=\(state)&iss=https://id.example") == nil)
+        }
+    }
+
+    @Test func `a denial and another error are told apart`() throws {
+        let denied = Sample.pending()
+        let first = try Sample.parameter("state", of: denied)
+        #expect(outcome(denied, "error=access_denied&state=\(first)") == OAuthError(.accessDenied))
+        let failed = Sample.pending()
+        let second = try Sample.parameter("state", of: failed)
+        #expect(
+            outcome(failed, "error=invalid_scope&state=\(second)")
+                == OAuthError(.authorizationFailed, serverError: .invalidScope))
+    }
+
+    // MARK: - The gate
+
+    @Test func `the gate lets one answer through, and it is the first of ours`() throws {
+        let pending = Sample.pending()
+        let state = try Sample.parameter("state", of: pending)
+        let gate = pending.answerGate()
+        let forged = try Sample.answer("code=evil&state=\(String(state.reversed()))a")
+        let bare = try Sample.answer("error=access_denied")
+        let ours = try Sample.answer("code=x&state=\(state)")
+        #expect(gate.admit(forged) == .foreign)
+        #expect(gate.admit(bare) == .foreign)
+        #expect(gate.admit(ours) == .admitted)
+        #expect(gate.admit(ours) == .repeated)
+        #expect(gate.admit(forged) == .foreign)
+    }
+
+    @Test func `of many answers at once the gate lets one through`() async throws {
+        let pending = Sample.pending()
+        let state = try Sample.parameter("state", of: pending)
+        let gate = pending.answerGate()
+        let admitted = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    let answer = try Sample.answer("code=x&state=\(state)")
+                    return gate.admit(answer) == .admitted
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(admitted == 1)
+    }
+}
+
+extension String {
+    var swappedCase: String {
+        String(map { $0.isLowercase ? Character($0.uppercased()) : Character($0.lowercased()) })
+    }
+}

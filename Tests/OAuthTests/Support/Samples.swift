@@ -1,0 +1,57 @@
+import Credentials
+import HTTPTransport
+import OAuth
+import Secrets
+
+/// Servers, clients and answers that the tests share.
+enum Sample {
+    static let issuer = try! Issuer("https://id.example")
+
+    /// - Parameter issuer: `nil` for a server configured without one, as GitHub is.
+    static func server(
+        issuer: Issuer? = Sample.issuer, announcesIssuer: Bool = false, commas: Bool = false,
+        authorization: String = "https://id.example/authorize"
+    ) -> ServerMetadata {
+        try! ServerMetadata(
+            issuer: issuer, authorizationEndpoint: HTTPURL(authorization),
+            tokenEndpoint: HTTPURL("https://id.example/token"),
+            revocationEndpoint: HTTPURL("https://id.example/revoke"), announcesIssuerInAnswers: announcesIssuer,
+            separatesScopesByComma: commas)
+    }
+
+    static func client(
+        scopes: ScopeList = ["repo"], redirect: String = "http://127.0.0.1:4711/callback",
+        extra: [AuthorizationParameter] = []
+    ) -> ClientConfiguration {
+        try! ClientConfiguration(
+            clientID: "client one", redirect: RedirectURI(redirect, allowingAnyPrivateScheme: true), scopes: scopes,
+            extraParameters: extra)
+    }
+
+    static func pending(
+        server: ServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client()
+    ) -> PendingAuthorization {
+        try! AuthorizationRequest(server: server, client: client).begin(random: .system)
+    }
+
+    /// A code for an attempt, as its own server answers.
+    static func callback(
+        server: ServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client(), code: String = "c0de"
+    ) throws(OAuthError) -> ValidatedCallback {
+        let pending = pending(server: server, client: client)
+        let state = try parameter("state", of: pending)
+        return try pending.validate(answer("code=\(code)&state=\(state)"))
+    }
+
+    static func answer(_ query: String) throws(OAuthError) -> RedirectAnswer {
+        let bytes = Array(query.utf8)
+        return try RedirectAnswer(query: bytes.span)
+    }
+
+    static func parameter(_ name: String, of pending: borrowing PendingAuthorization) throws(OAuthError) -> String {
+        let url = try pending.authorizationURL().reveal()
+        return field(name, of: url[url.index(after: url.firstIndex(of: "?")!)...]) ?? ""
+    }
+
+    static let tokens = #"{"access_token":"at-1","token_type":"bearer","scope":"repo"}"#
+}

@@ -1,0 +1,173 @@
+import Foundation
+import RedactedLog
+import RedactionAudit
+import Secrets
+import Testing
+
+@Suite struct LeakAuditTests {
+    static func text<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> String {
+        secret.withExposedBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    // MARK: - What is captured
+
+    struct Careless: LocalizedError, CustomDebugStringConvertible {
+        let described: String
+        let hidden: String
+        var errorDescription: String? { "failed" }
+        var debugDescription: String { "Careless(\(described))" }
+    }
+
+    @Test func `an error that shows a secret in any rendering is found`() throws {
+        let audit = LeakAudit()
+        let one = try audit.plantRandom(AccessToken.self)
+        let two = try audit.plantRandom(AuthorizationCode.self)
+        audit.capture(error: Careless(described: Self.text(one), hidden: Self.text(two)), as: "the error")
+        let findings = audit.report().findings
+        #expect(Set(findings.map(\.purpose)) == ["access token", "authorization code"])
+        #expect(findings.contains { $0.stream == "the error, dumped" && $0.purpose == "authorization code" })
+        #expect(findings.contains { $0.stream == "the error, reflected" && $0.purpose == "access token" })
+    }
+
+    @Test func `a log that shows a secret is found, in its message and through a sink`() throws {
+        let audit = LeakAudit()
+        let memory = MemoryLogSink()
+        let logger = Logger("test", sink: audit.logSink(named: "log", forwardingTo: memory))
+        let token = try audit.plantRandom(AccessToken.self)
+        logger.info("ordinary")
+        #expect(audit.report().isClean)
+        logger.info("\(LoggableText(reviewed: "a planted leak", unredacted: Self.text(token)))")
+        #expect(audit.report().findings.map(\.stream) == ["log"])
+        #expect(memory.records.count == 2)
+        audit.capture(log: memory.records, as: "records")
+        #expect(audit.report().findings.map(\.stream).sorted() == ["log", "records"])
+    }
+
+    @Test func `files are searched, their names too, in folders below`() throws {
+        let folder = "/tmp/lk-audit-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder + "/a/b", withIntermediateDirectories: true)
+        let audit = LeakAudit()
+        let inside = try audit.plantRandom(AccessToken.self)
+        let named = try audit.plantRandom(CodeVerifier.self)
+        try Data("x=\(Self.text(inside))".utf8).write(to: URL(fileURLWithPath: folder + "/a/b/file"))
+        try Data().write(to: URL(fileURLWithPath: folder + "/" + Self.text(named)))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/link", withDestinationPath: "/proc/self/mem")
+        try audit.capture(folder: folder)
+        let findings = audit.report().findings
+        #expect(findings.map(\.purpose).sorted() == ["access token", "code verifier"])
+        #expect(findings.contains { $0.stream == folder + "/a/b/file" && $0.offset == 2 })
+    }
+
+    @Test func `a folder that can't be read is an error, not an empty search`() {
+        let audit = LeakAudit()
+        #expect(throws: FolderUnreadable.self) { try audit.capture(folder: "/tmp/lk-audit-is-not-there") }
+    }
+
+    @Test func `a process's arguments and environment are searched`() throws {
+        let audit = LeakAudit()
+        let argument = try audit.plantRandom(AccessToken.self)
+        let variable = try audit.plantRandom(ClientSecret.self)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "echo started; read line", Self.text(argument)]
+        process.environment = ["LEAK": Self.text(variable)]
+        let input = Pipe()
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        _ = output.fileHandleForReading.availableData
+        try audit.capture(process: process.processIdentifier)
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        #expect(audit.report().findings.map(\.purpose).sorted() == ["access token", "client secret"])
+    }
+
+    // MARK: - What is refused
+
+    @Test func `an audit of nothing is not clean`() throws {
+        #expect(!LeakAudit().report().isClean)
+        let planted = LeakAudit()
+        _ = try planted.plantRandom(AccessToken.self)
+        #expect(!planted.report().isClean)
+        let captured = LeakAudit()
+        captured.capture("text", as: "log")
+        #expect(!captured.report().isClean)
+        #expect(throws: LeakFailure.self) { try captured.report().check() }
+    }
+
+    @Test func `a secret that is too short to search for is refused`() throws {
+        let audit = LeakAudit()
+        let refused = #expect(throws: LeakAudit.CanaryTooShort.self) {
+            try audit.plant(Secret<Password>(copying: Array("1234567".utf8).span))
+        }
+        #expect(refused?.purpose == "password" && refused?.byteCount == 7)
+        try audit.plant(Secret<Password>(copying: Array("12345678".utf8).span))
+        audit.capture("x12345678", as: "log")
+        #expect(audit.report().findings.map(\.offset) == [1])
+    }
+
+    // MARK: - The one exception
+
+    @Test func `state inside the URL that paste prints is allowed, on that stream alone`() throws {
+        let audit = LeakAudit()
+        let state = try audit.plantRandom(State.self)
+        let url = "open https://example.org/authorize?client_id=x&state=\(Self.text(state))&scope=y\n"
+        audit.capture(url, as: "terminal", allowing: .stateInURLThatPastePrints)
+        #expect(audit.report().isClean && audit.report().allowed.count == 1)
+        audit.capture(url, as: "log")
+        #expect(audit.report().findings.map(\.stream) == ["log"])
+    }
+
+    @Test(arguments: [
+        "state=VALUE", "https://example.org/a?xstate=VALUE", "http://example.org/a?state=VALUE",
+        "https://example.org/a?state= VALUE", "https://example.org/a?code=VALUE", "state VALUE",
+    ])
+    func `state anywhere else on that stream is a finding`(_ text: String) throws {
+        let audit = LeakAudit()
+        let state = try audit.plantRandom(State.self)
+        audit.capture(
+            text.replacingOccurrences(of: "VALUE", with: Self.text(state)), as: "terminal",
+            allowing: .stateInURLThatPastePrints)
+        #expect(audit.report().findings.count == 1)
+    }
+
+    @Test func `another secret in state's place is a finding`() throws {
+        let audit = LeakAudit()
+        let code = try audit.plantRandom(AuthorizationCode.self)
+        audit.capture(
+            "https://example.org/a?state=\(Self.text(code))", as: "terminal", allowing: .stateInURLThatPastePrints)
+        #expect(audit.report().findings.map(\.purpose) == ["authorization code"])
+    }
+
+    // MARK: - Ordinary output
+
+    @Test func `ordinary logs stay silent`() throws {
+        let audit = LeakAudit()
+        for _ in 0..<10 {
+            _ = try audit.plantRandom(AccessToken.self)
+            _ = try audit.plantRandom(State.self)
+            try audit.plant(Secret<PrivateKey>.random(byteCount: 32))
+        }
+        let megabytes = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 100 : 4
+        var generator = SystemRandomNumberGenerator()
+        for megabyte in 0..<megabytes {
+            var text: [UInt8] = []
+            text.reserveCapacity(1 << 20)
+            while text.count < 1 << 20 {
+                let random = (0..<4).map { _ in generator.next() as UInt64 }
+                let digest = random.map { String($0, radix: 16) }.joined()
+                let line =
+                    "2026-01-02T03:04:05.678Z info latchkey.github.auth: refreshed github/ada in 0.123 s, commit \(digest), "
+                    + "id \(Data(digest.utf8.prefix(24)).base64EncodedString()), https://example.org/a?b=\(random[0])\n"
+                text += Array(line.utf8)
+            }
+            audit.capture(text, as: "log \(megabyte)")
+        }
+        let report = audit.report()
+        #expect(report.isClean, "\(report)")
+        #expect(report.byteCount >= megabytes << 20)
+    }
+}

@@ -84,7 +84,7 @@ extension VaultStore {
             _ = try table.read { (view) throws(StoreError) in
                 try IdentityRecord.decode(view.record(IdentityRecord.recordName))
             }
-        } catch where error.code == .busy {
+        } catch  where error.code == .busy {
             // Someone is writing to it just now, so there is a vault.
         }
     }

@@ -103,7 +103,7 @@ let package = Package(
         .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
+            dependencies: ["TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth"],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),

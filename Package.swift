@@ -50,7 +50,9 @@ let package = Package(
         .target(
             name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
             path: "Sources/Stores/InMemory"),
-        .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
+        .target(
+            name: "Vault", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium", "CSQLite", "CLinux"],
+            path: "Sources/Stores/Vault"),
         .target(
             name: "SecretService",
             dependencies: ["Credentials", "Sodium", .target(name: "CLibsecret", condition: desktop)],

@@ -50,7 +50,9 @@ let package = Package(
         .target(
             name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
             path: "Sources/Stores/InMemory"),
-        .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
+        .target(
+            name: "Vault", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium", "CSQLite", "CLinux"],
+            path: "Sources/Stores/Vault"),
         .target(
             name: "SecretService",
             dependencies: ["Credentials", "Sodium", .target(name: "CLibsecret", condition: desktop)],
@@ -101,8 +103,9 @@ let package = Package(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-        .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -16,6 +16,7 @@ final class AnswerDesk: Sendable {
         var url: AuthorizationURL?
         var gate: AnswerGate?
         var answer: RedirectAnswer?
+        var hasSeenForeign = false
     }
 
     private let papers = Mutex(Papers())
@@ -55,6 +56,9 @@ final class AnswerDesk: Sendable {
 
     /// Hands the answer out, once.
     func takeAnswer() -> RedirectAnswer? { papers.withLock { $0.answer.take() } }
+
+    /// Whether an answer with another state came.
+    var hasSeenForeign: Bool { papers.withLock { $0.hasSeenForeign } }
 
     // MARK: - Requests
 
@@ -112,6 +116,7 @@ final class AnswerDesk: Sendable {
             guard let gate = papers.gate, let candidate = answer.take() else { return .foreign }
             let admission = gate.admit(candidate)
             if admission == .admitted { papers.answer = consume candidate }
+            if admission == .foreign { papers.hasSeenForeign = true }
             return admission
         }
     }

@@ -52,12 +52,12 @@ final class LoopbackReceiver: Sendable {
         server.stop()
     }
 
-    /// Waits for an answer that the gate admits.
+    /// Waits for an answer that the gate admits. Throws `.onlyForeignAnswers` instead of `.timedOut` when others came.
     func answer(until deadline: Deadline) async throws(UserAgentError) -> RedirectAnswer {
         let event = await withTaskCancellationHandler {
             let alarm = Task { [desk] in
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
-                desk.event.give(.failed(.timedOut))
+                desk.event.give(.failed(desk.hasSeenForeign ? .onlyForeignAnswers : .timedOut))
             }
             defer { alarm.cancel() }
             return await desk.event.wait()

@@ -216,7 +216,8 @@ import Testing
 
     @Test(arguments: [
         #""access_token":"","token_type":"bearer""#, #""access_token":"a\nb","token_type":"bearer""#,
-        #""access_token":"é","token_type":"bearer""#, #""access_token":1,"token_type":"bearer""#,
+        #""access_token":"a b","token_type":"bearer""#, #""access_token":"é","token_type":"bearer""#,
+        #""access_token":1,"token_type":"bearer""#,
         #""access_token":{},"token_type":"bearer""#, #""access_token":"t","refresh_token":"","token_type":"bearer""#,
         #""access_token":"t","refresh_token":[],"token_type":"bearer""#,
     ])

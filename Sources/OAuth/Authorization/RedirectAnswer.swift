@@ -1,4 +1,4 @@
-internal import Secrets
+public import Secrets
 
 /// What came back from the authorization endpoint, taken apart but not yet believed (RFC 6749 section 4.1.2).
 ///
@@ -36,6 +36,20 @@ public struct RedirectAnswer: ~Copyable, Sendable {
         self.state = state
         self.issuer = issuer
         self.error = error
+    }
+
+    /// Takes a query apart that is in guarded memory, as a loopback listener has it.
+    public init<Purpose: SecretPurpose>(query: borrowing Secret<Purpose>) throws(OAuthError) {
+        self = try query.withExposedBytes { (bytes) throws(OAuthError) in try RedirectAnswer(query: bytes) }
+    }
+
+    /// Takes an address apart that is in guarded memory, as a prompt has it; see `init(pasted:redirect:)`.
+    public init<Purpose: SecretPurpose>(
+        pasted address: borrowing Secret<Purpose>, redirect: RedirectURI
+    ) throws(OAuthError) {
+        self = try address.withExposedBytes { (bytes) throws(OAuthError) in
+            try RedirectAnswer(pasted: bytes, redirect: redirect)
+        }
     }
 
     /// Takes the address apart that a person copied from the browser, white space around it ignored.

@@ -68,8 +68,12 @@ public struct JSONDocument: ~Copyable, Sendable {
 
     /// Returns a member of an object, or `nil` when there is none, it is `null`, or `value` is no object.
     public borrowing func member(_ name: StaticString, of value: JSONValue) -> JSONValue? {
+        member(named: name.description, of: value)
+    }
+
+    borrowing func member(named name: String, of value: JSONValue) -> JSONValue? {
         guard value.kind == .object else { return nil }
-        let name = Array(name.description.utf8)
+        let name = Array(name.utf8)
         return body.withExposedBytes { bytes -> JSONValue? in
             var index = value.index + 1
             while index < nodes[value.index].end {

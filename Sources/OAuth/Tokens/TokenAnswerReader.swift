@@ -55,6 +55,10 @@ struct TokenAnswerReader {
         guard let accessToken = try token("access_token", in: document, as: AccessToken.self) else {
             throw OAuthError(.invalidResponse(.missingAccessToken))
         }
+        // RFC 6749 allows a space in a token, but a Bearer field can't carry one (RFC 6750 section 2.1).
+        guard !accessToken.withExposedBytes({ ASCII.contains($0, 0x20) }) else {
+            throw OAuthError(.invalidResponse(.malformedToken))
+        }
         guard let type = document.member("token_type"), let text = try? document.publicText(type, limit: 32),
             text.lowercased() == "bearer"
         else { throw OAuthError(.invalidResponse(.unknownTokenType)) }

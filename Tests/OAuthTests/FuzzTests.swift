@@ -1,0 +1,224 @@
+import Foundation
+import HTTPTransport
+import Secrets
+import Testing
+
+@testable import OAuth
+
+/// Parsers of what strangers send, given thousands of damaged samples. The seed is fixed: a failure names the input and
+/// comes back. `LATCHKEY_LONG=1` makes it a hundred times as many, from another seed each time.
+@Suite struct FuzzTests {
+    private static let isLong = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1"
+    private static let count = isLong ? 2_000_000 : 20_000
+    private static let seed: UInt64 = isLong ? UInt64.random(in: 0 ... .max) : 0x6C61_7463_686B_6579
+
+    /// Runs `check` on mutations of the samples, and expects some inputs to be accepted and some to be refused: else the
+    /// check shows nothing.
+    private func fuzz(
+        _ samples: [String], words: [String], check: (_ input: [UInt8]) throws -> Bool
+    ) throws {
+        var mutator = Mutator(seed: Self.seed, samples: samples, words: words)
+        var accepted = 0
+        for _ in 0..<Self.count {
+            let input = mutator.next()
+            do {
+                if try check(input) { accepted += 1 }
+            } catch {
+                Issue.record(
+                    "seed \(Self.seed), input \(String(reflecting: String(decoding: input, as: UTF8.self))): \(error)")
+                return
+            }
+        }
+        #expect(accepted > Self.count / 100 && accepted < Self.count)
+    }
+
+    private struct Violation: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    private static let tokenAnswers = [
+        #"{"access_token":"gho_16C7e42F292c6912E7710c838347Ae178B4a","token_type":"bearer","scope":"repo,gist"}"#,
+        #"{"access_token":"a\u0062c","token_type":"Bearer","expires_in":3600,"refresh_token":"r","scope":"a b"}"#,
+        #"{"error":"invalid_grant","error_description":"gone"}"#, #"{"error":{"code":400},"access_token":"x"}"#,
+        #" [ 1 , -0.5e+7 , "é\ud83d\ude00\n" , true , false , null , { } , [ ] , {"a":{"b":[[]]}} ] "#,
+    ]
+    private static let jsonWords = [
+        "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u", "\\ud800", "\\udc00", "\\u0000", "null", "true", "1e999", "-",
+        "0", ".", "\"access_token\"", "\"a\":1", "\u{FEFF}", " ", "e", "\"error\":null,", "{\"a\":{\"a\":",
+        "[[[[[[[[[[",
+    ]
+
+    @Test func `the JSON reader accepts nothing that Foundation refuses, and reads the same`() throws {
+        try fuzz(Self.tokenAnswers, words: Self.jsonWords) { input in
+            guard let document = try? JSONDocument(Secret(copying: input.span)) else { return false }
+            let theirs: Any
+            do {
+                theirs = try JSONSerialization.jsonObject(with: Data(input), options: .fragmentsAllowed)
+            } catch {
+                // Foundation refuses numbers too large for a double; RFC 8259 section 6 leaves that open.
+                guard String(decoding: input, as: UTF8.self).contains(/[eE][+]?[0-9]{3}/) else {
+                    throw Violation("Foundation refuses it")
+                }
+                return true
+            }
+            guard same(document, document.root, theirs) else { throw Violation("read differently") }
+            return true
+        }
+    }
+
+    private func same(_ document: borrowing JSONDocument, _ value: JSONValue, _ theirs: Any) -> Bool {
+        switch value.kind {
+        case .null: return theirs is NSNull
+        case .boolean: return (try? document.boolean(value)) == (theirs as? Bool)
+        case .number: return (try? document.double(value)) == (theirs as? NSNumber)?.doubleValue
+        case .string:
+            // Foundation drops a byte-order mark at the start of a string.
+            func bytes(_ text: String?) -> [UInt8]? { text.map { Array($0.replacing("\u{FEFF}", with: "").utf8) } }
+            return bytes(try? document.publicText(value, limit: 1 << 20)) == bytes(theirs as? String)
+        case .array:
+            let ours = document.elements(of: value)
+            guard let theirs = theirs as? [Any], ours.count == theirs.count else { return false }
+            for (left, right) in zip(ours, theirs) where !same(document, left, right) { return false }
+            return true
+        case .object:
+            guard let theirs = theirs as? [String: Any] else { return false }
+            for (name, right) in theirs {
+                guard let inner = document.member(named: name, of: value) else {
+                    if right is NSNull { continue }
+                    return false
+                }
+                if !same(document, inner, right) { return false }
+            }
+            return true
+        }
+    }
+
+    @Test func `what the JSON reader accepts survives being written and read again`() throws {
+        try fuzz(Self.tokenAnswers, words: Self.jsonWords) { input in
+            guard let document = try? JSONDocument(Secret(copying: input.span)),
+                let member = document.member("access_token"),
+                let token = try? document.secret(member, as: AccessToken.self)
+            else { return false }
+            var writer = JSONWriter()
+            try writer.member("access_token", secret: token)
+            let again = try JSONDocument(writer.finish(as: MessageBody.self))
+            let same = try again.secret(again.member("access_token")!, as: AccessToken.self).matches(token)
+            guard same else { throw Violation("changed on the way") }
+            return true
+        }
+    }
+
+    // MARK: - Answers
+
+    @Test func `no damaged answer is taken for ours unless its state is ours`() throws {
+        let pending = Sample.pending()
+        let state = try Sample.parameter("state", of: pending)
+        let samples = [
+            "code=SplxlOBeZQQYbYS6WxSbIA&state=\(state)", "state=\(state)&error=access_denied&error_description=no+way",
+            "code=a%2Fb+c&iss=https%3A%2F%2Fid.example&state=\(state)&scope=a+b",
+        ]
+        let words = [
+            "&", "=", "%", "%00", "%26", "+", "code=", "&state=", "&code=x", "state", "&iss=", "#", "%0D%0A", "=",
+        ]
+        try fuzz(samples, words: words) { input in
+            guard let answer = try? RedirectAnswer(query: input.span) else { return false }
+            let text = String(decoding: input, as: UTF8.self)
+            guard pending.recognizes(answer) == (field("state", of: text) == state) else {
+                throw Violation("recognised wrongly")
+            }
+            let names = formFields(text).map(\.name)
+            guard Set(names).count == names.count else { throw Violation("a name comes twice") }
+            let values = ["code", "error"].filter { field($0, of: text)?.isEmpty == false }
+            guard values.count == 1 else { throw Violation("both or none of code and error") }
+            return true
+        }
+    }
+
+    @Test func `no damaged address is taken for another redirect`() throws {
+        let redirect = try RedirectURI("http://127.0.0.1:4711/callback")
+        let samples = [
+            "http://127.0.0.1:4711/callback?code=a&state=b",
+            " http://127.0.0.1:4711/callback?error=access_denied#_=_\n",
+        ]
+        let words = ["?", "#", "http://", "/", "@", ":", " ", "evil.example", "\\", "/../", "%2F"]
+        try fuzz(samples, words: words) { input in
+            guard (try? RedirectAnswer(pasted: input.span, redirect: redirect)) != nil else { return false }
+            let text = String(decoding: input.drop { $0 <= 0x20 }, as: UTF8.self)
+            guard text.hasPrefix(redirect.text + "?") else { throw Violation("another address") }
+            return true
+        }
+    }
+
+    @Test func `a redirect address that is accepted is a loopback literal, a page, or a scheme of its own`() throws {
+        let samples = [
+            "http://127.0.0.1:4711/callback", "http://[::1]/cb", "com.example.app:/callback", "https://app.example/x",
+            "relay://oauth/callback",
+        ]
+        let words = [
+            "://", ":", "/", "@", "localhost", "127.0.0.2", "[::]", "%", "?", "#", "http", "file", "\\", ".", "0",
+        ]
+        try fuzz(samples, words: words) { input in
+            let text = String(decoding: input, as: UTF8.self)
+            guard let redirect = try? RedirectURI(text, allowingAnyPrivateScheme: true) else { return false }
+            guard redirect.text == text, try RedirectURI(text, allowingAnyPrivateScheme: true) == redirect else {
+                throw Violation("not kept as written")
+            }
+            switch redirect.kind {
+            case .loopback:
+                let starts = ["http://127.0.0.1/", "http://127.0.0.1:", "http://[::1]/", "http://[::1]:"]
+                guard starts.contains(where: text.hasPrefix) || text == "http://127.0.0.1" || text == "http://[::1]"
+                else { throw Violation("not a loopback literal") }
+            case .https:
+                guard text.lowercased().hasPrefix("https://") else { throw Violation("not https") }
+            case .privateUse:
+                guard !["http", "https", "file", "javascript", "data"].contains(redirect.scheme) else {
+                    throw Violation("a scheme of the browser's")
+                }
+            }
+            return true
+        }
+    }
+
+    // MARK: - Servers
+
+    @Test func `metadata that is accepted is the issuer's and stays confidential`() throws {
+        let samples = [
+            #"""
+            {"issuer":"https://id.example","authorization_endpoint":"https://id.example/authorize?a=b",
+            "token_endpoint":"http://127.0.0.1:8080/token","revocation_endpoint":"https://id.example/revoke",
+            "code_challenge_methods_supported":["S256"],"response_types_supported":["code"]}
+            """#
+        ]
+        let words = Self.jsonWords + ["http://", "https://", "evil.example", "?state=x", "#", "@", "\"issuer\":", "[]"]
+        try fuzz(samples, words: words) { input in
+            guard let server = try? ServerMetadata(parsing: Secret(copying: input.span), expecting: Sample.issuer)
+            else {
+                return false
+            }
+            guard server.issuer == Sample.issuer else { throw Violation("another issuer") }
+            let endpoints =
+                [server.authorizationEndpoint, server.tokenEndpoint] + [server.revocationEndpoint].compactMap(\.self)
+            guard endpoints.allSatisfy(\.isConfidential) else { throw Violation("an endpoint in the clear") }
+            return true
+        }
+    }
+
+    @Test func `a token answer that is accepted holds a token that can stand in a field`() async throws {
+        var mutator = Mutator(seed: Self.seed, samples: Self.tokenAnswers, words: Self.jsonWords)
+        var accepted = 0
+        for _ in 0..<Self.count / 4 {
+            let input = String(decoding: mutator.next(), as: UTF8.self)
+            let http = ScriptedHTTPClient(.json(input))
+            let endpoint = TokenEndpoint(server: Sample.server(), client: Sample.client(), http: http)
+            guard let tokens = try? await endpoint.refresh(Secret("old"), authentication: .none) else { continue }
+            accepted += 1
+            var request = HTTPRequest(.get, Sample.server().tokenEndpoint)
+            try request.authorize(bearer: tokens.accessToken)
+            let refreshable = tokens.refreshToken != nil
+            let lifetime = tokens.expiresInSeconds ?? 0
+            #expect(refreshable && lifetime >= 0)
+        }
+        #expect(accepted > Self.count / 400)
+    }
+}

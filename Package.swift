@@ -89,7 +89,11 @@ let package = Package(
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
         .testTarget(name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices"]),
-        .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "StoreContract", "TestServices"]),
+        .executableTarget(
+            name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
+        .testTarget(
+            name: "SecretServiceTests",
+            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe"]),
         .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
@@ -104,7 +108,10 @@ let package = Package(
             name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth"],
+            dependencies: [
+                "TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth",
+                "keyring-probe",
+            ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),

@@ -1,4 +1,4 @@
-internal import Credentials
+public import Credentials
 internal import RedactedLog
 internal import Secrets
 public import Vault

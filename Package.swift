@@ -50,7 +50,9 @@ let package = Package(
         .target(
             name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
             path: "Sources/Stores/InMemory"),
-        .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
+        .target(
+            name: "Vault", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium", "CSQLite", "CLinux"],
+            path: "Sources/Stores/Vault"),
         .target(
             name: "SecretService",
             dependencies: ["Credentials", "Sodium", .target(name: "CLibsecret", condition: desktop)],
@@ -61,16 +63,16 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "CCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
 
         // MARK: Products for other people's tests
-        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Sodium"]),
+        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Secrets", "Sodium"]),
         .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening"]),
+        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "Vault"]),
         .target(
             name: "SignInCommands",
             dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
@@ -87,7 +89,11 @@ let package = Package(
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
         .testTarget(name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices"]),
-        .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "StoreContract", "TestServices"]),
+        .executableTarget(
+            name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
+        .testTarget(
+            name: "SecretServiceTests",
+            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe"]),
         .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
@@ -97,13 +103,20 @@ let package = Package(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-        .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
+            dependencies: [
+                "TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth",
+                "keyring-probe",
+            ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
-        .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
+        // The cases import these modules; nothing here does.
+        .testTarget(
+            name: "DoesNotCompileTests", dependencies: ["SignIn", "Vault", "InMemory"], path: "Tests/DoesNotCompile",
+            exclude: ["Cases"]),
         .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
     ],
     swiftLanguageModes: [.v6]

@@ -25,7 +25,7 @@ public struct SecretPrompt: Sendable {
         let mode = try device.enterSecretMode(question: question)
         defer { mode.leave() }
         device.write("\(question.text): ")
-        defer { device.write("\r\n") }
+        defer { device.write("\n") }
         var line = SecretLine(limit: limit)
         while true {
             let byte: UInt8

@@ -32,10 +32,17 @@ public struct Program: Sendable {
     /// Starts the program and leaves it running; it is killed at the latest when the returned value dies.
     ///
     /// Its standard input stays open until `closeInput()` or `finish()`.
+    ///
+    /// - Parameters:
+    ///   - terminal: becomes its controlling terminal, where it may ask questions through /dev/tty.
+    ///   - streamsOnTerminal: whether its standard streams are that terminal too, rather than captured.
     public func start(
-        _ arguments: [String] = [], environment: [String: String] = ["PATH": Program.searchPath], folder: String = "/"
+        _ arguments: [String] = [], environment: [String: String] = ["PATH": Program.searchPath], folder: String = "/",
+        terminal: PseudoTerminal? = nil, streamsOnTerminal: Bool = false
     ) throws -> RunningProgram {
-        try RunningProgram(path: path, arguments: arguments, environment: environment, folder: folder)
+        try RunningProgram(
+            path: path, arguments: arguments, environment: environment, folder: folder,
+            terminal: terminal.map { Spawn.Terminal(path: $0.path, takesStreams: streamsOnTerminal) })
     }
 }
 

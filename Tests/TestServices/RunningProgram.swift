@@ -12,7 +12,10 @@ public final class RunningProgram: Sendable {
     private let input: Mutex<Int32>
     private let exit = Exit()
 
-    init(path: String, arguments: [String], environment: [String: String], folder: String) throws {
+    init(
+        path: String, arguments: [String], environment: [String: String], folder: String,
+        terminal: Spawn.Terminal? = nil
+    ) throws {
         name = String(path.split(separator: "/").last ?? "")
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { throw ServiceFailure.system("pipe2", errno) }
@@ -24,7 +27,7 @@ public final class RunningProgram: Sendable {
         do {
             pid = try Spawn.process(
                 path: path, arguments: arguments, environment: environment, input: reading, output: output,
-                errorOutput: errorOutput, folder: folder)
+                errorOutput: errorOutput, folder: folder, terminal: terminal)
         } catch {
             for descriptor in [writing, output, errorOutput] { close(descriptor) }
             throw error

@@ -3,18 +3,32 @@ internal import Foundation
 
 /// The one place that starts a process.
 enum Spawn {
-    /// Starts a program in a session of its own: no controlling terminal, one process group to end it by, default
+    /// A controlling terminal, which may take the place of the standard streams as well.
+    struct Terminal {
+        let path: String
+        let takesStreams: Bool
+    }
+
+    /// Starts a program in a session of its own: no controlling terminal unless one is given, one process group to end it by, default
     /// signal dispositions, and no file descriptor beyond the three given.
     static func process(
         path: String, arguments: [String], environment: [String: String],
-        input: Int32, output: Int32, errorOutput: Int32, folder: String
+        input: Int32, output: Int32, errorOutput: Int32, folder: String, terminal: Terminal? = nil
     ) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_addchdir_np(&actions, folder)
-        for (descriptor, target) in [(input, Int32(0)), (output, 1), (errorOutput, 2)] {
-            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, target)
+        if let terminal {
+            // The first terminal that a session's leader opens becomes the session's.
+            unsafe posix_spawn_file_actions_addopen(&actions, 0, terminal.path, O_RDWR, 0)
+        }
+        if terminal?.takesStreams == true {
+            for target in [Int32(1), 2] { unsafe posix_spawn_file_actions_adddup2(&actions, 0, target) }
+        } else {
+            for (descriptor, target) in [(input, Int32(0)), (output, 1), (errorOutput, 2)] {
+                unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, target)
+            }
         }
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
 

@@ -1,0 +1,103 @@
+internal import LoopbackHTTP
+internal import Secrets
+internal import Synchronization
+
+/// A member of a flat answer.
+struct Member {
+    enum Value {
+        case text(String)
+        case number(Int)
+        case secret(KeptSecret)
+    }
+
+    let name: String
+    let value: Value
+
+    init(_ name: String, _ value: Value) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension LoopbackResponse {
+    /// A flat JSON object, or the same as a form, which is GitHub's default.
+    static func members(_ members: [Member], status: Int, json: Bool) -> LoopbackResponse {
+        var text = SecretText()
+        text.add(json ? "{" : "")
+        for (index, member) in members.enumerated() {
+            if index > 0 { text.add(json ? "," : "&") }
+            text.add(json ? JSONText.quoted(member.name) + ":" : member.name + "=")
+            switch member.value {
+            case .number(let number): text.add(String(number))
+            case .text(let value) where json: text.addQuoted(value)
+            case .text(let value): text.addEscaped(value)
+            case .secret(let secret):
+                text.add(json ? "\"" : "")
+                text.add(secret)
+                text.add(json ? "\"" : "")
+            }
+        }
+        text.add(json ? "}" : "")
+        let type = json ? "application/json; charset=utf-8" : "application/x-www-form-urlencoded; charset=utf-8"
+        return LoopbackResponse(status: status, fields: [LoopbackField("Content-Type", type)], body: text.finish())
+    }
+
+    /// RFC 6749 section 5.2, with a description that must never be shown.
+    static func oauthError(_ name: String, status: Int, json: Bool = true) -> LoopbackResponse {
+        var response = LoopbackResponse.members(
+            [Member("error", .text(name)), Member("error_description", .text(LoopbackAuthorizationServer.prose))],
+            status: status, json: json)
+        if status == 401 { response.fields.append(LoopbackField("WWW-Authenticate", "Basic realm=\"token\"")) }
+        return response
+    }
+}
+
+extension AuthorizationService {
+    /// RFC 8414 section 2, and as much of OpenID Connect Discovery as there is without ID tokens.
+    func metadata() -> LoopbackResponse {
+        let origin = state.withLock { $0.origin }
+        let methods = has(.metadataWithoutS256) ? ["plain"] : ["S256"]
+        let text = JSONText.object([
+            ("issuer", JSONText.quoted(has(.metadataNamesAnotherIssuer) ? "https://attacker.example" : issuer)),
+            ("authorization_endpoint", JSONText.quoted(origin + "/authorize")),
+            ("token_endpoint", JSONText.quoted(origin + "/token")),
+            ("revocation_endpoint", JSONText.quoted(origin + "/revoke")),
+            ("userinfo_endpoint", JSONText.quoted(origin + "/userinfo")),
+            ("response_types_supported", JSONText.list(["code"])),
+            ("response_modes_supported", JSONText.list(["query"])),
+            ("grant_types_supported", JSONText.list(["authorization_code", "refresh_token"])),
+            ("code_challenge_methods_supported", JSONText.list(methods)),
+            (
+                "token_endpoint_auth_methods_supported",
+                JSONText.list(["none", "client_secret_basic", "client_secret_post"])
+            ),
+            ("authorization_response_iss_parameter_supported", "true"),
+        ])
+        return LoopbackResponse(status: 200, contentType: "application/json", publicText: text)
+    }
+
+    /// OpenID Connect Core section 5.3, or GitHub's `GET /user`.
+    func userInfo(_ input: Input, shape: Shape) -> LoopbackResponse {
+        let token = input.authorization.flatMap { value in
+            value.behind(scheme: "bearer") ?? (shape == .gitHub ? value.behind(scheme: "token") : nil)
+        }
+        if let token { note(token) }
+        let digest = token.map { index.digest($0) }
+        let isValid = state.withLock { state in
+            guard let grant = digest.flatMap({ state.tokens[$0] }) else { return false }
+            return grant.kind == .access && grant.isValid
+        }
+        guard isValid else {
+            let challenge = token == nil ? "Bearer" : "Bearer error=\"invalid_token\""
+            return LoopbackResponse(
+                status: 401, contentType: "application/json", publicText: "{\"message\":\"Bad credentials\"}",
+                fields: [LoopbackField("WWW-Authenticate", challenge)])
+        }
+        let login = JSONText.quoted(configuration.login)
+        let members =
+            shape == .gitHub
+            ? [("login", login), ("id", "1"), ("type", "\"User\""), ("name", login)]
+            : [("sub", login), ("preferred_username", login), ("name", login)]
+        return LoopbackResponse(status: 200, contentType: "application/json", publicText: JSONText.object(members))
+    }
+}

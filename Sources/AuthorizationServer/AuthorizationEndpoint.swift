@@ -1,0 +1,175 @@
+internal import LoopbackHTTP
+internal import Secrets
+internal import Synchronization
+
+extension AuthorizationService {
+    /// RFC 6749 section 4.1.1 with RFC 7636; PKCE is required except in GitHub's shape.
+    func authorize(_ input: Input, shape: Shape) -> LoopbackResponse {
+        guard let query = input.query, let client = client(query.text("client_id")),
+            let redirectURI = query.text("redirect_uri"), client.permits(redirectURI: redirectURI)
+        else {
+            // Never a redirect to an address that nobody registered (RFC 6749 section 4.1.2.1).
+            return ConsentPage.refusal(status: 400)
+        }
+        let scopes = (query.text("scope") ?? "").split { $0 == " " || $0 == "," }.map(String.init)
+        let challenge = query.text("code_challenge")
+        let request = AuthorizationRequest(
+            shape: shape, clientID: client.identifier, redirectURI: redirectURI, scopes: scopes,
+            state: query.secret("state"), challenge: challenge)
+        state.withLock { state in
+            state.record.lastRequestHadState = request.state != nil
+            state.record.lastRequestHadNonce = query.secret("nonce") != nil
+            state.record.lastScopes = scopes
+        }
+        let responseType = query.text("response_type") ?? (shape == .gitHub ? "code" : nil)
+        guard responseType == "code" else { return redirect(request, error: "unsupported_response_type") }
+        let isChallenged = challenge.map { $0.utf8.count == 43 && query.text("code_challenge_method") == "S256" }
+        guard isChallenged ?? (shape == .gitHub) else { return redirect(request, error: "invalid_request") }
+        if has(.denied) { return deny(request) }
+        switch configuration.consent {
+        case .automatic: return grant(request)
+        case .page: return showPage(for: request)
+        }
+    }
+
+    /// What the consent page posts: the request's number and a decision.
+    func consent(_ input: Input) -> LoopbackResponse {
+        guard let form = input.form, let number = form.secret("request") else {
+            return ConsentPage.refusal(status: 400)
+        }
+        let digest = index.digest(number)
+        guard let request = state.withLock({ $0.pending.removeValue(forKey: digest) }) else {
+            return ConsentPage.refusal(status: 400)
+        }
+        return form.text("decision") == "allow" ? grant(request) : deny(request)
+    }
+
+    private func showPage(for request: AuthorizationRequest) -> LoopbackResponse {
+        do throws(RandomSourceError) {
+            let number = try KeptSecret.random("request")
+            let digest = index.digest(number)
+            state.withLock { $0.pending[digest] = request }
+            return ConsentPage.question(request, number: number, login: configuration.login)
+        } catch {
+            return LoopbackResponse(status: 500)
+        }
+    }
+
+    private func grant(_ request: AuthorizationRequest) -> LoopbackResponse {
+        do throws(RandomSourceError) {
+            let code = try KeptSecret.random("code")
+            note(code)
+            let digest = index.digest(code)
+            state.withLock { state in
+                state.codes[digest] = CodeGrant(
+                    request: request, family: state.newFamily(), expiry: .now + configuration.codeLifetime)
+                state.record.codesIssued += 1
+            }
+            return redirect(request, code: code)
+        } catch {
+            return LoopbackResponse(status: 500)
+        }
+    }
+
+    private func deny(_ request: AuthorizationRequest) -> LoopbackResponse {
+        state.withLock { $0.record.denials += 1 }
+        return redirect(request, error: "access_denied")
+    }
+
+    // MARK: - Back to the client
+
+    /// RFC 6749 section 4.1.2 with RFC 9207's `iss`, which GitHub doesn't send.
+    private func redirect(
+        _ request: AuthorizationRequest, code: KeptSecret? = nil, error: String? = nil
+    ) -> LoopbackResponse {
+        var location = SecretText()
+        location.add(request.redirectURI)
+        location.add(request.redirectURI.contains("?") ? "&" : "?")
+        addAnswer(to: &location, request, code: code, error: error)
+        if has(.repeatedParameters) {
+            location.add("&")
+            addAnswer(to: &location, request, code: code, error: error)
+        }
+        return LoopbackResponse(status: 302, location: location.finish())
+    }
+
+    private func addAnswer(
+        to location: inout SecretText, _ request: AuthorizationRequest, code: KeptSecret?, error: String?
+    ) {
+        if let code {
+            location.add("code=")
+            location.add(code)
+        } else if let error {
+            location.add("error=" + error + "&error_description=")
+            location.addEscaped(LoopbackAuthorizationServer.prose)
+        }
+        if has(.wrongState) {
+            location.add("&state=not-the-state-that-was-sent")
+        } else if let state = request.state, !has(.missingState) {
+            location.add("&state=")
+            location.addEscaped(state)
+        }
+        if has(.wrongIssuer) {
+            location.add("&iss=https%3A%2F%2Fattacker.example")
+        } else if request.shape == .standard, !has(.missingIssuer) {
+            location.add("&iss=")
+            location.addEscaped(issuer)
+        }
+    }
+}
+
+/// The pages that a person sees. Everything that came from outside is escaped.
+enum ConsentPage {
+    private static let policy = LoopbackField(
+        "Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
+
+    static func refusal(status: Int) -> LoopbackResponse {
+        LoopbackResponse(
+            status: status, contentType: "text/html; charset=utf-8",
+            publicText: "<!doctype html><title>Sign-in</title><h1>This sign-in request is not valid.</h1>\n",
+            fields: [policy])
+    }
+
+    static func question(_ request: AuthorizationRequest, number: KeptSecret, login: String) -> LoopbackResponse {
+        var page = SecretText()
+        let scopes = request.scopes.isEmpty ? "nothing in particular" : request.scopes.joined(separator: ", ")
+        page.add(
+            """
+            <!doctype html>
+            <html lang="en">
+            <title>Sign in as \(escaped(login))</title>
+            <h1>Let \(escaped(request.clientID)) sign you in as \(escaped(login))?</h1>
+            <p>It asks for: \(escaped(scopes)).</p>
+            <form method="post" action="/consent">
+            <input type="hidden" name="request" value="
+            """)
+        page.add(number)
+        page.add(
+            """
+            ">
+            <button name="decision" value="allow">Allow</button>
+            <button name="decision" value="deny">Deny</button>
+            </form>
+            </html>
+
+            """)
+        return LoopbackResponse(
+            status: 200, fields: [LoopbackField("Content-Type", "text/html; charset=utf-8"), policy],
+            body: page.finish())
+    }
+
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,149 @@
+internal import LoopbackHTTP
+internal import Secrets
+internal import Synchronization
+
+/// Answers the server's requests: finds the endpoint, keeps the record, and does wrong what a test asked for.
+final class AuthorizationService: Sendable {
+    let configuration: AuthorizationServerConfiguration
+    let index: SecretIndex
+    let state = Mutex(ServerState())
+
+    init(configuration: AuthorizationServerConfiguration) throws(RandomSourceError) {
+        self.configuration = configuration
+        index = try SecretIndex()
+    }
+
+    var issuer: String { state.withLock { $0.origin } + configuration.issuerPath }
+
+    func has(_ fault: AuthorizationServerFault) -> Bool { state.withLock { $0.faults.contains(fault) } }
+
+    func client(_ identifier: String?) -> RegisteredClient? {
+        configuration.clients.first { $0.identifier == identifier }
+    }
+
+    /// Remembers a secret that came in or goes out, so that tests can search for it.
+    func note(_ secret: KeptSecret) {
+        let digest = index.digest(secret)
+        state.withLock { $0.seen[digest] = secret }
+    }
+
+    // MARK: - Requests
+
+    func answer(_ request: consuming LoopbackRequest) async -> LoopbackResponse {
+        guard let route = Route(request.method, request.path, issuerPath: configuration.issuerPath) else {
+            return LoopbackResponse(status: 404, contentType: "text/plain", publicText: "nothing here\n")
+        }
+        state.withLock { $0.record.requests[route.endpoint, default: 0] += 1 }
+        let input = Input(request)
+        noteSecrets(of: input)
+        let faults = state.withLock { state in Array(state.faults.filter { $0.endpoint == route.endpoint }) }
+        for case .slow(let duration, _) in faults {
+            // Cancelled when the server stops; then nobody reads the answer.
+            try? await Task.sleep(for: duration)
+        }
+        for fault in faults {
+            if let answer = replacement(for: fault) { return answer }
+        }
+        return spoil(answer(input, at: route), faults)
+    }
+
+    private func answer(_ input: Input, at route: Route) -> LoopbackResponse {
+        switch route {
+        case .metadata: metadata()
+        case .authorize(let shape): authorize(input, shape: shape)
+        case .consent: consent(input)
+        case .token(let shape): token(input, shape: shape)
+        case .revoke: revoke(input)
+        case .gitHubRevoke(let client): gitHubRevoke(input, client: client)
+        case .userInfo(let shape): userInfo(input, shape: shape)
+        case .stray: stray(input)
+        }
+    }
+
+    private static let secretNames: Set<String> = [
+        "state", "nonce", "code", "code_verifier", "refresh_token", "access_token", "token", "client_secret",
+    ]
+
+    private func noteSecrets(of input: Input) {
+        for name in Self.secretNames.sorted() {
+            if let secret = input.query?.secret(name) { note(secret) }
+            if let secret = input.form?.secret(name) { note(secret) }
+        }
+    }
+
+    private func stray(_ input: Input) -> LoopbackResponse {
+        if input.hasAuthorization || input.hasBody { state.withLock { $0.record.strayCredentials = true } }
+        return LoopbackResponse(status: 204)
+    }
+
+    // MARK: - Faults
+
+    private func replacement(for fault: AuthorizationServerFault) -> LoopbackResponse? {
+        switch fault {
+        case .errorWithStatus200: return .oauthError("bad_verification_code", status: 200)
+        case .status(400, _): return .oauthError("invalid_request", status: 400)
+        case .status(let status, _):
+            return LoopbackResponse(status: status, contentType: "text/html", publicText: "<h1>\(status)</h1>")
+        case .noAnswer:
+            var response = LoopbackResponse(status: 200)
+            response.delivery = .dropped
+            return response
+        case .temporaryRedirect: return .redirect(status: 307, publicLocation: state.withLock { $0.origin } + "/stray")
+        case .hugeBody(let byteCount, _):
+            var response = LoopbackResponse(status: 200, fields: [LoopbackField("Content-Type", "application/json")])
+            response.delivery = .filler(byteCount: byteCount)
+            return response
+        default: return nil
+        }
+    }
+
+    private func spoil(
+        _ response: consuming LoopbackResponse, _ faults: [AuthorizationServerFault]
+    ) -> LoopbackResponse {
+        for fault in faults {
+            switch fault {
+            case .truncatedJSON: response.body = Self.firstHalf(response.body.take())
+            case .cutConnection: response.delivery = .truncated(announcedByteCount: 1 << 16)
+            default: break
+            }
+        }
+        return response
+    }
+
+    private static func firstHalf(_ body: consuming Secret<MessageBody>?) -> Secret<MessageBody>? {
+        switch consume body {
+        case .some(let body): body.withExposedBytes { Secret(copying: $0.extracting(first: $0.count / 2)) }
+        case .none: nil
+        }
+    }
+}
+
+/// How a server answers: by the RFCs, or as GitHub does.
+enum Shape: Sendable { case standard, gitHub }
+
+/// The parts of a request that the endpoints read.
+struct Input {
+    let query: FormFields?
+    let form: FormFields?
+    let authorization: KeptSecret?
+    let body: KeptSecret
+    let wantsJSON: Bool
+
+    var hasAuthorization: Bool { authorization != nil }
+    var hasBody: Bool { !body.value.isEmpty }
+
+    init(_ request: consuming LoopbackRequest) {
+        let isForm = request.field("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+        wantsJSON = request.field("Accept")?.lowercased().contains("application/json") ?? false
+        switch request.query {
+        case .some(let text): query = FormFields(text)
+        case .none: query = FormFields.none
+        }
+        form = isForm ? FormFields(request.body) : nil
+        switch request.authorization {
+        case .some(let value): authorization = KeptSecret("authorization", value.duplicate())
+        case .none: authorization = nil
+        }
+        body = KeptSecret("body", request.body.duplicate())
+    }
+}

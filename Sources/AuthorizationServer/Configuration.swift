@@ -1,0 +1,81 @@
+public import LoopbackHTTP
+public import Secrets
+
+/// A client that the server knows.
+public final class RegisteredClient: Sendable {
+    public let identifier: String
+    /// Compared exactly; one with `http://127.0.0.1`, `http://[::1]` or `http://localhost` and no port fits any port
+    /// (RFC 8252 section 7.3).
+    public let redirectURIs: [String]
+    /// `nil` for a public client.
+    let secret: Secret<ClientSecret>?
+
+    public init(_ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>? = nil) {
+        self.identifier = identifier
+        self.redirectURIs = redirectURIs
+        self.secret = secret
+    }
+
+    func permits(redirectURI: String) -> Bool {
+        redirectURIs.contains { $0 == redirectURI || Self.withoutLoopbackPort(redirectURI) == $0 }
+    }
+
+    /// The URI without its port, or `nil` when it is no loopback URI with one.
+    private static func withoutLoopbackPort(_ uri: String) -> String? {
+        for prefix in ["http://127.0.0.1:", "http://[::1]:", "http://localhost:"] where uri.hasPrefix(prefix) {
+            let rest = uri.dropFirst(prefix.count)
+            let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+            guard let port = UInt16(rest[..<end]), port > 0 else { return nil }
+            return String(prefix.dropLast()) + String(rest[end...])
+        }
+        return nil
+    }
+}
+
+/// How an in-process authorization server behaves.
+public struct AuthorizationServerConfiguration: Sendable {
+    /// Who says yes on the consent page.
+    public enum Consent: Sendable, Hashable {
+        /// A person: the page has two buttons.
+        case page
+        /// Nobody: the answer comes at once, for user agents without a person.
+        case automatic
+    }
+
+    public var clients: [RegisteredClient]
+    public var consent: Consent
+    /// The one account that signs in.
+    public var login: String
+    /// What stands behind the origin in the issuer, such as `/tenant`; empty for none.
+    public var issuerPath: String
+    /// Whether GitHub's token endpoint gives refresh tokens and expiry, as GitHub Apps do.
+    public var gitHubTokensExpire: Bool
+    public var accessTokenLifetime: Duration
+    public var codeLifetime: Duration
+    public var family: LoopbackServer.Family
+    /// 0 stands for any free port.
+    public var port: UInt16
+    public var tls: LoopbackTLS?
+
+    /// The defaults know one public client, `latchkey`, with `http://127.0.0.1/callback` and `http://[::1]/callback`.
+    public init(
+        clients: [RegisteredClient] = [
+            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"])
+        ],
+        consent: Consent = .automatic, login: String = "octocat", issuerPath: String = "",
+        gitHubTokensExpire: Bool = false, accessTokenLifetime: Duration = .seconds(3600),
+        codeLifetime: Duration = .seconds(60), family: LoopbackServer.Family = .ipv4, port: UInt16 = 0,
+        tls: LoopbackTLS? = nil
+    ) {
+        self.clients = clients
+        self.consent = consent
+        self.login = login
+        self.issuerPath = issuerPath
+        self.gitHubTokensExpire = gitHubTokensExpire
+        self.accessTokenLifetime = accessTokenLifetime
+        self.codeLifetime = codeLifetime
+        self.family = family
+        self.port = port
+        self.tls = tls
+    }
+}

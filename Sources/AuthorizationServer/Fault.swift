@@ -1,0 +1,84 @@
+/// The places of the server that a fault can sit at, and that the record counts.
+public enum AuthorizationServerEndpoint: Sendable, Hashable, CaseIterable {
+    case metadata, authorization, token, revocation, userInfo
+    /// Where a 307 points: nobody should ever come here.
+    case stray
+}
+
+/// Something the server does wrong because a test asked for it.
+public enum AuthorizationServerFault: Sendable, Hashable {
+    // MARK: In the redirect back to the client
+    case wrongState
+    case missingState
+    case wrongIssuer
+    case missingIssuer
+    /// The answer's parameters, twice.
+    case repeatedParameters
+    /// The person says no: `access_denied`.
+    case denied
+
+    // MARK: In the metadata
+    case metadataNamesAnotherIssuer
+    case metadataWithoutS256
+
+    // MARK: In an endpoint's answer
+    /// Status 200 with an OAuth error, as GitHub does it.
+    case errorWithStatus200(AuthorizationServerEndpoint)
+    /// This status, with an OAuth error for 400.
+    case status(Int, AuthorizationServerEndpoint)
+    /// This long before the answer.
+    case slow(Duration, AuthorizationServerEndpoint)
+    /// Half of the JSON, with the right length: well-formed HTTP.
+    case truncatedJSON(AuthorizationServerEndpoint)
+    /// The whole body, of an announced one that is longer; then the connection closes.
+    case cutConnection(AuthorizationServerEndpoint)
+    /// No answer: the connection closes.
+    case noAnswer(AuthorizationServerEndpoint)
+    /// A 307 to a place that notices what is sent there.
+    case temporaryRedirect(AuthorizationServerEndpoint)
+    /// This many bytes of white space.
+    case hugeBody(byteCount: Int, AuthorizationServerEndpoint)
+    /// A `token_type` that nobody knows.
+    case unknownTokenType
+    case missingAccessToken
+
+    /// The endpoint whose whole answer it replaces or delays.
+    var endpoint: AuthorizationServerEndpoint? {
+        switch self {
+        case .errorWithStatus200(let endpoint), .status(_, let endpoint), .slow(_, let endpoint),
+            .truncatedJSON(let endpoint), .cutConnection(let endpoint), .noAnswer(let endpoint),
+            .temporaryRedirect(let endpoint), .hugeBody(_, let endpoint):
+            endpoint
+        default: nil
+        }
+    }
+}
+
+/// What the server saw, without any secret: counts and findings.
+public struct AuthorizationServerRecord: Sendable, Hashable {
+    /// Requests by endpoint, refused ones included.
+    public internal(set) var requests: [AuthorizationServerEndpoint: Int] = [:]
+    public internal(set) var codesIssued = 0
+    public internal(set) var denials = 0
+    public internal(set) var codesExchanged = 0
+    public internal(set) var refreshes = 0
+    public internal(set) var revocations = 0
+    /// Token requests whose verifier fits the challenge.
+    public internal(set) var matchingVerifiers = 0
+    /// Token requests whose verifier is missing, malformed, or fits another challenge.
+    public internal(set) var wrongVerifiers = 0
+    /// A code or a rotated refresh token that came a second time.
+    public internal(set) var replays = 0
+    /// Token requests by how the client said who it is.
+    public internal(set) var clientAuthentication: [ClientAuthentication: Int] = [:]
+    /// Whether anything came with `Authorization` or a body where a 307 pointed.
+    public internal(set) var strayCredentials = false
+    /// Whether each authorization request had a `state` and a `nonce`, and asked for which scopes.
+    public internal(set) var lastRequestHadState = false
+    public internal(set) var lastRequestHadNonce = false
+    public internal(set) var lastScopes: [String] = []
+
+    public enum ClientAuthentication: Sendable, Hashable, CaseIterable { case none, basic, post }
+
+    public init() {}
+}

@@ -1,0 +1,85 @@
+internal import Secrets
+
+/// The parameters of a query or of a form body (application/x-www-form-urlencoded), each value in guarded memory.
+struct FormFields: Sendable {
+    private let values: [String: KeptSecret]
+
+    static let none = FormFields(values: [:])
+    static let maximumCount = 64
+
+    private init(values: [String: KeptSecret]) {
+        self.values = values
+    }
+
+    /// Returns `nil` when an escape is malformed, a name comes twice (RFC 6749 section 3.1), or there are too many.
+    init?(_ text: borrowing Secret<MessageBody>) {
+        let parsed = text.withExposedBytes { bytes -> [String: KeptSecret]? in
+            var values: [String: KeptSecret] = [:]
+            var start = 0
+            while start < bytes.count {
+                let end = Self.index(of: "&", in: bytes, from: start, to: bytes.count)
+                defer { start = end + 1 }
+                if end == start { continue }
+                let equals = Self.index(of: "=", in: bytes, from: start, to: end)
+                guard values.count < Self.maximumCount,
+                    let name = Self.name(bytes.extracting(start..<equals)), values[name] == nil,
+                    let value = Self.decode(bytes.extracting(min(equals + 1, end)..<end))
+                else { return nil }
+                values[name] = KeptSecret(name, consume value)
+            }
+            return values
+        }
+        guard let parsed else { return nil }
+        values = parsed
+    }
+
+    /// A value that stays in guarded memory.
+    func secret(_ name: String) -> KeptSecret? { values[name] }
+
+    /// A value that is no secret, such as `client_id`.
+    func text(_ name: String) -> String? { values[name]?.publicText() }
+
+    // MARK: - Decoding
+
+    private static func index(of character: Unicode.Scalar, in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int
+    {
+        (start..<end).first { bytes[$0] == UInt8(ascii: character) } ?? end
+    }
+
+    private static func name(_ bytes: Span<UInt8>) -> String? {
+        guard bytes.count <= 64, let name = decode(bytes) else { return nil }
+        return KeptSecret("name", consume name).publicText()
+    }
+
+    /// Undoes percent-encoding, and plus for a space.
+    static func decode(_ bytes: Span<UInt8>) -> Secret<MessageBody>? {
+        var decoded = SecretBuilder(limit: bytes.count)
+        var index = 0
+        do throws(SecretBuilder.LimitExceeded) {
+            while index < bytes.count {
+                switch bytes[index] {
+                case UInt8(ascii: "+"): try decoded.append(0x20)
+                case UInt8(ascii: "%"):
+                    guard index + 2 < bytes.count, let high = digit(bytes[index + 1]), let low = digit(bytes[index + 2])
+                    else { return nil }
+                    try decoded.append(high << 4 | low)
+                    index += 2
+                case let byte: try decoded.append(byte)
+                }
+                index += 1
+            }
+        } catch {
+            return nil
+        }
+        return decoded.finish(as: MessageBody.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,103 @@
+public import LoopbackHTTP
+public import Secrets
+internal import Synchronization
+
+/// A whole authorization server inside the process, on a loopback address: for tests and demonstrations.
+///
+/// It has the authorization code flow with PKCE (S256, always checked), refresh with rotation, revocation, user
+/// information and metadata; and beside them GitHub's endpoints under GitHub's paths. Tests switch faults on. It keeps
+/// its tokens in guarded memory, and ends with the value.
+public final class LoopbackAuthorizationServer: Sendable {
+    /// The text of every `error_description`: no client may show or log it.
+    public static let prose = "prose of the authorization server that nobody may repeat"
+
+    private let service: AuthorizationService
+    private let server: LoopbackServer
+
+    /// Starts the server.
+    public init(
+        _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
+    ) throws(LoopbackError) {
+        let service: AuthorizationService
+        do throws(RandomSourceError) {
+            service = try AuthorizationService(configuration: configuration)
+        } catch {
+            throw LoopbackError(.other, port: configuration.port, number: error.number)
+        }
+        let server = try LoopbackServer(
+            LoopbackServer.Configuration(
+                family: configuration.family, port: configuration.port, methods: [.get, .head, .post, .delete],
+                tls: configuration.tls)
+        ) { request in await service.answer(request) }
+        service.state.withLock { $0.origin = server.origin }
+        self.service = service
+        self.server = server
+    }
+
+    /// Stops the server; requests under way get no answer.
+    public func stop() {
+        server.stop()
+    }
+
+    // MARK: - Addresses
+
+    /// `http://127.0.0.1:PORT`, or the like.
+    public var origin: String { server.origin }
+    public var port: UInt16 { server.port }
+    /// The origin and the configured path.
+    public var issuer: String { service.issuer }
+    public var authorizationEndpoint: String { origin + "/authorize" }
+    public var tokenEndpoint: String { origin + "/token" }
+    public var revocationEndpoint: String { origin + "/revoke" }
+    public var userInfoEndpoint: String { origin + "/userinfo" }
+    public var gitHubAuthorizationEndpoint: String { origin + "/login/oauth/authorize" }
+    public var gitHubTokenEndpoint: String { origin + "/login/oauth/access_token" }
+    public var gitHubUserEndpoint: String { origin + "/user" }
+    /// Where `DELETE` ends a token of this client.
+    public func gitHubRevocationEndpoint(client identifier: String) -> String {
+        origin + "/applications/\(identifier)/token"
+    }
+
+    // MARK: - What goes wrong
+
+    /// Switches a fault on until it is switched off.
+    public func switchOn(_ fault: AuthorizationServerFault) {
+        _ = service.state.withLock { $0.faults.insert(fault) }
+    }
+
+    public func switchOff(_ fault: AuthorizationServerFault) {
+        _ = service.state.withLock { $0.faults.remove(fault) }
+    }
+
+    public func switchOffAllFaults() {
+        service.state.withLock { $0.faults = [] }
+    }
+
+    /// Lets all access tokens expire now, as if their lifetime had passed.
+    public func expireAccessTokens() {
+        service.state.withLock { state in
+            for (digest, token) in state.tokens where token.kind == .access { state.tokens[digest]?.expiry = .now }
+        }
+    }
+
+    /// Revokes all tokens, as a person does on the server's page of connected applications.
+    public func revokeEverything() {
+        service.state.withLock { state in
+            for digest in Array(state.tokens.keys) { state.tokens[digest]?.isRevoked = true }
+        }
+    }
+
+    // MARK: - What was seen
+
+    /// Counts and findings so far, without any secret.
+    public var record: AuthorizationServerRecord { service.state.withLock { $0.record } }
+
+    /// Lends each secret that came in or went out, with its parameter's name: codes, tokens, states, verifiers, nonces,
+    /// client secrets. It is for audits that search output for them; the bytes stay in guarded memory.
+    public func withEachSecret<Failure: Error>(
+        _ body: (_ name: String, borrowing Secret<MessageBody>) throws(Failure) -> Void
+    ) throws(Failure) {
+        let secrets = service.state.withLock { Array($0.seen.values) }
+        for secret in secrets { try body(secret.name, secret.value) }
+    }
+}

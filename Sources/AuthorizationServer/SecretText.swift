@@ -1,0 +1,85 @@
+internal import Secrets
+
+/// Puts together answers that hold secrets: JSON, forms, the `Location` of a redirect. Never through `String`.
+struct SecretText: ~Copyable {
+    private var builder = SecretBuilder()
+
+    init() {}
+
+    /// Text that is no secret, as it is.
+    mutating func add(_ text: String) {
+        must { (builder) throws(SecretBuilder.LimitExceeded) in try builder.append(publicText: text) }
+    }
+
+    /// A secret as it is: for ours, which are base64url.
+    mutating func add(_ secret: KeptSecret) {
+        must { (builder) throws(SecretBuilder.LimitExceeded) in try builder.append(secret.value) }
+    }
+
+    /// Text with everything but RFC 3986's unreserved characters escaped.
+    mutating func addEscaped(_ text: String) {
+        let bytes = Array(text.utf8)
+        addEscaped(bytes.span)
+    }
+
+    mutating func addEscaped(_ secret: KeptSecret) {
+        secret.value.withExposedBytes { addEscaped($0) }
+    }
+
+    /// A JSON string in quotes.
+    mutating func addQuoted(_ text: String) {
+        add(JSONText.quoted(text))
+    }
+
+    consuming func finish() -> Secret<MessageBody> {
+        builder.finish(as: MessageBody.self)
+    }
+
+    private mutating func addEscaped(_ bytes: Span<UInt8>) {
+        let digits = Array("0123456789ABCDEF".utf8)
+        must { (builder) throws(SecretBuilder.LimitExceeded) in
+            for index in bytes.indices {
+                let byte = bytes[index]
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: try builder.append(byte)
+                default:
+                    try builder.append(UInt8(ascii: "%"))
+                    try builder.append(digits[Int(byte >> 4)])
+                    try builder.append(digits[Int(byte & 15)])
+                }
+            }
+        }
+    }
+
+    private mutating func must(_ body: (inout SecretBuilder) throws(SecretBuilder.LimitExceeded) -> Void) {
+        do throws(SecretBuilder.LimitExceeded) {
+            try body(&builder)
+        } catch {
+            preconditionFailure("a builder without a limit refused bytes")
+        }
+    }
+}
+
+/// JSON that holds no secret.
+enum JSONText {
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    static func list(_ items: [String]) -> String { "[" + items.map(quoted).joined(separator: ",") + "]" }
+
+    static func object(_ members: [(String, String)]) -> String {
+        "{" + members.map { quoted($0.0) + ":" + $0.1 }.joined(separator: ",") + "}"
+    }
+}

@@ -1,0 +1,188 @@
+internal import LoopbackHTTP
+internal import Secrets
+internal import Sodium
+internal import Synchronization
+
+/// An OAuth error: the RFC's name and GitHub's.
+struct TokenRefusal: Error {
+    let name: String
+    let gitHubName: String
+
+    static let request = TokenRefusal(name: "invalid_request", gitHubName: "invalid_request")
+    static let client = TokenRefusal(name: "invalid_client", gitHubName: "incorrect_client_credentials")
+    static let code = TokenRefusal(name: "invalid_grant", gitHubName: "bad_verification_code")
+    static let redirect = TokenRefusal(name: "invalid_grant", gitHubName: "redirect_uri_mismatch")
+    static let refresh = TokenRefusal(name: "invalid_grant", gitHubName: "bad_refresh_token")
+    static let grantType = TokenRefusal(name: "unsupported_grant_type", gitHubName: "unsupported_grant_type")
+    static let server = TokenRefusal(name: "server_error", gitHubName: "server_error")
+}
+
+extension AuthorizationService {
+    /// RFC 6749 sections 4.1.3 and 6, or GitHub's variation: status 200 for errors, JSON only when asked for.
+    func token(_ input: Input, shape: Shape) -> LoopbackResponse {
+        do throws(TokenRefusal) {
+            guard let form = input.form else { throw .request }
+            let client = try authenticate(input, form)
+            switch form.text("grant_type") ?? (shape == .gitHub ? "authorization_code" : nil) {
+            case "authorization_code": return try exchange(form, client, shape: shape, json: input.wantsJSON)
+            case "refresh_token": return try refresh(form, client, shape: shape, json: input.wantsJSON)
+            default: throw .grantType
+            }
+        } catch {
+            switch shape {
+            case .standard: return .oauthError(error.name, status: error.name == "invalid_client" ? 401 : 400)
+            case .gitHub: return .oauthError(error.gitHubName, status: 200, json: input.wantsJSON)
+            }
+        }
+    }
+
+    // MARK: - Clients
+
+    /// RFC 6749 section 2.3: Basic with form-encoded parts, parameters, or for a public client its identifier alone.
+    func authenticate(_ input: Input, _ form: FormFields) throws(TokenRefusal) -> RegisteredClient {
+        let method: AuthorizationServerRecord.ClientAuthentication
+        let identifier: String?
+        let secret: KeptSecret?
+        if let authorization = input.authorization {
+            guard let pair = BasicCredentials(authorization), form.secret("client_secret") == nil else { throw .client }
+            (method, identifier, secret) = (.basic, pair.identifier, pair.secret)
+            note(pair.secret)
+        } else {
+            secret = form.secret("client_secret")
+            (method, identifier) = (secret == nil ? .none : .post, form.text("client_id"))
+        }
+        state.withLock { $0.record.clientAuthentication[method, default: 0] += 1 }
+        guard let client = client(identifier) else { throw .client }
+        let isRight: Bool
+        switch client.secret {
+        case .some(let expected): isRight = secret.map { $0.value.matches(expected) } ?? false
+        case .none: isRight = secret == nil
+        }
+        guard isRight else { throw .client }
+        return client
+    }
+
+    // MARK: - Codes
+
+    private func exchange(
+        _ form: FormFields, _ client: RegisteredClient, shape: Shape, json: Bool
+    ) throws(TokenRefusal) -> LoopbackResponse {
+        guard let code = form.secret("code") else { throw .request }
+        let digest = index.digest(code)
+        let found = state.withLock { state -> CodeGrant? in
+            guard let grant = state.codes[digest] else { return nil }
+            if grant.isUsed {
+                // A second use ends what the first one brought (RFC 6749 section 4.1.2).
+                state.record.replays += 1
+                state.revoke(family: grant.family)
+                return nil
+            }
+            state.codes[digest]?.isUsed = true
+            return grant
+        }
+        guard let grant = found, grant.request.clientID == client.identifier, grant.expiry > .now else { throw .code }
+        guard form.text("redirect_uri") == grant.request.redirectURI else { throw .redirect }
+        guard proves(form.secret("code_verifier"), grant.request.challenge) else { throw .code }
+        state.withLock { $0.record.codesExchanged += 1 }
+        return try issue(
+            TokenSet(client: client, scopes: grant.request.scopes, family: grant.family, shape: shape), json: json)
+    }
+
+    /// RFC 7636 section 4.6. A verifier without a challenge is wrong too.
+    private func proves(_ verifier: KeptSecret?, _ challenge: String?) -> Bool {
+        let isRight: Bool
+        if let verifier, let challenge {
+            isRight = verifier.value.withExposedBytes { bytes in
+                let isWellFormed =
+                    (43...128).contains(bytes.count) && bytes.indices.allSatisfy { Self.isUnreserved(bytes[$0]) }
+                let digest = SHA256.digest(bytes)
+                return isWellFormed && Base64URL.encode(digest.span) == challenge
+            }
+        } else {
+            isRight = verifier == nil && challenge == nil
+        }
+        state.withLock { state in
+            if isRight, verifier != nil { state.record.matchingVerifiers += 1 }
+            if !isRight { state.record.wrongVerifiers += 1 }
+        }
+        return isRight
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+    // MARK: - Refresh
+
+    private func refresh(
+        _ form: FormFields, _ client: RegisteredClient, shape: Shape, json: Bool
+    ) throws(TokenRefusal) -> LoopbackResponse {
+        guard let token = form.secret("refresh_token") else { throw .request }
+        let digest = index.digest(token)
+        let found = state.withLock { state -> TokenGrant? in
+            guard let grant = state.tokens[digest], grant.kind == .refresh, grant.clientID == client.identifier else {
+                return nil
+            }
+            if grant.isRotated {
+                state.record.replays += 1
+                state.revoke(family: grant.family)
+            }
+            guard grant.isValid else { return nil }
+            state.tokens[digest]?.isRotated = true
+            state.record.refreshes += 1
+            return grant
+        }
+        guard let grant = found else { throw .refresh }
+        return try issue(
+            TokenSet(client: client, scopes: grant.scopes, family: grant.family, shape: shape), json: json)
+    }
+
+    // MARK: - Tokens
+
+    private struct TokenSet {
+        let client: RegisteredClient
+        let scopes: [String]
+        let family: Int
+        let shape: Shape
+    }
+
+    private func issue(_ set: TokenSet, json: Bool) throws(TokenRefusal) -> LoopbackResponse {
+        let isGitHub = set.shape == .gitHub
+        let expires = !isGitHub || configuration.gitHubTokensExpire
+        let lifetime = expires ? configuration.accessTokenLifetime : nil
+        let access = try newToken("access_token", .access, set, prefix: isGitHub ? "gho_" : "", lifetime: lifetime)
+        let refresh =
+            expires ? try newToken("refresh_token", .refresh, set, prefix: isGitHub ? "ghr_" : "", lifetime: nil) : nil
+        let type = has(.unknownTokenType) ? "mystery" : isGitHub ? "bearer" : "Bearer"
+        var members: [Member] = [
+            Member("token_type", .text(type)),
+            Member("scope", .text(set.scopes.joined(separator: isGitHub ? "," : " "))),
+        ]
+        if !has(.missingAccessToken) { members.insert(Member("access_token", .secret(access)), at: 0) }
+        if let lifetime { members.append(Member("expires_in", .number(Int(lifetime.components.seconds)))) }
+        if let refresh { members.append(Member("refresh_token", .secret(refresh))) }
+        if isGitHub, refresh != nil { members.append(Member("refresh_token_expires_in", .number(15_811_200))) }
+        return .members(members, status: 200, json: !isGitHub || json)
+    }
+
+    private func newToken(
+        _ name: String, _ kind: TokenGrant.Kind, _ set: TokenSet, prefix: String, lifetime: Duration?
+    ) throws(TokenRefusal) -> KeptSecret {
+        do throws(RandomSourceError) {
+            let token = try KeptSecret.random(name, prefix: prefix)
+            note(token)
+            let digest = index.digest(token)
+            state.withLock { state in
+                state.tokens[digest] = TokenGrant(
+                    kind: kind, clientID: set.client.identifier, scopes: set.scopes, family: set.family,
+                    expiry: lifetime.map { .now + $0 })
+            }
+            return token
+        } catch {
+            throw .server
+        }
+    }
+}

@@ -117,7 +117,11 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests", dependencies: ["SignIn", "Vault", "InMemory"], path: "Tests/DoesNotCompile",
             exclude: ["Cases"]),
-        .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "TestServices", "Vault", "Credentials", "RedactedLog", "Secrets", "latchkey", "latchkey-auth",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

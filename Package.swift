@@ -72,7 +72,7 @@ let package = Package(
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening"]),
+        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "Vault"]),
         .target(
             name: "SignInCommands",
             dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),

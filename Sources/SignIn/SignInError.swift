@@ -1,4 +1,5 @@
 public import Credentials
+internal import HTTPTransport
 public import OAuth
 public import RedactedLog
 
@@ -29,6 +30,8 @@ public struct SignInError: RedactedError, Hashable {
         case otherAuthority
         /// A newer attempt took over.
         case superseded
+        /// The task was cancelled.
+        case cancelled
     }
 
     public let code: Code
@@ -37,9 +40,22 @@ public struct SignInError: RedactedError, Hashable {
         self.code = code
     }
 
-    public static func userAgent(_ error: UserAgentError) -> SignInError { SignInError(.userAgent(error)) }
-    public static func oauth(_ error: OAuthError) -> SignInError { SignInError(.oauth(error)) }
-    public static func store(_ error: StoreError) -> SignInError { SignInError(.store(error)) }
+    // Cancellation is the same thing whoever noticed it.
+
+    public static func userAgent(_ error: UserAgentError) -> SignInError {
+        SignInError(error.code == .cancelled ? .cancelled : .userAgent(error))
+    }
+
+    public static func oauth(_ error: OAuthError) -> SignInError {
+        if case .networkError(let cause) = error.code, cause.code == .cancelled { return .cancelled }
+        return SignInError(.oauth(error))
+    }
+
+    public static func store(_ error: StoreError) -> SignInError {
+        SignInError(error.code == .cancelled ? .cancelled : .store(error))
+    }
+
+    public static let cancelled = SignInError(.cancelled)
 
     public var codeName: StaticString {
         switch code {
@@ -55,6 +71,7 @@ public struct SignInError: RedactedError, Hashable {
         case .clientSecretMissing: "sign-in.client-secret-missing"
         case .otherAuthority: "sign-in.other-authority"
         case .superseded: "sign-in.superseded"
+        case .cancelled: "sign-in.cancelled"
         }
     }
 
@@ -72,6 +89,7 @@ public struct SignInError: RedactedError, Hashable {
         case .clientSecretMissing: "the provider needs a client secret, and none is kept"
         case .otherAuthority: "the session belongs to another server or client than the provider names now"
         case .superseded: "a newer sign-in took over"
+        case .cancelled: "it was interrupted"
         }
     }
 
@@ -85,7 +103,7 @@ public struct SignInError: RedactedError, Hashable {
         case .sessionEnded, .otherAuthority: "sign in again"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
-        case .accountMismatch, .superseded: nil
+        case .accountMismatch, .superseded, .cancelled: nil
         }
     }
 }

@@ -75,7 +75,8 @@ struct AccountLookup: Sendable {
         return text
     }
 
-    private func fetch(_ url: HTTPURL, _ token: borrowing Secret<AccessToken>) async throws(SignInError) -> JSONDocument {
+    private func fetch(_ url: HTTPURL, _ token: borrowing Secret<AccessToken>) async throws(SignInError) -> JSONDocument
+    {
         var request = HTTPRequest(.get, url, fields: [ResourceFields.json[0]])
         do throws(OAuthError) {
             try request.authorize(bearer: token)

@@ -65,7 +65,7 @@ extension SignInService {
                 renewal.give(failure)
             }
         }
-        guard let outcome = await renewal.waitUnlessCancelled() else { throw .userAgent(.cancelled) }
+        guard let outcome = await renewal.waitUnlessCancelled() else { throw .cancelled }
         if let failure = outcome { throw failure }
     }
 

@@ -127,7 +127,7 @@ extension SignInService {
             let session = StoredSession(
                 tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
                 subject: identity.subject, asked: provider.scopes, now: context.now())
-            if Task.isCancelled { throw .userAgent(.cancelled) }
+            if Task.isCancelled { throw .cancelled }
             do throws(StoreError) {
                 try await save(session)
             } catch {

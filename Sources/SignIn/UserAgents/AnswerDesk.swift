@@ -34,6 +34,8 @@ final class AnswerDesk: Sendable {
     let opened = FirstValue<Bool>()
     /// What the last page says; the page waits for it.
     let outcome = FirstValue<SignInOutcome>()
+    /// Given when a browser asks for the last page.
+    let askedForEnd = FirstValue<Bool>()
     /// Given when the last page has left, or can't any more.
     let shown = FirstValue<Bool>()
 
@@ -130,6 +132,7 @@ final class AnswerDesk: Sendable {
     }
 
     private func done() async -> LoopbackResponse {
+        askedForEnd.give(true)
         let outcome = await outcome.wait()
         var response = AnswerPage.outcome(outcome).response()
         response.whenEnded = { [shown] in shown.give(true) }

@@ -42,6 +42,17 @@ final class FirstValue<Value: Sendable>: Sendable {
         }
     }
 
+    /// Waits for the value, or returns `nil` when the time is over first. It goes on in a cancelled task.
+    func wait(atMost duration: Duration) async -> Value? {
+        let waiting = Task { await waitUnlessCancelled() }
+        let alarm = Task {
+            try await Task.sleep(for: duration)
+            waiting.cancel()
+        }
+        defer { alarm.cancel() }
+        return await waiting.value
+    }
+
     /// Waits for the value, or returns `nil` when the task is cancelled first.
     func waitUnlessCancelled() async -> Value? {
         let number = state.withLock { state in

@@ -5,7 +5,8 @@ internal import RedactedLog
 /// Why a file or folder isn't used: what it is, where, and what is wrong with it.
 enum FileProblem {
     static func refuse(
-        _ what: StaticString, _ path: String, _ problem: StaticString, hint: LogMessage? = nil
+        _ what: StaticString, _ path: String, _ problem: StaticString,
+        hint: LogMessage? = "use a file of your own, in a folder that only you can write"
     ) -> StoreError {
         StoreError(.permissionDenied, "the \(what) \(loggable(path)) \(problem)", hint: hint)
     }

@@ -28,6 +28,7 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Desktop"]),
         .trait(name: "Desktop", description: "The Secret Service store, through libsecret and GLib."),
+        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz/main.swift."),
     ],
     targets: [
         // MARK: System libraries
@@ -62,7 +63,7 @@ let package = Package(
         // MARK: Sign-in
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
-        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "CCrypto", "Sodium"]),
+        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "Sodium"]),
         .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
 
         // MARK: Products for other people's tests
@@ -99,6 +100,7 @@ let package = Package(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer"]),
+        .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),

@@ -123,6 +123,13 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests", dependencies: ["SignIn", "Vault", "InMemory"], path: "Tests/DoesNotCompile",
             exclude: ["Cases"]),
+        .executableTarget(
+            name: "latchkey-benchmarks",
+            dependencies: [
+                "TestServices", "Vault", "InMemory", "SecretService", "CSQLite",
+                .target(name: "CLibsecret", condition: desktop), "latchkey",
+            ],
+            path: "Tests/Benchmarks"),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [

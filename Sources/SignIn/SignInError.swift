@@ -10,6 +10,8 @@ public struct SignInError: RedactedError, Hashable {
         case userAgent(UserAgentError)
         /// The server, or what it said.
         case oauth(OAuthError)
+        /// The service didn't say who signed in.
+        case resource(ResourceError)
         /// The session could not be read or kept.
         case store(StoreError)
         /// There is no session.
@@ -51,6 +53,11 @@ public struct SignInError: RedactedError, Hashable {
         return SignInError(.oauth(error))
     }
 
+    public static func resource(_ error: ResourceError) -> SignInError {
+        if case .networkError(let cause) = error.code, cause.code == .cancelled { return .cancelled }
+        return SignInError(.resource(error))
+    }
+
     public static func store(_ error: StoreError) -> SignInError {
         SignInError(error.code == .cancelled ? .cancelled : .store(error))
     }
@@ -61,6 +68,7 @@ public struct SignInError: RedactedError, Hashable {
         switch code {
         case .userAgent(let error): error.codeName
         case .oauth(let error): error.codeName
+        case .resource(let error): error.codeName
         case .store(let error): error.codeName
         case .notSignedIn: "sign-in.not-signed-in"
         case .noCurrentAccount: "sign-in.no-current-account"
@@ -79,6 +87,7 @@ public struct SignInError: RedactedError, Hashable {
         switch code {
         case .userAgent(let error): error.cause
         case .oauth(let error): error.cause
+        case .resource(let error): error.cause
         case .store(let error): error.cause
         case .notSignedIn: "nobody is signed in"
         case .noCurrentAccount: "there are several accounts, and none of them is the current one"
@@ -97,6 +106,7 @@ public struct SignInError: RedactedError, Hashable {
         switch code {
         case .userAgent(let error): error.hint
         case .oauth(let error): error.hint
+        case .resource(let error): error.hint
         case .store(let error): error.hint
         case .notSignedIn: "sign in first: latchkey sign-in PROVIDER"
         case .noCurrentAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"

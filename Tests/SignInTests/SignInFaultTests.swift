@@ -133,11 +133,19 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test(arguments: [AuthorizationServerFault.status(500, .userInfo), .truncatedJSON(.userInfo)])
-    func `a server that can't say who signed in gets its tokens back`(fault: AuthorizationServerFault) async throws {
+    static let lookupFaults: [(AuthorizationServerFault, ResourceError.Code)] = [
+        (.status(500, .userInfo), .refused(statusCode: 500)), (.status(401, .userInfo), .unauthorized),
+        (.status(403, .userInfo), .forbidden), (.status(429, .userInfo), .rateLimited),
+        (.truncatedJSON(.userInfo), .invalidResponse),
+    ]
+
+    @Test(arguments: lookupFaults)
+    func `a server that can't say who signed in gets its tokens back`(
+        fault: AuthorizationServerFault, code: ResourceError.Code
+    ) async throws {
         let scene = try SignInScene()
         scene.server.switchOn(fault)
-        #expect(await scene.failure() == SignInError(.accountUnknown))
+        #expect(await scene.failure() == .resource(ResourceError(code)))
         #expect(scene.server.record.revocations == 1)
         #expect(try await scene.service.accounts() == [])
     }
@@ -190,31 +198,5 @@ private final class PageKeeper: Sendable {
     func lastPage() async throws -> String {
         var iterator = pages.stream.makeAsyncIterator()
         return try #require(await iterator.next())
-    }
-}
-
-/// Brings the first answer back without showing it to the gate.
-private struct CarelessUserAgent: UserAgent {
-    func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
-        Attempt(redirect: redirect.withPort(9))
-    }
-
-    private final class Attempt: UserAgentAttempt {
-        let redirect: RedirectURI
-
-        init(redirect: RedirectURI) { self.redirect = redirect }
-
-        func present(
-            _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-        ) async throws(UserAgentError) -> RedirectAnswer {
-            do {
-                let location = try #require(try await Fetched.get(url.testText).location)
-                return try RedirectAnswer(pasted: Array(location.utf8).span, redirect: redirect)
-            } catch {
-                throw .unavailable(.pageFailed)
-            }
-        }
-
-        func finish(_ outcome: SignInOutcome) async {}
     }
 }

@@ -173,7 +173,8 @@ struct SignInServiceTests {
         }
         #expect(await scene.failure() == SignInError(.clientSecretMissing))
         #expect(scene.requests == [:])
-        try await scene.store.save(secret, for: SignInService.clientSecretKey(of: scene.provider))
+        let key = try CredentialKey(service: "latchkey:test", account: "latchkey", kind: .clientSecret)
+        try await scene.store.save(secret, for: key)
         try await scene.signIn()
         #expect(await scene.service.signOut().revocation == .revoked)
         #expect(scene.server.record.clientAuthentication[.none] == nil)

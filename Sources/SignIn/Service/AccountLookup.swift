@@ -87,17 +87,17 @@ struct AccountLookup: Sendable {
         do throws(HTTPError) {
             response = try await http.send(request, limits: Self.limits)
         } catch {
-            throw .oauth(OAuthError(.networkError(error)))
+            throw .resource(ResourceError(.networkError(error)))
         }
         let status = response.status
         log.debug("asked \(url) who signed in: status \(status)")
-        guard response.isSuccess else { throw SignInError(.accountUnknown) }
+        if let error = ResourceError(response) { throw .resource(error) }
         do throws(JSONError) {
             let document = try JSONDocument(response.body.duplicate())
             guard document.root.kind == .object else { throw JSONError(.wrongType) }
             return document
         } catch {
-            throw SignInError(.accountUnknown)
+            throw .resource(ResourceError(.invalidResponse))
         }
     }
 }

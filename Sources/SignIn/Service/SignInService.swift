@@ -29,14 +29,15 @@ public actor SignInService {
     var renewals: [String: FirstValue<SignInError?>] = [:]
 
     public init(provider: Provider, store: any CredentialStore, context: SignInContext) {
-        self.init(provider: provider, store: store, context: context, identify: nil)
+        let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
+        self.init(provider: provider, sessions: sessions, context: context, identify: nil)
     }
 
-    init(provider: Provider, store: any CredentialStore, context: SignInContext, identify: Identify?) {
+    init(provider: Provider, sessions: SessionStore, context: SignInContext, identify: Identify?) {
         self.provider = provider
+        self.sessions = sessions
         self.context = context
         self.identify = identify
-        sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
     }
 
     var log: Logger { context.log }
@@ -137,11 +138,15 @@ public actor SignInService {
         }
     }
 
+    private func clientSecretKey() throws(StoreError) -> CredentialKey {
+        try sessions.key(provider.clientID, kind: .clientSecret)
+    }
+
     func clientSecret() async throws(SignInError) -> Secret<ClientSecret>? {
         if provider.proof == .none { return nil }
         let record: CredentialRecord<ClientSecret>?
         do throws(StoreError) {
-            record = try await sessions.store.read(try Self.clientSecretKey(of: provider), as: ClientSecret.self)
+            record = try await sessions.store.read(try clientSecretKey(), as: ClientSecret.self)
         } catch {
             throw .store(error)
         }

@@ -101,11 +101,15 @@ final class FaultyStore: CredentialStore {
     private let base: InMemoryStore
     private let refused = Mutex<[CredentialKind: Int]>([:])
     private let saves = Mutex(0)
+    private let isLocked = Mutex(false)
 
     init(_ base: InMemoryStore) { self.base = base }
 
     /// Refuses the next saves of a kind.
     func refuseSaves(of kind: CredentialKind, times: Int = .max) { refused.withLock { $0[kind] = times } }
+
+    /// Refuses all reads from now on, or no longer.
+    func refuseReads(_ refuse: Bool) { isLocked.withLock { $0 = refuse } }
 
     var saveCount: Int { saves.withLock { $0 } }
 
@@ -128,7 +132,8 @@ final class FaultyStore: CredentialStore {
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-        try await base.read(key, as: purpose, deadline: deadline)
+        if isLocked.withLock({ $0 }) { throw StoreError(.locked, "the store is locked") }
+        return try await base.read(key, as: purpose, deadline: deadline)
     }
 
     func delete(

@@ -89,7 +89,11 @@ let package = Package(
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
-        .testTarget(name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices"]),
+        .executableTarget(
+            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
+            path: "Tests/VaultWriter"),
+        .testTarget(
+            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(

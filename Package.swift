@@ -28,6 +28,7 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Desktop"]),
         .trait(name: "Desktop", description: "The Secret Service store, through libsecret and GLib."),
+        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz/main.swift."),
     ],
     targets: [
         // MARK: System libraries
@@ -50,7 +51,9 @@ let package = Package(
         .target(
             name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
             path: "Sources/Stores/InMemory"),
-        .target(name: "Vault", dependencies: ["Credentials", "Sodium", "CSQLite"], path: "Sources/Stores/Vault"),
+        .target(
+            name: "Vault", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium", "CSQLite", "CLinux"],
+            path: "Sources/Stores/Vault"),
         .target(
             name: "SecretService",
             dependencies: ["Credentials", "Sodium", .target(name: "CLibsecret", condition: desktop)],
@@ -60,8 +63,8 @@ let package = Package(
         // MARK: Sign-in
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
-        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "CCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP"]),
+        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "Sodium"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
 
         // MARK: Products for other people's tests
         .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Secrets", "Sodium"]),
@@ -70,7 +73,7 @@ let package = Package(
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening"]),
+        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "Vault"]),
         .target(
             name: "SignInCommands",
             dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
@@ -86,25 +89,52 @@ let package = Package(
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
-        .testTarget(name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices"]),
-        .testTarget(name: "SecretServiceTests", dependencies: ["SecretService", "StoreContract", "TestServices"]),
+        .executableTarget(
+            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
+            path: "Tests/VaultWriter"),
+        .testTarget(
+            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"]),
+        .executableTarget(
+            name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
+        .testTarget(
+            name: "SecretServiceTests",
+            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe"]),
         .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer"]),
+        .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-        .testTarget(name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestServices", "SecretService", "RedactionAudit", "latchkey", "latchkey-auth"],
+            dependencies: [
+                "TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth",
+                "keyring-probe",
+            ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
-        .testTarget(name: "DoesNotCompileTests", path: "Tests/DoesNotCompile", exclude: ["Cases"]),
-        .testTarget(name: "DocumentationTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"]),
+        // The cases import these modules; nothing here does.
+        .testTarget(
+            name: "DoesNotCompileTests", dependencies: ["SignIn", "Vault", "InMemory"], path: "Tests/DoesNotCompile",
+            exclude: ["Cases"]),
+        .executableTarget(
+            name: "latchkey-benchmarks",
+            dependencies: [
+                "TestServices", "Vault", "InMemory", "SecretService", "CSQLite",
+                .target(name: "CLibsecret", condition: desktop), "latchkey",
+            ],
+            path: "Tests/Benchmarks"),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "TestServices", "Vault", "Credentials", "RedactedLog", "Secrets", "latchkey", "latchkey-auth",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -73,7 +73,8 @@ public struct LeaseDirectory: Sendable, Hashable {
 
     // MARK: - Files
 
-    private func prepare() throws(StoreError) {
+    /// Makes the directory when it is missing, and throws `unavailable` when it isn't this user's alone to write.
+    package func prepare() throws(StoreError) {
         var made = ""
         for part in path.split(separator: "/") {
             made += "/" + part

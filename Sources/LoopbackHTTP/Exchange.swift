@@ -14,6 +14,7 @@ final class Exchange: @unchecked Sendable {
     private var body: SecretBuilder?
     private var request: LoopbackRequest?
     private var response: LoopbackResponse?
+    private var whenEnded: (@Sendable () -> Void)?
     /// Kept until the exchange has ended.
     private var message: OutgoingMessage?
     private(set) var stage = Stage.header
@@ -73,10 +74,14 @@ final class Exchange: @unchecked Sendable {
 
     /// Hands an answer to the library. `NO` closes the connection.
     func send(_ response: consuming LoopbackResponse) -> MHD_Result {
+        whenEnded = response.whenEnded
         guard let message = OutgoingMessage(response) else { return .NO }
         self.message = message
         return connection.queue(message)
     }
+
+    /// The library is done with it.
+    func ended() { whenEnded?() }
 
     func suspend() { connection.suspend() }
     func resume() { connection.resume() }

@@ -10,6 +10,8 @@ public struct LoopbackResponse: ~Copyable, Sendable {
     public var body: Secret<MessageBody>?
     /// How the body goes out; anything but `whole` is a fault that a test asked for.
     package var delivery: Delivery = .whole
+    /// Called once the answer has left, or can't any more: a server that is to stop may wait for its last page.
+    package var whenEnded: (@Sendable () -> Void)?
 
     package enum Delivery: Sendable, Hashable {
         case whole

@@ -96,7 +96,7 @@ private let targetCallback:
 
 private let completedCallback: MHD_RequestCompletedCallback = { _, _, context, _ in
     guard let pointer = unsafe context?.pointee else { return }
-    unsafe Unmanaged<Exchange>.fromOpaque(pointer).release()
+    unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().ended()
     unsafe context?.pointee = nil
 }
 

@@ -16,6 +16,7 @@ struct FormIndex: ~Copyable {
     private let filterShift: UInt64
     /// Index into `windows` plus one, or 0.
     private var slots: [UInt32]
+    private let slotShift: UInt64
     private var windows: [Window] = []
 
     private struct Window {
@@ -28,6 +29,7 @@ struct FormIndex: ~Copyable {
         let count = max(1, forms.reduce(0) { $0 + $1.bytes.count })
         let slotCount = 1 << (Int.bitWidth - (count * 2).leadingZeroBitCount)
         slots = Array(repeating: 0, count: slotCount)
+        slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
         let filterBits = max(12, min(23, (slotCount * 16).trailingZeroBitCount))
         filterShift = UInt64(64 - filterBits)
         filter = Array(repeating: 0, count: 1 << (filterBits - 6))
@@ -45,20 +47,27 @@ struct FormIndex: ~Copyable {
 
     // MARK: - Building
 
-    private static func mix(_ window: UInt64) -> UInt64 { window &* 0x9E37_79B9_7F4A_7C15 }
+    /// Multiplicative hashing: only the high bits depend on all of the window.
+    private static func hash(_ window: UInt64) -> UInt64 { window &* 0x9E37_79B9_7F4A_7C15 }
+
+    private func slot(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> slotShift) }
+
+    private static func load(_ bytes: [UInt8], at offset: Int) -> UInt64 {
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+    }
 
     private func value(_ window: Window) -> UInt64 {
-        let bytes = forms[Int(window.form)].bytes
-        let start = Int(window.position)
-        return (0..<Self.windowByteCount).reduce(0) { $0 | UInt64(bytes[start + $1]) << UInt64($1 * 8) }
+        Self.load(forms[Int(window.form)].bytes, at: Int(window.position))
     }
 
     private mutating func insert(_ window: Window) {
-        let hash = Self.mix(value(window))
+        let hash = Self.hash(value(window))
         let bit = hash >> filterShift
         filter[Int(bit >> 6)] |= 1 << (bit & 63)
         windows.append(window)
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        var slot = slot(hash)
         while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
         slots[slot] = UInt32(windows.count)
     }
@@ -92,7 +101,7 @@ struct FormIndex: ~Copyable {
                 while offset <= end {
                     let window = unsafe UInt64(
                         littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                    let bit = (window &* 0x9E37_79B9_7F4A_7C15) >> shift
+                    let bit = Self.hash(window) >> shift
                     if unsafe filter[Int(truncatingIfNeeded: bit >> 6)] >> (bit & 63) & 1 == 1 { return offset }
                     offset &+= 1
                 }
@@ -102,8 +111,8 @@ struct FormIndex: ~Copyable {
     }
 
     private func longestMatch(in text: [UInt8], at offset: Int, notBefore start: Int) -> Match? {
-        let bytes = (0..<Self.windowByteCount).reduce(UInt64(0)) { $0 | UInt64(text[offset + $1]) << UInt64($1 * 8) }
-        var slot = Int(truncatingIfNeeded: Self.mix(bytes)) & (slots.count - 1)
+        let bytes = Self.load(text, at: offset)
+        var slot = slot(Self.hash(bytes))
         var best: Match?
         while slots[slot] != 0 {
             let window = windows[Int(slots[slot]) - 1]

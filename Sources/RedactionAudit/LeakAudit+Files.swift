@@ -1,14 +1,15 @@
 internal import Glibc
 
-/// A folder, a file or a process could not be read; `number` is the system's errno.
-public struct FolderUnreadable: Error, Sendable, Hashable {
+/// What was to be searched could not be read; `number` is the system's errno.
+public struct CaptureFailed: Error, Sendable, Hashable {
+    /// The file, folder or descriptor.
     public let path: String
     public let number: Int32
 }
 
 extension LeakAudit {
     /// Searches every regular file below a folder, and the files' names. Links are not followed.
-    public func capture(folder path: String) throws(FolderUnreadable) {
+    public func capture(folder path: String) throws(CaptureFailed) {
         var names = ""
         var folders = [path]
         while let folder = folders.popLast() {
@@ -16,7 +17,7 @@ extension LeakAudit {
                 let entry = folder + "/" + name
                 names += entry + "\n"
                 var status = stat()
-                guard unsafe lstat(entry, &status) == 0 else { throw FolderUnreadable(path: entry, number: errno) }
+                guard unsafe lstat(entry, &status) == 0 else { throw CaptureFailed(path: entry, number: errno) }
                 switch status.st_mode & S_IFMT {
                 case S_IFDIR: folders.append(entry)
                 case S_IFREG: try capture(file: entry)
@@ -28,17 +29,17 @@ extension LeakAudit {
     }
 
     /// Searches one file.
-    public func capture(file path: String) throws(FolderUnreadable) {
+    public func capture(file path: String) throws(CaptureFailed) {
         capture(try Self.contents(of: path), as: path)
     }
 
     /// Searches the arguments and the environment that a process was started with (proc(5)), while it runs.
-    public func capture(process number: Int32) throws(FolderUnreadable) {
+    public func capture(process number: Int32) throws(CaptureFailed) {
         for part in ["cmdline", "environ"] { try capture(file: "/proc/\(number)/\(part)") }
     }
 
-    private static func names(in folder: String) throws(FolderUnreadable) -> [String] {
-        guard let directory = unsafe opendir(folder) else { throw FolderUnreadable(path: folder, number: errno) }
+    private static func names(in folder: String) throws(CaptureFailed) -> [String] {
+        guard let directory = unsafe opendir(folder) else { throw CaptureFailed(path: folder, number: errno) }
         defer { unsafe closedir(directory) }
         var names: [String] = []
         while let entry = unsafe readdir(directory) {
@@ -50,16 +51,16 @@ extension LeakAudit {
         return names.sorted()
     }
 
-    private static func contents(of path: String) throws(FolderUnreadable) -> [UInt8] {
+    private static func contents(of path: String) throws(CaptureFailed) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { throw FolderUnreadable(path: path, number: errno) }
+        guard descriptor >= 0 else { throw CaptureFailed(path: path, number: errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = unsafe piece.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress!, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw FolderUnreadable(path: path, number: errno) }
+            guard count >= 0 else { throw CaptureFailed(path: path, number: errno) }
             if count == 0 { return bytes }
             bytes += piece[..<count]
         }

@@ -39,6 +39,27 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         try body(&span)
     }
 
+    /// Makes a secret of the first bytes that `body` writes into `capacity` zeroed bytes; `body` returns how many.
+    ///
+    /// The rest is wiped. What `body` throws is passed on, and all of it is wiped.
+    public init<Failure: Error>(
+        capacity: Int, fillingPrefixWith body: (inout MutableSpan<UInt8>) throws(Failure) -> Int
+    ) throws(Failure) {
+        let block = GuardedPool.shared.take(byteCount: capacity)
+        var span = unsafe MutableSpan<UInt8>(
+            _unsafeBytes: UnsafeMutableRawBufferPointer(start: block.base, count: capacity))
+        let byteCount: Int
+        do throws(Failure) {
+            byteCount = try body(&span)
+        } catch {
+            GuardedPool.shared.giveBack(block)
+            throw error
+        }
+        precondition((0...capacity).contains(byteCount), "more bytes than the capacity")
+        unsafe (block.base + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: capacity - byteCount)
+        self.init(adopting: block, byteCount: byteCount)
+    }
+
     /// Whether there are no bytes at all.
     public var isEmpty: Bool { byteCount == 0 }
 

@@ -20,6 +20,22 @@ package enum KeyedHash {
         return out
     }
 
+    /// Writes the hash of `message` under `key` into `output` (16 to 64 bytes), for digests that are keys themselves.
+    package static func digest(_ message: Span<UInt8>, key: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
+        precondition((16...64).contains(output.count) && (key.isEmpty || (16...64).contains(key.count)))
+        SodiumLibrary.start()
+        let status = unsafe output.withUnsafeMutableBufferPointer { out in
+            unsafe message.withUnsafeBufferPointer { message in
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe crypto_generichash(
+                        out.baseAddress!, out.count, message.baseAddress, UInt64(message.count), key.baseAddress,
+                        key.count)
+                }
+            }
+        }
+        precondition(status == 0, "BLAKE2b refused its arguments")
+    }
+
     /// Returns the hash of `message` without a key.
     package static func digest(_ message: [UInt8], byteCount: Int = 32) -> [UInt8] {
         let none: [UInt8] = []

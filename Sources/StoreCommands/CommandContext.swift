@@ -46,7 +46,9 @@ extension CommandContext {
                 arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
                     ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(environment, configuration, prompt), mayPrompt: mayPrompt,
-            timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30))
+            timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
+            leases: .standard(environment: environment.variables, home: environment.home),
+            hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil)
         selector = StoreSelector(
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)

@@ -25,6 +25,7 @@ extension StoreError {
             case .dismissed: .promptDismissed
             case .interrupted: .cancelled
             case .tooLong, .different: .wrongKey
+            case .timedOut: .timedOut
             }
         self.init(code, error.cause, hint: error.hint)
     }

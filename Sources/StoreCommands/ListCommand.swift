@@ -11,7 +11,9 @@ enum ListCommand {
     ) { arguments, context in
         let service = arguments.optionalOperand("SERVICE")
         let store = try await context.openStore()
+        // Stores have orders of their own; people look for names.
         let entries = try await store.list(service: service, deadline: context.deadline).all()
+            .sorted { $0.key.isListed(before: $1.key) }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(.array(entries.map(json)))
         } else {
@@ -40,5 +42,16 @@ enum ListCommand {
 
     private static func name(_ text: String) -> LoggableText {
         LoggableText(reviewed: "services, accounts and labels are what a listing shows", unredacted: text)
+    }
+}
+
+extension CredentialKey {
+    fileprivate func isListed(before other: CredentialKey) -> Bool {
+        for (left, right) in [
+            (service, other.service), (account, other.account), (kind.name, other.kind.name),
+        ] where !left.utf8.elementsEqual(right.utf8) {
+            return left.utf8.lexicographicallyPrecedes(right.utf8)
+        }
+        return false
     }
 }

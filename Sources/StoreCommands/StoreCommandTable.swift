@@ -2,5 +2,6 @@
 public enum StoreCommandTable {
     public static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
+        VaultInitCommand.command,
     ]
 }

@@ -20,11 +20,21 @@ public struct StoreSettings: Sendable {
     /// How long one operation may take; a person's answer to a question of ours is not counted.
     public var timeout: Duration
 
-    public init(vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30)) {
+    /// Where Latchkey's processes meet, for stores that can't keep them apart themselves.
+    public var leases: LeaseDirectory?
+    /// Whether a keyring can show a window to ask in.
+    public var hasDisplay: Bool
+
+    public init(
+        vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30),
+        leases: LeaseDirectory? = nil, hasDisplay: Bool = false
+    ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey
         self.mayPrompt = mayPrompt
         self.timeout = timeout
+        self.leases = leases
+        self.hasDisplay = hasDisplay
     }
 
     /// The moment at which an operation that starts now gives up.

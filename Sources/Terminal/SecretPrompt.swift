@@ -17,20 +17,26 @@ public struct SecretPrompt: Sendable {
     }
 
     /// Asks and returns the answer, its line break left out. Longer than `limit` bytes throws `tooLong`.
+    ///
+    /// - Parameter stopping: asked ten times a second whether to give up, and why. It blocks its thread meanwhile.
     public func ask<Purpose: SecretPurpose>(
-        _ question: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20
+        _ question: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20,
+        stopping: () -> PromptError.Problem? = { nil }
     ) throws(PromptError) -> Secret<Purpose> {
         guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
         let device = try TerminalDevice(path: path, question: question)
         let mode = try device.enterSecretMode(question: question)
         defer { mode.leave() }
         device.write("\(question.text): ")
-        defer { device.write("\r\n") }
+        defer { device.write("\n") }
         var line = SecretLine(limit: limit)
         while true {
             let byte: UInt8
-            switch device.readByte() {
+            switch device.readByte(within: .milliseconds(100)) {
             case .byte(let value): byte = value
+            case .nothing:
+                if let problem = stopping() { throw PromptError(problem: problem, question: question) }
+                continue
             case .end: throw PromptError(problem: .dismissed, question: question)
             case .failed(let number): throw PromptError(problem: .failed(number: number), question: question)
             }
@@ -42,6 +48,19 @@ public struct SecretPrompt: Sendable {
             case .tooLong: throw PromptError(problem: .tooLong(limit: limit), question: question)
             }
         }
+    }
+
+    /// Writes a line on the terminal, for the person alone.
+    public func show(_ line: LogMessage) throws(PromptError) {
+        guard isAllowed else { throw PromptError(problem: .forbidden, question: line) }
+        try TerminalDevice(path: path, question: line).write("\(line.text)\n")
+    }
+
+    /// Opens the terminal for a secret that the person has to see.
+    public func screen() throws(PromptError) -> TerminalSecretSink {
+        let question: LogMessage = "a line for the person"
+        guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
+        return TerminalSecretSink(device: try TerminalDevice(path: path, question: question))
     }
 
     /// Asks twice and returns the answer when both are the same; otherwise throws `different`.
@@ -112,6 +131,8 @@ public struct PromptError: CommandError, Hashable {
         /// Two answers that have to be the same are not.
         case different
         case failed(number: Int32)
+        /// Nobody answered in time.
+        case timedOut
     }
 
     public let problem: Problem
@@ -132,6 +153,7 @@ public struct PromptError: CommandError, Hashable {
         case .tooLong: "prompt.too-long"
         case .different: "prompt.different"
         case .failed: "prompt.failed"
+        case .timedOut: "prompt.timed-out"
         }
     }
 
@@ -144,6 +166,7 @@ public struct PromptError: CommandError, Hashable {
         case .tooLong(let limit): "the answer is longer than \(limit) bytes"
         case .different: "the two answers are not the same"
         case .failed(let number): "the terminal can't be used (errno \(number))"
+        case .timedOut: "nobody answered in time (\(question))"
         }
     }
 
@@ -151,7 +174,7 @@ public struct PromptError: CommandError, Hashable {
         switch problem {
         case .forbidden: "run it without --no-prompt, or name a file (see --help)"
         case .noTerminal: "run it in a terminal, or name a file (see --help)"
-        case .dismissed, .different: "try again"
+        case .dismissed, .different, .timedOut: "try again"
         case .interrupted, .tooLong, .failed: nil
         }
     }
@@ -162,6 +185,7 @@ public struct PromptError: CommandError, Hashable {
         case .interrupted: .interrupted
         case .tooLong, .different: .badData
         case .failed: .unavailable
+        case .timedOut: .tryAgain
         }
     }
 }

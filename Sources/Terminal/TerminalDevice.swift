@@ -3,9 +3,9 @@ internal import RedactedLog
 
 /// An open terminal.
 struct TerminalDevice: ~Copyable {
-    enum Reading { case byte(UInt8), end, failed(number: Int32) }
+    enum Reading { case byte(UInt8), nothing, end, failed(number: Int32) }
 
-    private let descriptor: Int32
+    let descriptor: Int32
 
     init(path: String, question: LogMessage) throws(PromptError) {
         descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
@@ -29,9 +29,15 @@ struct TerminalDevice: ~Copyable {
         }
     }
 
-    func readByte() -> Reading {
+    /// Returns `nothing` when no key was pressed in time.
+    func readByte(within timeout: Duration) -> Reading {
         var byte: UInt8 = 0
         while true {
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&wanted, 1, Int32(timeout / .milliseconds(1)))
+            if ready == 0 { return .nothing }
+            if ready < 0 && errno != EINTR { return .failed(number: errno) }
+            if ready < 0 { continue }
             let count = unsafe read(descriptor, &byte, 1)
             if count == 1 { return .byte(byte) }
             if count == 0 { return .end }

@@ -1,33 +1,35 @@
 import Foundation
+import RedactionAudit
+import Secrets
 import Testing
 
-/// The secrets of a sign-in that a test could get hold of, to be searched for in everything that was said.
+/// The secrets of a sign-in that a test could get hold of, searched for in all that was said.
 struct Canaries {
-    private var secrets: [(name: String, bytes: [UInt8])] = []
+    private let audit = LeakAudit()
 
-    init(record: Person.Record, tokens: [[UInt8]], more: [String: [UInt8]] = [:]) throws {
-        secrets = tokens.map { ("a token", $0) } + more.map { ($0.key, $0.value) }
-        for (name, text) in [
-            ("state", record.asked("state")), ("nonce", record.asked("nonce")), ("code", record.answered("code")),
-            ("state", record.answered("state")), ("the address to start with", record.startedWith),
-        ] {
-            if let text { secrets.append((name, Array(text.utf8))) }
+    /// - Parameter tokens: access and refresh tokens.
+    init(record: Person.Record, tokens: [[UInt8]]) throws {
+        for token in tokens { try plant(token, as: AccessToken.self) }
+        for state in Set([record.asked("state"), record.answered("state"), record.asked("nonce")]) {
+            try plant(state.map { Array($0.utf8) }, as: State.self)
         }
-        try #require(secrets.count >= 4)
-        for secret in secrets { try #require(secret.bytes.count >= 16, "\(secret.name) is too short to search for") }
+        try plant(record.answered("code").map { Array($0.utf8) }, as: AuthorizationCode.self)
     }
 
-    /// Each secret is searched as it is, as base64 and percent-encoded.
-    func expectNone(in transcript: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let said = Data(transcript)
-        try #require(said.count > 500, "there is nothing to search in")
-        for (name, bytes) in secrets {
-            let encoded =
-                String(decoding: bytes, as: UTF8.self)
-                .addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-            for form in [Data(bytes), Data(bytes).base64EncodedData().dropLast(4), Data(encoded.utf8)] {
-                #expect(said.range(of: form) == nil, "\(name) was said", sourceLocation: sourceLocation)
-            }
-        }
+    private func plant<Purpose: SecretPurpose>(_ bytes: [UInt8]?, as purpose: Purpose.Type) throws {
+        guard let bytes else { return }
+        try audit.plant(Secret<Purpose>(copying: bytes.span))
+    }
+
+    /// - Parameter shown: what the terminal showed to a person who pastes: the authorization URL, in which `state` is.
+    func expectNone(
+        in transcript: [UInt8], shown: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try #require(transcript.count > 500, "there is nothing to search in")
+        audit.capture(transcript, as: "output and logs")
+        if let shown { audit.capture(shown, as: "the terminal", allowing: .stateInURLThatPastePrints) }
+        let report = audit.report()
+        try #require(report.canaryCount >= 2)
+        #expect(report.findings.isEmpty, "\(report.findings)", sourceLocation: sourceLocation)
     }
 }

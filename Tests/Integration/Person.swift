@@ -37,6 +37,12 @@ struct Person {
         try directory.write("person/answer", answer.rawValue)
     }
 
+    /// What the person does with an authorization URL that is shown rather than opened.
+    func open(_ url: String) async throws -> Record {
+        try await Program(browser).run([url], environment: ["PATH": Program.searchPath]).successful("the browser")
+        return try record()
+    }
+
     func record() throws -> Record {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -292,6 +292,12 @@ import Testing
         #expect(error?.isTransient == true)
     }
 
+    @Test(arguments: ["<html>", "{}", #"{"error":"invalid_request"}"#, #"{"error":"invalid_scope"}"#])
+    func `a request that the server didn't understand does not end the session`(body: String) async {
+        let error = await failure { () async throws(OAuthError) in try await refresh(.status(400, body)) }
+        #expect(error?.code == .exchangeFailed(statusCode: 400))
+    }
+
     @Test func `a refused client does not end the session, nor does it look passing`() async {
         let error = await failure { () async throws(OAuthError) in
             try await refresh(.status(401, #"{"error":"invalid_client"}"#))

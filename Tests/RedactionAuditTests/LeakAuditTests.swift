@@ -62,7 +62,7 @@ import Testing
 
     @Test func `a folder that can't be read is an error, not an empty search`() {
         let audit = LeakAudit()
-        #expect(throws: FolderUnreadable.self) { try audit.capture(folder: "/tmp/lk-audit-is-not-there") }
+        #expect(throws: CaptureFailed.self) { try audit.capture(folder: "/tmp/lk-audit-is-not-there") }
     }
 
     @Test func `a process's arguments and environment are searched`() throws {

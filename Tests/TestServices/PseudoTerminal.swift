@@ -9,7 +9,8 @@ public final class PseudoTerminal: Sendable {
     private let controller: Int32
     /// Held open, so that the terminal lives on between the programs that use it.
     private let device: Int32
-    let path: String
+    /// The device, for code that is told where the terminal is.
+    public let path: String
     private let screen = Screen()
 
     public init() throws {

@@ -35,4 +35,9 @@ public final class AnswerGate: Sendable {
             return isOpen ? .admitted : .repeated
         }
     }
+
+    /// Ends the wait: whatever comes from now on is `.repeated` or `.foreign`.
+    public func close() {
+        isOpen.withLock { $0 = false }
+    }
 }

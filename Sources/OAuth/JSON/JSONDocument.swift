@@ -6,7 +6,7 @@ public struct JSONLimits: Sendable, Hashable {
     public var byteCount: Int
     /// Of arrays and objects inside each other.
     public var depth: Int
-    /// Of all values together.
+    /// Of all values and member names together.
     public var valueCount: Int
     /// Of one object.
     public var memberCount: Int

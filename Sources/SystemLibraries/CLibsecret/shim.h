@@ -1,2 +1,43 @@
 #pragma once
+// The calls by D-Bus path, which spare the round trips of object proxies, and the session's encoding of secrets are
+// exported and unchanged since libsecret 0.18, and still called unstable.
+#define SECRET_API_SUBJECT_TO_CHANGE
 #include <libsecret/secret.h>
+
+// Swift imports no casting macros, and libsecret's type has the name of our module: its objects pass as gpointer.
+
+static inline void latchkey_service_open(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
+    secret_service_open(SECRET_TYPE_SERVICE, NULL, SECRET_SERVICE_OPEN_SESSION, cancellable, callback, data);
+}
+
+static inline gpointer latchkey_service_open_finish(GAsyncResult *result, GError **error) {
+    return secret_service_open_finish(result, error);
+}
+
+static inline GDBusConnection *latchkey_service_connection(gpointer service) {
+    return g_dbus_proxy_get_connection(G_DBUS_PROXY(service));
+}
+
+static inline gchar *latchkey_service_owner(gpointer service) {
+    return g_dbus_proxy_get_name_owner(G_DBUS_PROXY(service));
+}
+
+static inline const gchar *latchkey_service_session_path(gpointer service) {
+    return secret_service_get_session_dbus_path(SECRET_SERVICE(service));
+}
+
+static inline const gchar *latchkey_service_session_algorithms(gpointer service) {
+    return secret_service_get_session_algorithms(SECRET_SERVICE(service));
+}
+
+static inline GVariant *latchkey_service_encode(gpointer service, SecretValue *value) {
+    return secret_service_encode_dbus_secret(SECRET_SERVICE(service), value);
+}
+
+static inline SecretValue *latchkey_service_decode(gpointer service, GVariant *value) {
+    return secret_service_decode_dbus_secret(SECRET_SERVICE(service), value);
+}
+
+static inline gint latchkey_variant_is(GVariant *value, const gchar *type) {
+    return g_variant_is_of_type(value, G_VARIANT_TYPE(type));
+}

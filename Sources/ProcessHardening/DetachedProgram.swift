@@ -1,0 +1,129 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// A program that was started to run on its own, such as a browser.
+///
+/// It has a session of its own, `/dev/null` for its standard descriptors, none of our other descriptors, and the default
+/// action for each signal. It may outlive us.
+package final class DetachedProgram: Sendable {
+    private struct State: Sendable {
+        var ending: Ending?
+        var waiting: [CheckedContinuation<Ending?, Never>] = []
+        var isAbandoned = false
+    }
+
+    /// How a program ended.
+    package enum Ending: Sendable, Hashable {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    /// A program can't be started; `number` is the errno.
+    package struct StartFailure: Error, Hashable, Sendable {
+        package let number: Int32
+    }
+
+    package let processID: Int32
+    private let state = Mutex(State())
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - arguments: the program's name or path first; a name is looked for in the `PATH` of `environment`.
+    ///   - environment: all of the child's variables.
+    package init(_ arguments: [String], environment: [String: String]) throws(StartFailure) {
+        guard let name = arguments.first, let path = Self.find(name, in: environment["PATH"]) else {
+            throw StartFailure(number: ENOENT)
+        }
+        var child: pid_t = 0
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        let number = unsafe Self.withStrings(arguments) { arguments in
+            unsafe Self.withStrings(variables) { variables in
+                unsafe latchkey_spawn_detached(&child, path, arguments, variables)
+            }
+        }
+        guard number == 0 else { throw StartFailure(number: number) }
+        processID = child
+        guard watch() else { throw StartFailure(number: EAGAIN) }
+    }
+
+    /// Returns how the program ended once it has, or `nil` when the task was cancelled before.
+    package func ending() async -> Ending? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known: Ending?? = state.withLock { state in
+                    if state.ending == nil && !state.isAbandoned {
+                        state.waiting.append(continuation)
+                        return nil
+                    }
+                    return .some(state.ending)
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            let waiting = state.withLock { state in
+                state.isAbandoned = true
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for continuation in waiting { continuation.resume(returning: nil) }
+        }
+    }
+
+    // MARK: - Waiting for its end
+
+    /// A thread of its own waits, so that no zombie stays: a library can't own SIGCHLD.
+    private func watch() -> Bool {
+        var attributes = pthread_attr_t()
+        guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        unsafe pthread_attr_setstacksize(&attributes, 64 << 10)
+        var thread = pthread_t()
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        let number = unsafe pthread_create(
+            &thread, &attributes,
+            { context in
+                guard let context = unsafe context else { return nil }
+                unsafe Unmanaged<DetachedProgram>.fromOpaque(context).takeRetainedValue().wait()
+                return nil
+            }, context)
+        if number != 0 { unsafe Unmanaged<DetachedProgram>.fromOpaque(context).release() }
+        return number == 0
+    }
+
+    private func wait() {
+        var status: Int32 = 0
+        while unsafe waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+        let signal = status & 0x7F
+        let ending = signal == 0 ? Ending.exited(status >> 8 & 0xFF) : .signalled(signal)
+        let waiting = state.withLock { state in
+            state.ending = ending
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume(returning: ending) }
+    }
+
+    // MARK: - Starting
+
+    /// As execvp(3) looks, with the path of the child.
+    private static func find(_ name: String, in path: String?) -> String? {
+        guard !name.contains("/") else { return name }
+        guard !name.isEmpty else { return nil }
+        return (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }.first { file in
+            var status = stat()
+            return unsafe stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(file, X_OK) == 0
+        }
+    }
+
+    private static func withStrings<Result>(
+        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var pointers = unsafe strings.map { unsafe strdup($0) }
+        unsafe pointers.append(nil)
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        return unsafe body(pointers)
+    }
+}

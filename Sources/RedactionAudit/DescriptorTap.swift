@@ -1,0 +1,129 @@
+internal import Glibc
+internal import Synchronization
+
+/// Listens to a file descriptor of this process: everything that is written to it, by any code in any language, goes
+/// where it went before, and to the audit.
+///
+///     let tap = try DescriptorTap(descriptor: 2, as: "standard error")
+///     …
+///     tap.finish(into: audit)
+///
+/// Text goes through a pipe meanwhile, so the descriptor is no terminal; child processes inherit the pipe.
+public struct DescriptorTap: ~Copyable, Sendable {
+    private let descriptor: Int32
+    private let name: String
+    /// Where the descriptor led before.
+    private let original: Int32
+    private let reader: TapReader
+
+    /// Begins to listen.
+    public init(descriptor: Int32, as stream: String) throws(CaptureFailed) {
+        func failed() -> CaptureFailed { CaptureFailed(path: "descriptor \(descriptor)", number: errno) }
+        let kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard kept >= 0 else { throw failed() }
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            let failure = failed()
+            close(kept)
+            throw failure
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let started = TapReader(from: ends[0], to: kept), dup2(ends[1], descriptor) >= 0 else {
+            let failure = failed()
+            close(ends[1])
+            close(kept)
+            throw failure
+        }
+        close(ends[1])
+        self.descriptor = descriptor
+        name = stream
+        original = kept
+        reader = started
+    }
+
+    deinit {
+        Self.end(descriptor, original, reader)
+    }
+
+    /// Leads the descriptor where it led before, waits for what is still in the pipe, and hands all of it to the audit.
+    ///
+    /// A child process that still holds the pipe keeps this waiting until it ends.
+    public consuming func finish(into audit: LeakAudit, allowing allowed: AllowedLeak? = nil) {
+        let (name, reader) = (name, reader)
+        // Ends here, before the bytes are taken.
+        _ = consume self
+        audit.capture(reader.bytes, as: name, allowing: allowed)
+    }
+
+    private static func end(_ descriptor: Int32, _ original: Int32, _ reader: TapReader) {
+        // Writes what the C library has buffered for the descriptor before it leads elsewhere.
+        fflush(nil)
+        dup2(original, descriptor)
+        reader.wait()
+        close(original)
+    }
+}
+
+/// The thread that empties the pipe.
+final class TapReader: Sendable {
+    private let source: Int32
+    private let target: Int32
+    private let kept = Mutex<[UInt8]>([])
+    private let thread = Mutex<pthread_t?>(nil)
+
+    /// Takes over `source` and closes it at its end. Returns `nil`, with errno, when there can be no thread.
+    init?(from source: Int32, to target: Int32) {
+        self.source = source
+        self.target = target
+        let reader = unsafe Unmanaged.passRetained(self)
+        var number = pthread_t()
+        let status = unsafe pthread_create(
+            &number, nil,
+            { reader in
+                unsafe Unmanaged<TapReader>.fromOpaque(reader!).takeRetainedValue().run()
+                return nil
+            }, reader.toOpaque())
+        guard status == 0 else {
+            unsafe reader.release()
+            close(source)
+            errno = status
+            return nil
+        }
+        let started = number
+        thread.withLock { $0 = started }
+    }
+
+    var bytes: [UInt8] { kept.withLock { $0 } }
+
+    /// Waits for the end of the pipe.
+    func wait() {
+        let running = thread.withLock { $0.take() }
+        if let running { pthread_join(running, nil) }
+    }
+
+    private func run() {
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes { unsafe read(source, $0.baseAddress!, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { break }
+            let taken = piece[..<count]
+            kept.withLock { $0 += taken }
+            pass(on: taken)
+        }
+        close(source)
+    }
+
+    private func pass(on bytes: ArraySlice<UInt8>) {
+        unsafe bytes.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = unsafe write(target, bytes.baseAddress! + written, bytes.count - written)
+                if count < 0 && errno == EINTR { continue }
+                // Where it went before takes no more; the audit still gets it.
+                guard count > 0 else { return }
+                written += count
+            }
+        }
+    }
+}

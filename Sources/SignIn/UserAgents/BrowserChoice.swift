@@ -1,0 +1,115 @@
+/// Which browsers to try, in order.
+public struct BrowserChoice: Sendable, Hashable {
+    /// Words of a command; `%s` in them stands for the address, `%%` for a percent sign.
+    typealias Template = [String]
+
+    let templates: [Template]
+    let environment: [String: String]
+
+    /// Chooses from a process's environment.
+    ///
+    /// `BROWSER` holds commands separated by colons, each with `%s` where the address goes, or nowhere: then it goes at
+    /// the end. Words may be quoted as in a shell, but no shell sees them. When `BROWSER` is set, nothing else is tried.
+    /// Otherwise the desktop's default browser is started through `xdg-open`, provided that there is a display.
+    ///
+    /// Throws `.unavailable`: `.noDisplay`, or `.malformedBrowser` for a quotation mark without its other half.
+    public init(environment: [String: String]) throws(UserAgentError) {
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        self.environment = environment
+        if let browsers = value("BROWSER") {
+            templates = try Self.templates(in: browsers)
+            if templates.isEmpty { throw .unavailable(.malformedBrowser) }
+        } else if value("WAYLAND_DISPLAY") != nil || value("DISPLAY") != nil {
+            templates = [["xdg-open", "%s"]]
+        } else {
+            throw .unavailable(.noDisplay)
+        }
+    }
+
+    /// The commands with the address in its place.
+    func commands(for address: String) -> [[String]] {
+        templates.map { words in words.map { Self.expand($0, address: address) } }
+    }
+
+    // MARK: - Reading BROWSER
+
+    private static func templates(in text: String) throws(UserAgentError) -> [Template] {
+        var templates: [Template] = []
+        for part in text.split(separator: ":") {
+            var words = try words(in: part)
+            // Programs are always started in the background.
+            if words.last == "&" { words.removeLast() }
+            if words.isEmpty { continue }
+            let hasPlace = words.contains { $0.replacingPairs().contains("%s") }
+            templates.append(hasPlace ? words : words + ["%s"])
+        }
+        return templates
+    }
+
+    /// Splits at spaces outside of quotation marks.
+    private static func words(in text: Substring) throws(UserAgentError) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        var isEscaped = false
+        for character in text {
+            if isEscaped {
+                word = (word ?? "") + String(character)
+                isEscaped = false
+            } else if character == "\\" && quote != "'" {
+                isEscaped = true
+            } else if let open = quote {
+                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+            } else if character == "\"" || character == "'" {
+                quote = character
+                word = word ?? ""
+            } else if character == " " || character == "\t" {
+                if let finished = word { words.append(finished) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        guard quote == nil, !isEscaped else { throw .unavailable(.malformedBrowser) }
+        if let finished = word { words.append(finished) }
+        return words
+    }
+
+    private static func expand(_ word: String, address: String) -> String {
+        var result = ""
+        var isMark = false
+        for character in word {
+            if isMark {
+                isMark = false
+                switch character {
+                case "s": result += address
+                case "%": result.append("%")
+                default: result += "%" + String(character)
+                }
+            } else if character == "%" {
+                isMark = true
+            } else {
+                result.append(character)
+            }
+        }
+        return isMark ? result + "%" : result
+    }
+}
+
+extension String {
+    /// Without `%%`, so that the `%s` of `%%s` isn't taken for a place.
+    fileprivate func replacingPairs() -> String {
+        var result = ""
+        var index = startIndex
+        while index < endIndex {
+            let next = self.index(after: index)
+            if self[index] == "%", next < endIndex, self[next] == "%" {
+                index = self.index(after: next)
+            } else {
+                result.append(self[index])
+                index = next
+            }
+        }
+        return result
+    }
+}

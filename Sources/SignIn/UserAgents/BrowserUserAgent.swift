@@ -1,0 +1,120 @@
+internal import Credentials
+public import OAuth
+internal import ProcessHardening
+public import RedactedLog
+
+/// Signs in with the person's own browser and a listener on a loopback address (RFC 8252).
+///
+/// The browser is started with a link to the listener, which works once and leads on to the authorization page: neither
+/// `state` nor anything else of the sign-in stands on a command line. The browser gets no descriptor of ours and a session
+/// of its own.
+public struct BrowserUserAgent: UserAgent {
+    /// Opens a link and returns at once or when the page was left; an error says why it can't be opened.
+    public typealias Opener = @Sendable (String) async throws(UserAgentError) -> Void
+
+    private enum Way: Sendable {
+        case programs(BrowserChoice)
+        case opener(Opener)
+    }
+
+    private let way: Way
+    private let log: Logger
+
+    /// Starts the person's browser.
+    public init(browsers: BrowserChoice, log: Logger = .disabled) {
+        way = .programs(browsers)
+        self.log = log
+    }
+
+    /// Opens the page in another way: an adopter's own, or a `PageFollower` that stands in for browser and person.
+    ///
+    /// - Parameter opener: gets the link to the listener; it is cancelled when the sign-in ends before it returns.
+    public init(opener: @escaping Opener, log: Logger = .disabled) {
+        way = .opener(opener)
+        self.log = log
+    }
+
+    /// Starts listening. Throws `.unavailable`: `.unsupportedRedirect` for anything but a loopback address, or
+    /// `.cannotListen`.
+    public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+        let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
+        switch way {
+        case .opener(let opener): return BrowserAttempt(receiver: receiver, opener: opener)
+        case .programs(let browsers):
+            let programs = BrowserPrograms(browsers: browsers, opened: receiver.desk.opened, log: log)
+            return BrowserAttempt(receiver: receiver) { link throws(UserAgentError) in try await programs.open(link) }
+        }
+    }
+}
+
+/// One sign-in with a browser.
+final class BrowserAttempt: UserAgentAttempt {
+    private let receiver: LoopbackReceiver
+    private let opener: BrowserUserAgent.Opener
+
+    var redirect: RedirectURI { receiver.redirect }
+
+    init(receiver: LoopbackReceiver, opener: @escaping BrowserUserAgent.Opener) {
+        self.receiver = receiver
+        self.opener = opener
+    }
+
+    func present(
+        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
+    ) async throws(UserAgentError) -> RedirectAnswer {
+        receiver.desk.expect(url, gate: gate)
+        let opening = Task { [opener, desk = receiver.desk, link = receiver.startLink] in
+            do throws(UserAgentError) {
+                try await opener(link)
+            } catch {
+                desk.event.give(.failed(error))
+            }
+        }
+        do throws(UserAgentError) {
+            // The opener goes on: it may be what fetches the last page.
+            return try await receiver.answer(until: deadline)
+        } catch {
+            opening.cancel()
+            throw error
+        }
+    }
+
+    func finish(_ outcome: SignInOutcome) async {
+        await receiver.finish(outcome)
+    }
+}
+
+/// Starts browsers in order until one of them asks for the page.
+struct BrowserPrograms: Sendable {
+    let browsers: BrowserChoice
+    let opened: FirstValue<Bool>
+    let log: Logger
+
+    /// Returns once a browser has the link. One that ends without an error has passed it on to another process, so its end
+    /// says nothing.
+    func open(_ link: String) async throws(UserAgentError) {
+        var error = UserAgentError.unavailable(.noDisplay)
+        for (index, command) in browsers.commands(for: link).enumerated() {
+            let program: DetachedProgram
+            do throws(DetachedProgram.StartFailure) {
+                program = try DetachedProgram(command, environment: browsers.environment)
+            } catch let failure {
+                log.info("browser \(index + 1) can't be started (errno \(failure.number))")
+                error = .unavailable(.noBrowser(number: failure.number))
+                continue
+            }
+            log.debug("browser \(index + 1) was started as process \(program.processID)")
+            switch await program.ending() {
+            case nil, .exited(0): return
+            case _ where opened.present != nil: return
+            case .exited(let status):
+                log.info("browser \(index + 1) ended with status \(status) before it asked for the page")
+                error = .unavailable(.browserFailed(status: status))
+            case .signalled(let number):
+                log.info("browser \(index + 1) was ended by signal \(number) before it asked for the page")
+                error = .unavailable(.browserFailed(status: 128 + number))
+            }
+        }
+        throw error
+    }
+}

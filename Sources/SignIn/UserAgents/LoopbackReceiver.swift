@@ -1,0 +1,97 @@
+internal import Credentials
+internal import LoopbackHTTP
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+internal import Sodium
+
+/// Listens on a loopback address for the answer of one sign-in (RFC 8252 section 7.3).
+///
+/// It takes connections of this user alone, and is closed in `finish`, or when the value goes.
+final class LoopbackReceiver: Sendable {
+    let redirect: RedirectURI
+    /// What the browser is started with: it leads to the authorization page, once, and holds no secret of the sign-in.
+    let startLink: String
+    let desk: AnswerDesk
+    private let server: LoopbackServer
+
+    /// How long the last page may take to be fetched before the receiver closes without it.
+    static let patience = Duration.seconds(1)
+
+    private init(redirect: RedirectURI, startLink: String, desk: AnswerDesk, server: LoopbackServer) {
+        self.redirect = redirect
+        self.startLink = startLink
+        self.desk = desk
+        self.server = server
+    }
+
+    /// Starts listening at the redirect's port, or at any when it leaves that open.
+    static func listen(at redirect: RedirectURI, log: Logger) throws(UserAgentError) -> LoopbackReceiver {
+        guard redirect.kind == .loopback, let address = redirect.loopbackAddress else {
+            throw .unavailable(.unsupportedRedirect)
+        }
+        let desk = AnswerDesk(callbackPath: redirect.path, once: (start: try once(), done: try once()), log: log)
+        let configuration = LoopbackServer.Configuration(
+            family: address == .ipv4 ? .ipv4 : .ipv6, port: redirect.port ?? 0, methods: [.get, .head],
+            peers: .sameUser, maximumBodyByteCount: 1024, maximumConnectionCount: 32)
+        let server: LoopbackServer
+        do throws(LoopbackError) {
+            server = try LoopbackServer(configuration) { request in await desk.respond(to: request) }
+        } catch {
+            throw .unavailable(.cannotListen(error))
+        }
+        let here = redirect.withPort(server.port)
+        log.debug("listening for the answer on \(here)")
+        return LoopbackReceiver(
+            redirect: here, startLink: server.origin + desk.startPath, desk: desk, server: server)
+    }
+
+    deinit {
+        // A page that still waits for the outcome must not wait for ever.
+        desk.outcome.give(.failed(UserAgentError.cancelled))
+        server.stop()
+    }
+
+    /// Waits for an answer that the gate admits.
+    func answer(until deadline: Deadline) async throws(UserAgentError) -> RedirectAnswer {
+        let event = await withTaskCancellationHandler {
+            let alarm = Task { [desk] in
+                try await Task.sleep(until: deadline.instant, clock: .continuous)
+                desk.event.give(.failed(.timedOut))
+            }
+            defer { alarm.cancel() }
+            return await desk.event.wait()
+        } onCancel: {
+            desk.event.give(.failed(.cancelled))
+        }
+        switch event {
+        case .failed(let error): throw error
+        case .answered:
+            guard let answer = desk.takeAnswer() else { throw .cancelled }
+            return answer
+        }
+    }
+
+    /// Shows the outcome to a browser that brought the answer, and closes.
+    func finish(_ outcome: SignInOutcome) async {
+        let isFirst = desk.outcome.give(outcome)
+        if isFirst, case .answered = desk.event.present {
+            let alarm = Task { [desk] in
+                try? await Task.sleep(for: Self.patience)
+                desk.shown.give(false)
+            }
+            _ = await desk.shown.wait()
+            alarm.cancel()
+        }
+        server.stop()
+    }
+
+    private static func once() throws(UserAgentError) -> String {
+        do throws(RandomOctetsError) {
+            let octets = try RandomOctets.array(16)
+            return Base64URL.encode(octets.span)
+        } catch {
+            throw .unavailable(.noRandomOctets(number: error.number))
+        }
+    }
+}

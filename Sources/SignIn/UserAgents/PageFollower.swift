@@ -1,0 +1,149 @@
+public import HTTPTransport
+internal import Secrets
+
+/// Stands in for a browser and the person before it, for tests and demos: follows redirects, and presses a button on the
+/// first form it is shown.
+///
+/// Use it as a `BrowserUserAgent`'s opener. Like a browser, it keeps addresses in ordinary memory.
+public struct PageFollower: Sendable {
+    /// What the person does with the consent page.
+    public enum Decision: Sendable, Hashable {
+        /// Presses the first button.
+        case consent
+        /// Presses the last button.
+        case refuse
+    }
+
+    private let http: any HTTPClient
+    private let decision: Decision
+
+    static let maximumStepCount = 12
+
+    public init(http: any HTTPClient, decision: Decision = .consent) {
+        self.http = http
+        self.decision = decision
+    }
+
+    /// Goes from page to page until there is neither a redirect nor a form. Throws `.unavailable(.pageFailed)` when a page
+    /// can't be fetched, or the way is longer than twelve pages.
+    public func follow(_ link: String) async throws(UserAgentError) {
+        var url = try Self.parse(link)
+        var form: String?
+        for _ in 0..<Self.maximumStepCount {
+            let response = try await fetch(url, form: form)
+            form = nil
+            if (300...399).contains(response.status), let location = response.field("Location") {
+                url = try Self.parse(Self.resolve(location, against: url))
+                continue
+            }
+            let html = response.body.withExposedBytes { bytes in
+                var text: [UInt8] = []
+                for index in bytes.indices { text.append(bytes[index]) }
+                return String(decoding: text, as: UTF8.self)
+            }
+            guard let page = ConsentForm(html: html) else { return }
+            form = page.submission(pressing: decision == .consent ? page.buttons.first : page.buttons.last)
+            url = try Self.parse(Self.resolve(page.action, against: url))
+        }
+        throw .unavailable(.pageFailed)
+    }
+
+    private func fetch(_ url: HTTPURL, form: String?) async throws(UserAgentError) -> HTTPResponse {
+        do throws(HTTPError) {
+            guard let form else { return try await http.send(HTTPRequest(.get, url)) }
+            let body = Array(form.utf8)
+            let type = HTTPField("Content-Type", "application/x-www-form-urlencoded")
+            return try await http.send(
+                HTTPRequest(.post, url, fields: type.map { [$0] } ?? [], body: Secret(copying: body.span)))
+        } catch {
+            throw error.code == .cancelled ? .cancelled : .unavailable(.pageFailed)
+        }
+    }
+
+    private static func parse(_ text: String) throws(UserAgentError) -> HTTPURL {
+        guard let url = try? HTTPURL(text) else { throw .unavailable(.pageFailed) }
+        return url
+    }
+
+    /// Absolute addresses, and paths with a slash in front: all that servers of tests use.
+    private static func resolve(_ reference: String, against base: HTTPURL) -> String {
+        if reference.isEmpty { return base.text }
+        return reference.hasPrefix("/") ? base.origin + reference : reference
+    }
+}
+
+/// The first form of an HTML page, read as far as a plain page needs.
+struct ConsentForm: Sendable {
+    let action: String
+    private(set) var hidden: [(name: String, value: String)] = []
+    private(set) var buttons: [(name: String, value: String)] = []
+
+    init?(html: String) {
+        var tags = html.split(separator: "<").dropFirst().map { $0.prefix { $0 != ">" } }[...]
+        guard let start = tags.firstIndex(where: { $0.lowercased().hasPrefix("form") }) else { return nil }
+        action = Self.attribute("action", of: tags[start]) ?? ""
+        tags = tags[start...]
+        for tag in tags.dropFirst() {
+            if tag.lowercased().hasPrefix("/form") { break }
+            let isButton = tag.lowercased().hasPrefix("button")
+            guard isButton || tag.lowercased().hasPrefix("input") else { continue }
+            let field = (
+                name: Self.attribute("name", of: tag) ?? "", value: Self.attribute("value", of: tag) ?? ""
+            )
+            if isButton || Self.attribute("type", of: tag) == "submit" {
+                buttons.append(field)
+            } else if !field.name.isEmpty {
+                hidden.append(field)
+            }
+        }
+    }
+
+    /// The form's fields and the button's, as application/x-www-form-urlencoded.
+    func submission(pressing button: (name: String, value: String)?) -> String {
+        let fields = hidden + (button.map { $0.name.isEmpty ? [] : [$0] } ?? [])
+        return fields.map { Self.encode($0.name) + "=" + Self.encode($0.value) }.joined(separator: "&")
+    }
+
+    private static func attribute(_ name: String, of tag: Substring) -> String? {
+        var rest = tag
+        while let equals = rest.firstIndex(of: "=") {
+            let found = rest[..<equals].split { $0 == " " || $0 == "\n" || $0 == "\t" }.last
+            let quote = rest[rest.index(after: equals)...].first
+            guard let quote, quote == "\"" || quote == "'" else { return nil }
+            let value = rest[equals...].dropFirst(2).prefix { $0 != quote }
+            if found?.lowercased() == name { return unescape(String(value)) }
+            rest = rest[value.endIndex...].dropFirst()
+        }
+        return nil
+    }
+
+    private static func unescape(_ text: String) -> String {
+        var result = ""
+        var rest = text[...]
+        let names = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
+        while let first = rest.first {
+            if let (name, character) = names.first(where: { rest.hasPrefix($0.0) }) {
+                result += character
+                rest = rest.dropFirst(name.count)
+            } else {
+                result.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return result
+    }
+
+    private static func encode(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return result
+    }
+}

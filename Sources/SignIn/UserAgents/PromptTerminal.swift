@@ -1,0 +1,34 @@
+public import Credentials
+public import OAuth
+public import RedactedLog
+public import Secrets
+
+/// The terminal of a person who signs in without a browser on this machine.
+public protocol PromptTerminal: Sendable {
+    /// Writes a line.
+    func show(_ line: LogMessage) async throws(PromptTerminalError)
+
+    /// Writes the authorization URL on a line of its own. This is where `state` is shown on purpose: the person has to
+    /// carry it to a browser. Nothing but the person's terminal may get it.
+    func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError)
+
+    /// Asks a question and returns the line that was entered, without echo and without its line break.
+    ///
+    /// A paste may be longer than the 4,096 bytes that a terminal takes in canonical mode. Throws at the deadline and when
+    /// the task is cancelled, and leaves the terminal as it was.
+    func ask(
+        _ question: LogMessage, limit: Int, deadline: Deadline
+    ) async throws(PromptTerminalError) -> Secret<MessageBody>
+}
+
+/// Why a terminal gave no answer.
+public enum PromptTerminalError: Error, Sendable, Hashable {
+    /// There is no terminal, or nobody may be asked.
+    case unavailable
+    /// Ctrl-C, or the end of the input.
+    case dismissed
+    /// More than `limit` bytes were entered.
+    case tooLong
+    case timedOut
+    case cancelled
+}

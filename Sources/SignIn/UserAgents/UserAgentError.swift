@@ -1,0 +1,104 @@
+public import LoopbackHTTP
+public import RedactedLog
+
+/// Why a user agent brought no answer.
+public struct UserAgentError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable {
+        /// The person gave up.
+        case userCancelled
+        /// There is nothing to show the page with; the hint names what to use instead.
+        case unavailable(Reason)
+        /// The deadline passed.
+        case timedOut
+        /// The task was cancelled.
+        case cancelled
+    }
+
+    /// What is missing.
+    public enum Reason: Sendable, Hashable {
+        /// Neither `BROWSER` nor a display.
+        case noDisplay
+        /// No browser could be started; the number is the errno of the last one.
+        case noBrowser(number: Int32)
+        /// Every browser ended with an error before it asked for the page; the number is the last one's exit status.
+        case browserFailed(status: Int32)
+        /// `BROWSER` can't be understood.
+        case malformedBrowser
+        /// The loopback address can't be listened on.
+        case cannotListen(LoopbackError)
+        /// This agent can't bring an answer back from such a redirect address.
+        case unsupportedRedirect
+        /// There is no terminal to ask on.
+        case noTerminal
+        /// The kernel gave no random octets; the number is the errno.
+        case noRandomOctets(number: Int32)
+        /// The authorization page could not be fetched or did not lead back.
+        case pageFailed
+    }
+
+    public let code: Code
+
+    public init(_ code: Code) {
+        self.code = code
+    }
+
+    public static func unavailable(_ reason: Reason) -> UserAgentError { UserAgentError(.unavailable(reason)) }
+    public static let userCancelled = UserAgentError(.userCancelled)
+    public static let timedOut = UserAgentError(.timedOut)
+    public static let cancelled = UserAgentError(.cancelled)
+
+    public var codeName: StaticString {
+        switch code {
+        case .userCancelled: "sign-in.user-cancelled"
+        case .unavailable: "sign-in.user-agent-unavailable"
+        case .timedOut: "sign-in.timed-out"
+        case .cancelled: "sign-in.cancelled"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch code {
+        case .userCancelled: "the sign-in was cancelled"
+        case .unavailable(let reason): reason.logMessage
+        case .timedOut: "nobody answered the sign-in page in time"
+        case .cancelled: "the sign-in was interrupted"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch code {
+        case .userCancelled, .cancelled: nil
+        case .timedOut: "start the sign-in again, or give it more time with --timeout"
+        case .unavailable(let reason): reason.hint
+        }
+    }
+}
+
+extension UserAgentError.Reason: Loggable {
+    // Safe: words of ours and numbers of the system.
+    public var logMessage: LogMessage {
+        switch self {
+        case .noDisplay: "there is no display to show a browser on"
+        case .noBrowser(let number): "no browser could be started (errno \(number))"
+        case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
+        case .malformedBrowser: "the variable BROWSER can't be understood"
+        case .cannotListen(let error): error.cause
+        case .unsupportedRedirect: "this way to sign in can't take an answer at that redirect address"
+        case .noTerminal: "there is no terminal to ask on"
+        case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
+        case .pageFailed: "the sign-in page could not be followed to its end"
+        }
+    }
+
+    var hint: LogMessage? {
+        switch self {
+        case .noDisplay, .noBrowser, .browserFailed:
+            "use --paste to open the page on another machine, or set BROWSER"
+        case .malformedBrowser: "set BROWSER to a command such as firefox, or use --paste"
+        case .cannotListen(let error): error.hint ?? "use --paste"
+        case .unsupportedRedirect: "use --paste, or a redirect such as http://127.0.0.1/callback"
+        case .noTerminal: "run it on a terminal, or set BROWSER and use --browser"
+        case .noRandomOctets, .pageFailed: nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+internal import Secrets
+
+/// Reads a passphrase from a file: its bytes, one line break at the end left out.
+enum PassphraseFile {
+    static let maximumByteCount = 64 * 1024
+
+    static func read(_ path: String) throws(StoreError) -> Secret<Passphrase> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unusable(path, "can't be read", errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw unusable(path, "can't be read", errno) }
+        // A pipe or a terminal has no lasting content; a file that others can read is no secret.
+        if status.st_mode & S_IFMT == S_IFREG {
+            guard status.st_uid == geteuid() || status.st_uid == 0 else {
+                throw refused(path, "belongs to another user")
+            }
+            guard status.st_mode & 0o077 == 0 else { throw refused(path, "can be read by others") }
+        }
+        var builder = SecretBuilder(limit: maximumByteCount)
+        while true {
+            var outcome = 0
+            let chunk = Secret<Passphrase>(byteCount: 1024) { span in
+                outcome = unsafe span.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            }
+            if outcome < 0 && errno == EINTR { continue }
+            if outcome < 0 { throw unusable(path, "can't be read", errno) }
+            if outcome == 0 { break }
+            do throws(SecretBuilder.LimitExceeded) {
+                try chunk.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
+                    try builder.append(bytes.extracting(first: outcome))
+                }
+            } catch {
+                throw StoreError(.tooLarge, "the passphrase file \(shown(path)) is longer than \(error.limit) bytes")
+            }
+        }
+        if builder.withExposedBytes({ $0.count > 0 && $0[$0.count - 1] == 0x0A }) { builder.removeLast() }
+        guard builder.byteCount > 0 else {
+            throw StoreError(.locked, "the passphrase file \(shown(path)) is empty")
+        }
+        return builder.finish(as: Passphrase.self)
+    }
+
+    private static func unusable(_ path: String, _ what: StaticString, _ number: Int32) -> StoreError {
+        StoreError(
+            number == EACCES ? .permissionDenied : .locked, "the passphrase file \(shown(path)) \(what)",
+            hint: "check LATCHKEY_PASSPHRASE_FILE", platform: .errno(number))
+    }
+
+    private static func refused(_ path: String, _ what: StaticString) -> StoreError {
+        StoreError(
+            .permissionDenied, "the passphrase file \(shown(path)) \(what)",
+            hint: "make it a file of your own with mode 0600")
+    }
+
+    private static func shown(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "the path that the configuration names", unredacted: path)
+    }
+}

@@ -1,0 +1,372 @@
+#if Desktop
+    internal import CLibsecret
+    internal import Secrets
+
+    // This file makes every call to GLib, GIO and libsecret. What it returns is owned and needs no C in its users.
+
+    // MARK: - Running and waiting
+
+    /// A main context of GLib: what a thread must iterate so that asynchronous calls are answered.
+    @safe struct MainContext: @unchecked Sendable {
+        // Sendable: contexts take wake-ups and timers from any thread. It lives as long as the process.
+        private let pointer: OpaquePointer
+
+        init() {
+            unsafe pointer = g_main_context_new()
+        }
+
+        /// From now on, calls made on this thread are answered in this context.
+        func becomeDefaultOfThread() {
+            unsafe g_main_context_push_thread_default(pointer)
+        }
+
+        func iterate(waiting: Bool) {
+            unsafe g_main_context_iteration(pointer, waiting ? 1 : 0)
+        }
+
+        func wakeUp() {
+            unsafe g_main_context_wakeup(pointer)
+        }
+
+        /// Pulls the trigger after a time, unless the returned timer dies before.
+        func timer(after duration: Duration, _ trigger: Trigger) -> Timer {
+            let (seconds, attoseconds) = duration.components
+            let milliseconds =
+                min(max(seconds, 0), 4_000_000) * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+            let source = unsafe g_timeout_source_new(UInt32(max(milliseconds, 0)))!
+            unsafe g_source_set_callback(
+                source,
+                { data in
+                    unsafe Unmanaged<Trigger>.fromOpaque(data!).takeUnretainedValue().pull()
+                    return 0
+                }, Unmanaged.passRetained(trigger).toOpaque(), { unsafe Unmanaged<Trigger>.fromOpaque($0!).release() })
+            unsafe g_source_attach(source, pointer)
+            return unsafe Timer(adopting: source)
+        }
+    }
+
+    /// A timer that stops when the value dies.
+    @safe struct Timer: ~Copyable, @unchecked Sendable {
+        // Sendable: g_source_destroy may be called from any thread.
+        private let source: UnsafeMutablePointer<GSource>
+
+        fileprivate init(adopting source: UnsafeMutablePointer<GSource>) {
+            unsafe self.source = source
+        }
+
+        deinit {
+            unsafe g_source_destroy(source)
+            unsafe g_source_unref(source)
+        }
+    }
+
+    /// What cancels calls (GCancellable). It can be used from any thread.
+    struct Cancellable: ~Copyable, Sendable {
+        private let object = unsafe ObjectReference(adopting: UnsafeMutableRawPointer(g_cancellable_new()))
+
+        borrowing func cancel() {
+            unsafe withPointer { unsafe g_cancellable_cancel($0) }
+        }
+
+        fileprivate borrowing func withPointer<Result>(_ body: (UnsafeMutablePointer<GCancellable>) -> Result) -> Result
+        {
+            unsafe object.withPointer { unsafe body($0.assumingMemoryBound(to: GCancellable.self)) }
+        }
+    }
+
+    // MARK: - Owners
+
+    /// One reference to a GObject.
+    @safe struct ObjectReference: ~Copyable, @unchecked Sendable {
+        // Sendable: references are counted atomically; what else may be called where is its user's matter.
+        private let pointer: UnsafeMutableRawPointer
+
+        fileprivate init(adopting pointer: UnsafeMutableRawPointer) {
+            unsafe self.pointer = pointer
+        }
+
+        fileprivate init(retaining pointer: UnsafeMutableRawPointer) {
+            unsafe self.pointer = g_object_ref(pointer)
+        }
+
+        deinit {
+            unsafe g_object_unref(pointer)
+        }
+
+        /// Lends the pointer; the object stays alive until `body` returns.
+        fileprivate borrowing func withPointer<Result, Failure: Error>(
+            _ body: (UnsafeMutableRawPointer) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try unsafe body(pointer)
+        }
+    }
+
+    /// The answer of an asynchronous call, still to be taken apart by the call's own `finish`.
+    final class AsyncAnswer: Sendable {
+        private let source: ObjectReference?
+        private let result: ObjectReference
+
+        fileprivate init(source: UnsafeMutablePointer<GObject>?, result: OpaquePointer) {
+            if let source = unsafe source {
+                unsafe self.source = ObjectReference(retaining: UnsafeMutableRawPointer(source))
+            } else {
+                self.source = nil
+            }
+            unsafe self.result = ObjectReference(retaining: UnsafeMutableRawPointer(result))
+        }
+
+        /// Takes the answer apart, and throws what went wrong.
+        fileprivate func finish<Result>(
+            _ finish: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result
+        ) throws(BusFailure) -> Result {
+            try unsafe result.withPointer { (result) throws(BusFailure) in
+                try unsafe checked { unsafe finish(OpaquePointer(result), $0) }
+            }
+        }
+    }
+
+    /// Completes the pending answer that was passed as user data.
+    private let completePending: GAsyncReadyCallback = { source, result, data in
+        let pending = unsafe Unmanaged<Pending<AsyncAnswer>>.fromOpaque(data!).takeRetainedValue()
+        unsafe pending.complete(AsyncAnswer(source: source, result: result!))
+    }
+
+    /// Starts an asynchronous call whose answer completes the returned value.
+    private func start(_ call: (GAsyncReadyCallback, UnsafeMutableRawPointer) -> Void) -> Pending<AsyncAnswer> {
+        let pending = Pending<AsyncAnswer>()
+        unsafe call(completePending, Unmanaged.passRetained(pending).toOpaque())
+        return pending
+    }
+
+    /// Runs a call that reports a GError, and throws the error's domain and number. Its prose is dropped.
+    private func checked<Result>(
+        _ call: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result
+    ) throws(BusFailure) -> Result {
+        var error: UnsafeMutablePointer<GError>?
+        let result = unsafe call(&error)
+        guard let error = unsafe error else { return result }
+        defer { unsafe g_error_free(error) }
+        let remoteName = unsafe g_dbus_error_get_remote_error(error)
+        defer { unsafe g_free(remoteName) }
+        throw unsafe BusFailure(
+            domain: String(cString: g_quark_to_string(error.pointee.domain)), number: Int(error.pointee.code),
+            remoteName: remoteName.map { unsafe String(cString: $0) })
+    }
+
+    // MARK: - The bus
+
+    /// The process's one connection to the session bus.
+    @safe final class BusConnection: Sendable {
+        private let object: ObjectReference
+
+        private init(adopting pointer: UnsafeMutableRawPointer) {
+            unsafe object = ObjectReference(adopting: pointer)
+        }
+
+        static func open(_ trigger: Trigger) -> Pending<AsyncAnswer> {
+            unsafe start { callback, data in
+                unsafe trigger.cancellable.withPointer { unsafe g_bus_get(G_BUS_TYPE_SESSION, $0, callback, data) }
+            }
+        }
+
+        static func opened(_ answer: AsyncAnswer) throws(BusFailure) -> BusConnection {
+            let pointer = try unsafe answer.finish { unsafe g_bus_get_finish($0, $1) }
+            // Otherwise GDBus ends the process when the bus goes away.
+            unsafe g_dbus_connection_set_exit_on_close(pointer, 0)
+            return unsafe BusConnection(adopting: UnsafeMutableRawPointer(pointer!))
+        }
+
+        private func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+            unsafe object.withPointer { unsafe body(OpaquePointer($0)) }
+        }
+
+        var isClosed: Bool { unsafe withPointer { unsafe g_dbus_connection_is_closed($0) != 0 } }
+
+        /// Starts a method call; the answer must have the type `reply`. The trigger ends it, GDBus's own time limit is off.
+        func call(
+            _ method: BusMethod, on path: String, of destination: String, _ arguments: Variant, trigger: Trigger
+        ) -> Pending<AsyncAnswer> {
+            unsafe start { callback, data in
+                unsafe withPointer { connection in
+                    unsafe arguments.withPointer { arguments in
+                        unsafe trigger.cancellable.withPointer { cancellable in
+                            unsafe g_dbus_connection_call(
+                                connection, destination, path, method.interface.description, method.name.description,
+                                arguments, variantType(method.reply), G_DBUS_CALL_FLAGS_NO_AUTO_START, Int32.max,
+                                cancellable, callback, data)
+                        }
+                    }
+                }
+            }
+        }
+
+        func reply(_ answer: AsyncAnswer) throws(BusFailure) -> Variant {
+            let pointer = try unsafe answer.finish { result, error in
+                unsafe withPointer { unsafe g_dbus_connection_call_finish($0, result, error) }
+            }
+            return unsafe Variant(adopting: pointer!)
+        }
+
+        /// Sends a method call and waits for nothing.
+        func send(_ method: BusMethod, on path: String, of destination: String, _ arguments: Variant) {
+            unsafe withPointer { connection in
+                unsafe arguments.withPointer { arguments in
+                    unsafe g_dbus_connection_call(
+                        connection, destination, path, method.interface.description, method.name.description, arguments,
+                        nil, G_DBUS_CALL_FLAGS_NO_AUTO_START, Int32.max, nil, nil, nil)
+                }
+            }
+        }
+
+        /// Calls `receive` with (path, signal, arguments) on the GLib thread for each signal, until the value dies.
+        func subscribe(
+            sender: String, interface: StaticString, signal: StaticString?, path: String?,
+            _ receive: @escaping @Sendable (String, String, Variant) -> Void
+        ) -> Subscription {
+            let receiver = Receiver(receive)
+            let id = unsafe withPointer { connection in
+                unsafe g_dbus_connection_signal_subscribe(
+                    connection, sender, interface.description, signal?.description, path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+                    { _, _, path, _, signal, arguments, data in
+                        let receiver = unsafe Unmanaged<Receiver>.fromOpaque(data!).takeUnretainedValue()
+                        unsafe receiver.receive(
+                            String(cString: path!), String(cString: signal!),
+                            Variant(adopting: g_variant_ref(arguments!)))
+                    }, Unmanaged.passRetained(receiver).toOpaque(),
+                    { unsafe Unmanaged<Receiver>.fromOpaque($0!).release() })
+            }
+            return Subscription(connection: self, id: id)
+        }
+
+        fileprivate func unsubscribe(_ id: UInt32) {
+            unsafe withPointer { unsafe g_dbus_connection_signal_unsubscribe($0, id) }
+        }
+
+        private final class Receiver: Sendable {
+            let receive: @Sendable (String, String, Variant) -> Void
+            init(_ receive: @escaping @Sendable (String, String, Variant) -> Void) { self.receive = receive }
+        }
+    }
+
+    /// A subscription to signals, until the value dies.
+    struct Subscription: ~Copyable, Sendable {
+        fileprivate let connection: BusConnection
+        fileprivate let id: UInt32
+
+        /// Ends the subscription now rather than at the end of its scope.
+        consuming func end() {}
+
+        deinit {
+            connection.unsubscribe(id)
+        }
+    }
+
+    // MARK: - libsecret
+
+    /// An open session with the Secret Service: it encrypts secrets on their way over the bus.
+    @safe final class SecretCodec: Sendable {
+        private let service: ObjectReference
+
+        private init(adopting pointer: UnsafeMutableRawPointer) {
+            unsafe service = ObjectReference(adopting: pointer)
+        }
+
+        static func open(_ trigger: Trigger) -> Pending<AsyncAnswer> {
+            unsafe start { callback, data in
+                unsafe trigger.cancellable.withPointer { unsafe latchkey_service_open($0, callback, data) }
+            }
+        }
+
+        static func opened(_ answer: AsyncAnswer) throws(BusFailure) -> SecretCodec {
+            let pointer = try unsafe answer.finish { unsafe latchkey_service_open_finish($0, $1) }
+            return unsafe SecretCodec(adopting: pointer!)
+        }
+
+        /// The unique name of the program that offers the service, or `nil` when it is gone.
+        var owner: String? {
+            guard let name = unsafe service.withPointer({ unsafe latchkey_service_owner($0) }) else { return nil }
+            defer { unsafe g_free(name) }
+            return unsafe String(cString: name)
+        }
+
+        var sessionPath: String? {
+            unsafe service.withPointer { unsafe latchkey_service_session_path($0).map { unsafe String(cString: $0) } }
+        }
+
+        /// Whether secrets cross the bus encrypted (`dh-ietf1024-sha256-cbc-aes128-pkcs7`) rather than `plain`.
+        var isEncrypted: Bool {
+            unsafe service.withPointer {
+                guard let name = unsafe latchkey_service_session_algorithms($0) else { return false }
+                return unsafe String(cString: name) != "plain"
+            }
+        }
+
+        /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory itself, and copies it into
+        /// locked memory of its own.
+        func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant?
+        {
+            secret.withExposedBytes { bytes in
+                unsafe bytes.withUnsafeBytes { buffer in
+                    var none: CChar = 0
+                    return unsafe withUnsafeMutablePointer(to: &none) { none in
+                        let base = unsafe UnsafeMutablePointer(
+                            mutating: buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(none))
+                        let value = unsafe SecretValueReference(
+                            adopting: secret_value_new_full(base, buffer.count, contentType.description, nil))
+                        return encode(value)
+                    }
+                }
+            }
+        }
+
+        private func encode(_ value: borrowing SecretValueReference) -> Variant? {
+            unsafe service.withPointer { service in
+                unsafe value.withPointer { value in
+                    unsafe latchkey_service_encode(service, value).map { unsafe Variant(adopting: $0) }
+                }
+            }
+        }
+
+        /// Returns the secret and its content type, or `nil` when the D-Bus form isn't what this session encrypts.
+        func decode<Purpose: SecretPurpose>(_ variant: Variant, as purpose: Purpose.Type) -> DecodedSecret<Purpose>? {
+            let pointer = unsafe service.withPointer { service in
+                unsafe variant.withPointer { unsafe latchkey_service_decode(service, $0) }
+            }
+            guard let pointer = unsafe pointer else { return nil }
+            return unsafe SecretValueReference(adopting: pointer).copied(as: purpose)
+        }
+    }
+
+    /// A secret as it came from the service.
+    struct DecodedSecret<Purpose: SecretPurpose>: ~Copyable {
+        let secret: Secret<Purpose>
+        let contentType: String
+    }
+
+    /// One reference to a SecretValue. libsecret wipes what it allocated itself.
+    @safe private struct SecretValueReference: ~Copyable {
+        private let pointer: OpaquePointer
+
+        init(adopting pointer: OpaquePointer) {
+            unsafe self.pointer = pointer
+        }
+
+        deinit {
+            unsafe secret_value_unref(UnsafeMutableRawPointer(pointer))
+        }
+
+        /// Lends the pointer; the value stays alive until `body` returns.
+        borrowing func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+            unsafe body(pointer)
+        }
+
+        /// Copies the bytes from libsecret's locked memory into ours.
+        borrowing func copied<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> DecodedSecret<Purpose> {
+            var count = 0
+            let base = unsafe secret_value_get(pointer, &count)
+            let bytes = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: base, count: count))
+            let type = unsafe secret_value_get_content_type(pointer).map { unsafe String(cString: $0) }
+            return DecodedSecret(secret: Secret(copying: bytes), contentType: type ?? "")
+        }
+    }
+#endif

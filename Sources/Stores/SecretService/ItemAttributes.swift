@@ -1,0 +1,71 @@
+internal import Credentials
+
+/// The attributes by which the items of a keyring are found, and which of them make an item ours to read.
+enum ItemAttributes {
+    static let service = "service"
+    static let account = "username"
+    /// Only for kinds other than `password`, so that a password has exactly the attributes that other programs use.
+    static let kind = "latchkey:kind"
+
+    /// The attributes of an item that we create.
+    static func made(for key: CredentialKey) -> [(String, String)] {
+        let pairs = [(service, key.service), (account, key.account)]
+        return key.kind == .password ? pairs : pairs + [(kind, key.kind.name)]
+    }
+
+    /// Returns the key under which an item is read, or `nil` for one that isn't a credential of this shape: one with
+    /// attributes that tell it from another item with the same service and account.
+    static func key(of attributes: [String: String]) -> CredentialKey? {
+        guard let service = attributes[service], let account = attributes[account] else { return nil }
+        var itemKind = CredentialKind.password
+        for (name, value) in attributes where name != Self.service && name != Self.account {
+            if name == kind {
+                guard let named = CredentialKind(value), named != .password else { return nil }
+                itemKind = named
+            } else if !isNoise(name, value) {
+                return nil
+            }
+        }
+        return try? CredentialKey(service: service, account: account, kind: itemKind)
+    }
+
+    /// Whether an attribute says nothing about which credential this is.
+    private static func isNoise(_ name: String, _ value: String) -> Bool {
+        switch name {
+        // libsecret's name of a schema, which gnome-keyring also invents for items that have none.
+        case "xdg:schema": true
+        // The program that made the item (Python keyring, keyring-rs), and keyring-rs's name for "no target".
+        case "application": true
+        case "target": value == "default"
+        // KeePassXC shows an entry's fields as attributes.
+        case "Title", "UserName", "URL", "Uuid", "Path", "Notes": true
+        default: false
+        }
+    }
+}
+
+/// An item of a keyring as its service describes it, without its secret.
+struct KeyringItem: Sendable, Hashable {
+    let path: String
+    let key: CredentialKey?
+    /// How many attributes there are: of two items under one key, the one with fewer is nearer to ours.
+    let attributeCount: Int
+    let label: String
+    let created: UnixTime
+    let modified: UnixTime
+    let isLocked: Bool
+
+    /// Whether this one is read when both are under the same key: the one changed last; then the one with fewer
+    /// attributes, the younger, and the one with the later path, so that everybody chooses the same.
+    func precedes(_ other: KeyringItem) -> Bool {
+        if modified != other.modified { return modified > other.modified }
+        if attributeCount != other.attributeCount { return attributeCount < other.attributeCount }
+        if created != other.created { return created > other.created }
+        if path.utf8.count != other.path.utf8.count { return path.utf8.count > other.path.utf8.count }
+        return other.path.utf8.lexicographicallyPrecedes(path.utf8)
+    }
+
+    func metadata(for key: CredentialKey) -> CredentialMetadata {
+        CredentialMetadata(key: key, label: label, created: created, modified: modified, version: nil)
+    }
+}

@@ -1,0 +1,129 @@
+#if Desktop
+    internal import Credentials
+    internal import Secrets
+
+    extension KeyringCollection {
+        func read<Purpose: SecretPurpose>(
+            _ key: CredentialKey, as purpose: Purpose.Type, _ deadline: Deadline
+        ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+            let interruption = Interruption(deadline)
+            var record: CredentialRecord<Purpose>?
+            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+                record = try await read(key, as: purpose, session, interruption)
+            }
+            return record
+        }
+
+        private func read<Purpose: SecretPurpose>(
+            _ key: CredentialKey, as purpose: Purpose.Type, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
+            // Items may vanish or be locked between two steps; then it starts again.
+            for _ in 0..<Self.attempts {
+                let paths = try await search(ItemAttributes.made(for: key), session, interruption)
+                if paths.isEmpty {
+                    if try await unlockIfLocked(session, interruption) { continue }
+                    return nil
+                }
+                // Nearly always there is one item: its secret is asked for together with its description.
+                let early = paths.count == 1 ? startSecret(at: paths[0], session, interruption) : nil
+                let items = try await describe(paths, session, interruption)
+                if try await unlock(items, session, interruption) { continue }
+                guard let item = Self.matches(items, key).first else { return nil }
+                let pending = early ?? startSecret(at: item.path, session, interruption)
+                guard let decoded = try await secret(pending, of: item, as: purpose, session, interruption) else {
+                    continue
+                }
+                return makeRecord(key, item, decoded)
+            }
+            throw .store(.keyringKeepsChanging)
+        }
+
+        private func makeRecord<Purpose: SecretPurpose>(
+            _ key: CredentialKey, _ item: KeyringItem, _ decoded: consuming DecodedSecret<Purpose>
+        ) -> CredentialRecord<Purpose> {
+            let version = versionKey.version(of: key, label: item.label, decoded.secret)
+            let type = decoded.recognisedType
+            return CredentialRecord(
+                metadata: item.metadata(for: key), version: version, contentType: type, secret: decoded.takeSecret())
+        }
+
+        /// Returns the version of an item, or `nil` when it has vanished.
+        func version(
+            of key: CredentialKey, _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> CredentialVersion? {
+            let pending = startSecret(at: item.path, session, interruption)
+            guard let decoded = try await secret(pending, of: item, as: Password.self, session, interruption) else {
+                return nil
+            }
+            return versionKey.version(of: key, label: item.label, decoded.secret)
+        }
+
+        private func startSecret(
+            at path: String, _ session: KeyringSession, _ interruption: Interruption
+        ) -> Pending<AsyncAnswer> {
+            session.start(.getSecrets, on: BusName.service, [.paths([path]), .path(session.path)], interruption)
+        }
+
+        private func secret<Purpose: SecretPurpose>(
+            _ pending: Pending<AsyncAnswer>, of item: KeyringItem, as purpose: Purpose.Type, _ session: KeyringSession,
+            _ interruption: Interruption
+        ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
+            let secrets = try await session.finish(pending, interruption)[0]
+            // A service leaves out what it doesn't find.
+            guard let form = secrets.children.first(where: { $0[0].text == item.path })?[1] else { return nil }
+            guard let decoded = session.codec.decode(form, as: purpose) else { throw .store(.keyringSecretUnreadable) }
+            return decoded
+        }
+
+        // MARK: - Listing
+
+        /// Returns what can be read, in the order of service, account and kind.
+        func list(service: String?, _ deadline: Deadline) async throws(StoreError) -> [CredentialMetadata] {
+            let interruption = Interruption(deadline)
+            var entries: [CredentialMetadata] = []
+            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+                entries = try await list(service: service, session, interruption)
+            }
+            return entries
+        }
+
+        private func list(
+            service: String?, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> [CredentialMetadata] {
+            // A locked collection shows its items without their names, or not at all.
+            _ = try await unlockIfLocked(session, interruption)
+            for _ in 0..<Self.attempts {
+                let attributes = service.map { [(ItemAttributes.service, $0)] } ?? []
+                let paths = try await search(attributes, session, interruption)
+                let items = try await describe(paths, session, interruption)
+                if try await unlock(items, session, interruption) { continue }
+                var first: [CredentialKey: KeyringItem] = [:]
+                for item in items {
+                    guard let key = item.key else { continue }
+                    if let other = first[key], other.precedes(item) { continue }
+                    first[key] = item
+                }
+                return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
+            }
+            throw .store(.keyringKeepsChanging)
+        }
+
+        private nonisolated static func precedes(_ left: CredentialKey, _ right: CredentialKey) -> Bool {
+            for (one, other) in [(left.service, right.service), (left.account, right.account)]
+            where !one.utf8.elementsEqual(other.utf8) {
+                return one.utf8.lexicographicallyPrecedes(other.utf8)
+            }
+            return left.kind.name < right.kind.name
+        }
+    }
+
+    extension DecodedSecret {
+        /// What the bytes are. gnome-keyring calls everything text, so bytes that are no UTF-8 are not.
+        var recognisedType: SecretContentType {
+            guard contentType.hasPrefix("text/") else { return .binary }
+            return secret.withExposedBytes { bytes in (try? UTF8Span(validating: bytes)) == nil ? .binary : .text }
+        }
+
+        consuming func takeSecret() -> Secret<Purpose> { secret }
+    }
+#endif

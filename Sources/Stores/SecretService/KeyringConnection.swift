@@ -1,0 +1,144 @@
+#if Desktop
+    internal import Credentials
+    internal import RedactedLog
+
+    /// The session with the keyring service that is open now: one connection, one owner of the service, one key.
+    @GLibThread final class KeyringSession {
+        let connection: BusConnection
+        let codec: SecretCodec
+        /// The unique name of the service's process. Calls go to it, so they can't reach a successor that doesn't know us.
+        let owner: String
+        let path: String
+
+        init(connection: BusConnection, codec: SecretCodec, owner: String, path: String) {
+            self.connection = connection
+            self.codec = codec
+            self.owner = owner
+            self.path = path
+        }
+
+        /// Starts a call, so that several can be under way.
+        func start(
+            _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
+        ) -> Pending<AsyncAnswer> {
+            connection.call(method, on: path, of: owner, .tuple(arguments), trigger: interruption.trigger)
+        }
+
+        func finish(
+            _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Variant {
+            try reply(await interruption.wait(pending))
+        }
+
+        func call(
+            _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Variant {
+            try interruption.check()
+            return try await finish(start(method, on: path, arguments, interruption), interruption)
+        }
+
+        /// Makes a call that changes something: once it is sent, its answer is waited for (see `Interruption`).
+        func change(
+            _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Variant {
+            try interruption.check()
+            return try reply(await interruption.waitForChange(start(method, on: path, arguments, interruption)))
+        }
+
+        private func reply(_ answer: AsyncAnswer) throws(KeyringFailure) -> Variant {
+            do throws(BusFailure) {
+                return try connection.reply(answer)
+            } catch {
+                throw .bus(error)
+            }
+        }
+    }
+
+    /// Keeps the session open across operations and stores of this process, and opens it anew when the service or the bus
+    /// was restarted.
+    @GLibThread final class KeyringConnection {
+        static let shared = KeyringConnection()
+
+        private var session: KeyringSession?
+        private let opening = Turnstile()
+
+        /// Runs `body` with the open session. When it turns out that the service has been restarted since, and that nothing
+        /// can have been changed yet, it runs once more with a new session.
+        func perform(
+            _ interruption: Interruption, _ body: (KeyringSession) async throws(KeyringFailure) -> Void
+        ) async throws(StoreError) {
+            do throws(KeyringFailure) {
+                let session = try await openSession(interruption)
+                do throws(KeyringFailure) {
+                    try await body(session)
+                } catch {
+                    guard case .bus(let failure) = error else { throw error }
+                    switch failure.meaning {
+                    case .noService, .noSession:
+                        forget(session)
+                        try await body(openSession(interruption))
+                    case .lost:
+                        forget(session)
+                        throw error
+                    default: throw error
+                    }
+                }
+            } catch {
+                throw error.storeError
+            }
+        }
+
+        private func forget(_ old: KeyringSession) {
+            if session === old { session = nil }
+        }
+
+        // MARK: - Opening
+
+        private func openSession(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
+            try interruption.check()
+            if let session = usable { return session }
+            guard await opening.enter(interruption) else { throw .interrupted }
+            defer { opening.leave() }
+            if let session = usable { return session }
+            session = nil
+            let opened = try await open(interruption)
+            session = opened
+            return opened
+        }
+
+        private var usable: KeyringSession? {
+            guard let session, !session.connection.isClosed, session.codec.owner == session.owner else { return nil }
+            return session
+        }
+
+        private func open(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
+            let connection = try await openBus(interruption)
+            let answer = await interruption.wait(SecretCodec.open(interruption.trigger))
+            let codec: SecretCodec
+            do throws(BusFailure) {
+                codec = try SecretCodec.opened(answer)
+            } catch {
+                throw .bus(error)
+            }
+            guard let owner = codec.owner, let path = codec.sessionPath else { throw .store(.noKeyringService(nil)) }
+            guard codec.isEncrypted else {
+                throw .store(
+                    StoreError(
+                        .protocolViolation,
+                        "the keyring service could not agree on a key, so secrets would cross the bus plain",
+                        hint: "restart the keyring service; `latchkey doctor` shows which program it is"))
+            }
+            return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
+        }
+
+        private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
+            let answer = await interruption.wait(BusConnection.open(interruption.trigger))
+            do throws(BusFailure) {
+                return try BusConnection.opened(answer)
+            } catch {
+                if error.meaning == .cancelled { throw .interrupted }
+                throw .store(.noSessionBus(error))
+            }
+        }
+    }
+#endif

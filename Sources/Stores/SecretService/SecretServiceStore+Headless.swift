@@ -1,0 +1,27 @@
+#if !Desktop
+    public import Credentials
+    public import Secrets
+
+    /// Built without the trait `Desktop`: the store is there, and says that it can't work.
+    extension SecretServiceStore: CredentialStore {
+        private static let notBuilt = StoreError(
+            .unavailable, "this program was built without the Secret Service",
+            hint: "build it with the package trait `Desktop`, or use a vault: `--store vault`")
+
+        public func save<Purpose: SecretPurpose>(
+            _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+        ) async throws(StoreError) -> CredentialVersion { throw Self.notBuilt }
+
+        public func read<Purpose: SecretPurpose>(
+            _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+        ) async throws(StoreError) -> CredentialRecord<Purpose>? { throw Self.notBuilt }
+
+        public func delete(
+            _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+        ) async throws(StoreError) -> Bool { throw Self.notBuilt }
+
+        public func page(
+            service: String?, after cursor: ListingCursor?, deadline: Deadline
+        ) async throws(StoreError) -> ListingPage { throw Self.notBuilt }
+    }
+#endif

@@ -1,0 +1,39 @@
+public import Credentials
+
+/// Keeps credentials in the desktop's keyring: GNOME Keyring, KeePassXC or KWallet, through the Secret Service.
+///
+/// Items carry the attributes `service` and `username`, so that secret-tool, gh and Python keyring find them and theirs
+/// are found. A save sets the secret on the item that is there; it never changes the attributes of an item, and never
+/// puts a second one beside another program's.
+///
+/// The store opens one session with the service per process, at first use, and again after the service or the bus was
+/// restarted. Everything runs on one private thread; callers only suspend.
+public struct SecretServiceStore: Sendable {
+    public let configuration: SecretServiceConfiguration
+    let versionKey: VersionKey
+
+    /// Makes the store; it talks to nobody yet.
+    public init(_ configuration: SecretServiceConfiguration) {
+        self.configuration = configuration
+        versionKey = VersionKeyFile.key(in: configuration.coordination)
+    }
+
+    public var identity: StoreIdentity {
+        let location =
+            switch configuration.collection {
+            case .standard: "default"
+            case .session: "session"
+            }
+        return StoreIdentity(backend: "secret-service", location: location)
+    }
+
+    public var capabilities: StoreCapabilities {
+        StoreCapabilities(
+            isPersistent: configuration.collection != .session, canLock: true, reportsChanges: false,
+            hasAtomicConditions: false, hasVersionsInListing: false,
+            maximumSecretByteCount: Self.maximumSecretByteCount)
+    }
+
+    /// 8 MiB. D-Bus ends at 128 MiB a message, and gnome-keyring rewrites its whole file at each save.
+    public static let maximumSecretByteCount = 8 << 20
+}

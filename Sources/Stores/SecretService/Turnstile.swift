@@ -1,0 +1,62 @@
+#if Desktop
+    internal import Credentials
+
+    /// Lets one task through at a time, first come, first served. Who waits can be interrupted.
+    @GLibThread final class Turnstile {
+        private var isTaken = false
+        private var waiting: [Pending<Bool>] = []
+
+        /// Waits for the turn; `false` when it was interrupted before. Each `true` needs one `leave()`.
+        func enter(_ interruption: Interruption) async -> Bool {
+            if !isTaken {
+                isTaken = true
+                return true
+            }
+            let turn = Pending<Bool>()
+            waiting.append(turn)
+            let number = interruption.trigger.onPull { turn.complete(false) }
+            defer { interruption.trigger.forget(number) }
+            let granted = await interruption.wait(turn)
+            if !granted { waiting.removeAll { $0 === turn } }
+            return granted
+        }
+
+        func leave() {
+            while !waiting.isEmpty {
+                // The turn is handed over, unless that task was interrupted at the same time.
+                if waiting.removeFirst().complete(true) { return }
+            }
+            isTaken = false
+        }
+
+        var isIdle: Bool { !isTaken }
+    }
+
+    /// One turnstile for each key in use: changes of one credential by tasks of this process happen one after another, so
+    /// that a condition that was checked still holds when the write is sent.
+    @GLibThread final class KeyTurnstiles {
+        static let shared = KeyTurnstiles()
+
+        private struct Place: Hashable {
+            let collection: String
+            let key: CredentialKey
+        }
+        private var turnstiles: [Place: Turnstile] = [:]
+
+        func enter(_ key: CredentialKey, in collection: String, _ interruption: Interruption)
+            async throws(KeyringFailure)
+        {
+            let place = Place(collection: collection, key: key)
+            let turnstile = turnstiles[place] ?? Turnstile()
+            turnstiles[place] = turnstile
+            guard await turnstile.enter(interruption) else { throw .interrupted }
+        }
+
+        func leave(_ key: CredentialKey, in collection: String) {
+            let place = Place(collection: collection, key: key)
+            guard let turnstile = turnstiles[place] else { return }
+            turnstile.leave()
+            if turnstile.isIdle { turnstiles[place] = nil }
+        }
+    }
+#endif

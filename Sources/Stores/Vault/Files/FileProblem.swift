@@ -1,0 +1,89 @@
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+
+/// Why a file or folder isn't used: what it is, where, and what is wrong with it.
+enum FileProblem {
+    static func refuse(
+        _ what: StaticString, _ path: String, _ problem: StaticString,
+        hint: LogMessage? = "use a file of your own, in a folder that only you can write"
+    ) -> StoreError {
+        StoreError(.permissionDenied, "the \(what) \(loggable(path)) \(problem)", hint: hint)
+    }
+
+    /// Says what an errno means for opening or making a file.
+    static func system(_ what: StaticString, _ path: String, number: Int32, hint: LogMessage? = nil) -> StoreError {
+        let path = loggable(path)
+        let platform = PlatformCode.errno(number)
+        return switch number {
+        case ENOENT, ENOTDIR: StoreError(.unavailable, "there is no \(what) \(path)", hint: hint, platform: platform)
+        case EEXIST: StoreError(.conflict, "the \(what) \(path) exists already", hint: hint, platform: platform)
+        case EACCES, EPERM, ELOOP:
+            StoreError(.permissionDenied, "the \(what) \(path) can't be used", hint: hint, platform: platform)
+        case ENOSPC, EDQUOT, EROFS, EIO, EFBIG:
+            StoreError(.cannotWrite, "the \(what) \(path) can't be written", hint: hint, platform: platform)
+        default: StoreError(.unavailable, "the \(what) \(path) can't be used", hint: hint, platform: platform)
+        }
+    }
+
+    static func loggable(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "the path of a vault or a key file, which people name", unredacted: path)
+    }
+}
+
+/// lstat(2) and fstat(2) as values.
+struct FileStatus {
+    let device: UInt
+    let inode: UInt
+    let mode: mode_t
+    let owner: uid_t
+    let linkCount: UInt
+    let byteCount: Int
+
+    /// Returns `nil` with the errno.
+    static func ofLink(at path: String) -> Result<FileStatus, ErrorNumber> {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? .success(FileStatus(status)) : .failure(ErrorNumber(errno))
+    }
+
+    static func of(descriptor: Int32) -> Result<FileStatus, ErrorNumber> {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 ? .success(FileStatus(status)) : .failure(ErrorNumber(errno))
+    }
+
+    private init(_ status: stat) {
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+        mode = status.st_mode
+        owner = status.st_uid
+        linkCount = UInt(status.st_nlink)
+        byteCount = Int(status.st_size)
+    }
+
+    var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
+    var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+    var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
+    /// Whether the owner alone has any permission.
+    var isPrivate: Bool { mode & 0o077 == 0 }
+
+    struct ErrorNumber: Error {
+        let number: Int32
+        init(_ number: Int32) { self.number = number }
+    }
+
+    /// Throws unless this is a regular file of this user alone with one name.
+    func requirePrivateFile(_ what: StaticString, _ path: String) throws(StoreError) {
+        if isSymbolicLink { throw FileProblem.refuse(what, path, "is a symbolic link", hint: "name the file itself") }
+        if isDirectory { throw FileProblem.refuse(what, path, "is a directory", hint: "name a file in it") }
+        guard isRegularFile else { throw FileProblem.refuse(what, path, "is no regular file") }
+        guard owner == geteuid() else { throw FileProblem.refuse(what, path, "belongs to another user") }
+        guard isPrivate else {
+            throw FileProblem.refuse(
+                what, path, "can be used by other users",
+                hint: "run chmod 600 on it, and consider who may have read it")
+        }
+        guard linkCount == 1 else {
+            throw FileProblem.refuse(what, path, "has a second name (a hard link)", hint: "remove the other name")
+        }
+    }
+}

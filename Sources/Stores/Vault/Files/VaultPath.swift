@@ -1,0 +1,163 @@
+internal import CLinux
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+
+/// Where a vault is: checked before SQLite sees it, and never opened here, because closing a descriptor of the file
+/// would drop the locks that SQLite holds on it in this process (fcntl(2)).
+///
+/// The file must be a regular file (0600) of this user with one name, in a directory (0700) of this user, below
+/// directories that only this user and root can change.
+struct VaultPath {
+    /// Absolute, without symbolic links.
+    let file: String
+    let directory: String
+
+    private static let openHint: LogMessage = "make a vault with `latchkey vault init`"
+
+    // MARK: - Finding
+
+    /// Checks an existing vault's file and everything above it.
+    static func existing(_ path: String) throws(StoreError) -> VaultPath {
+        let name = try name(in: path)
+        let resolved: VaultPath
+        switch canonical(name.directory) {
+        case .success(let directory): resolved = VaultPath(file: join(directory, name.file), directory: directory)
+        case .failure(let error):
+            throw FileProblem.system("vault", path, number: error.number, hint: openHint)
+        }
+        let status = try resolved.status()
+        try status.requirePrivateFile("vault", resolved.file)
+        try resolved.checkDirectories()
+        guard status.byteCount >= PageSealedFiles.pageByteCount,
+            status.byteCount % PageSealedFiles.pageByteCount == 0
+        else { throw .vaultCorrupted("its file has a wrong length") }
+        return resolved
+    }
+
+    /// Checks the place for a new vault, making the directory (0700) and those above it when they are missing.
+    static func new(_ path: String) throws(StoreError) -> VaultPath {
+        let name = try name(in: path)
+        try makeDirectories(name.directory)
+        switch canonical(name.directory) {
+        case .failure(let error):
+            throw FileProblem.system("directory", name.directory, number: error.number)
+        case .success(let directory):
+            let resolved = VaultPath(file: join(directory, name.file), directory: directory)
+            try resolved.checkDirectories()
+            if case .success = FileStatus.ofLink(at: resolved.file) { throw resolved.exists }
+            return resolved
+        }
+    }
+
+    /// The file's status now.
+    func status() throws(StoreError) -> FileStatus {
+        switch FileStatus.ofLink(at: file) {
+        case .success(let status): return status
+        case .failure(let error):
+            throw FileProblem.system("vault", file, number: error.number, hint: Self.openHint)
+        }
+    }
+
+    private static func name(in path: String) throws(StoreError) -> (directory: String, file: String) {
+        guard !path.utf8.contains(0), let last = path.split(separator: "/").last, !path.hasSuffix("/"),
+            last != ".", last != ".."
+        else {
+            throw StoreError(.unavailable, "\(FileProblem.loggable(path)) names no file", hint: "give a vault's path")
+        }
+        let directory = String(path.dropLast(last.count))
+        return (directory.isEmpty ? "." : directory, String(last))
+    }
+
+    private static func join(_ directory: String, _ name: String) -> String {
+        directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    private static func canonical(_ path: String) -> Result<String, FileStatus.ErrorNumber> {
+        guard let resolved = unsafe realpath(path, nil) else { return .failure(FileStatus.ErrorNumber(errno)) }
+        defer { unsafe free(resolved) }
+        return .success(unsafe String(cString: resolved))
+    }
+
+    // MARK: - Directories
+
+    private static func makeDirectories(_ path: String) throws(StoreError) {
+        var made = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST {
+                throw FileProblem.system("directory", made, number: errno)
+            }
+        }
+    }
+
+    private func checkDirectories() throws(StoreError) {
+        var path = directory
+        var isInnermost = true
+        while true {
+            guard case .success(let status) = FileStatus.ofLink(at: path) else {
+                throw FileProblem.refuse("directory", path, "can't be looked at")
+            }
+            guard status.isDirectory else { throw FileProblem.refuse("directory", path, "is no directory") }
+            if isInnermost {
+                guard status.owner == geteuid() else {
+                    throw FileProblem.refuse("directory", path, "belongs to another user")
+                }
+                guard status.isPrivate else {
+                    throw FileProblem.refuse(
+                        "directory", path, "can be used by other users",
+                        hint: "keep the vault in a directory of its own with mode 700")
+                }
+            } else {
+                guard status.owner == geteuid() || status.owner == 0 else {
+                    throw FileProblem.refuse("directory", path, "belongs to another user, who could exchange the vault")
+                }
+                guard status.mode & 0o022 == 0 || status.mode & S_ISVTX != 0 else {
+                    throw FileProblem.refuse(
+                        "directory", path, "can be changed by other users, who could exchange the vault",
+                        hint: "take away their permission to write there")
+                }
+            }
+            if path == "/" { return }
+            let parent = path.split(separator: "/").dropLast().joined(separator: "/")
+            path = "/" + parent
+            isInnermost = false
+        }
+    }
+
+    // MARK: - Making
+
+    private var exists: StoreError {
+        FileProblem.system("vault", file, number: EEXIST, hint: "open it, or choose another path")
+    }
+
+    /// Makes a file under another name with `fill`, then gives it its name if that is still free, durably.
+    func create(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
+        let temporary = file + ".new-" + Hexadecimal.encode(try Sealing.randomOctets(8))
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        guard descriptor >= 0 else { throw FileProblem.system("vault", temporary, number: errno) }
+        // Whatever the umask took away.
+        let changed = fchmod(descriptor, 0o600)
+        close(descriptor)
+        do throws(StoreError) {
+            guard changed == 0 else { throw FileProblem.system("vault", temporary, number: errno) }
+            try fill(temporary)
+            guard unsafe latchkey_rename_new(temporary, file) == 0 else {
+                if errno == EEXIST { throw exists }
+                throw FileProblem.system("vault", file, number: errno)
+            }
+        } catch {
+            unsafe unlink(temporary)
+            throw error
+        }
+        try synchronise()
+    }
+
+    /// fsync(2) of the directory: a rename alone can be lost on power failure.
+    private func synchronise() throws(StoreError) {
+        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileProblem.system("directory", directory, number: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileProblem.system("directory", directory, number: errno) }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Credentials
+
+/// Where sealed rows are kept: an engine with transactions that sees nothing but opaque bytes.
+///
+/// A table has *items* (a 32-byte look-up value, sealed metadata, a sealed secret) and a few named *records* (slots,
+/// keys, manifest). It knows no key and no layout, so that SQLite here, memory in tests and a server's table elsewhere
+/// are the same to the sealed rows above.
+protocol RowTable: Sendable {
+    /// Lends a consistent view of the last commit, on the calling thread.
+    ///
+    /// Throws `busy` at once when a writer has the table; the caller waits and asks again.
+    func read<Result: ~Copyable & Sendable>(
+        _ body: (Self.View) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
+
+    /// Runs `body` as one transaction: all of it is committed durably, or, when anything throws, nothing.
+    ///
+    /// Blocks the calling thread while others write, until `patience` ends.
+    func write<Result: Sendable>(
+        _ patience: Patience, _ body: (Self.Transaction) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
+
+    /// Opens the same table once more, so that long work doesn't hold up the rest of a store.
+    func separate() throws(StoreError) -> Self
+
+    /// Looks for damage that the engine itself can find, over the whole table, as positions.
+    ///
+    /// Throws `busy` at once when a writer has the table.
+    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage]
+
+    associatedtype View: RowView
+    associatedtype Transaction: RowTransaction
+}
+
+/// One consistent state of a table.
+protocol RowView {
+    /// Lends the item under a look-up value, or returns `nil`.
+    func withItem<Result: ~Copyable>(
+        _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result?
+
+    /// Up to `limit` items after a look-up value (`nil`: from the start) in the order of look-up values.
+    func items(after lookup: [UInt8]?, limit: Int) throws(StoreError) -> [ItemHeading]
+
+    func record(_ name: String) throws(StoreError) -> [UInt8]?
+
+    /// All records but the manifest, in the order of their names' bytes.
+    func records() throws(StoreError) -> [NamedRecord]
+
+    /// A number that is different after anyone's commit. It may be asked for after the first look-up of the view.
+    func changeMark() throws(StoreError) -> UInt32
+}
+
+/// A view in which changes can be made.
+protocol RowTransaction: RowView {
+    func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError)
+    func remove(_ lookup: [UInt8]) throws(StoreError)
+    func put(record name: String, _ content: [UInt8]) throws(StoreError)
+    func remove(record name: String) throws(StoreError)
+}
+
+/// An item without its secret.
+struct ItemHeading: Sendable {
+    let lookup: [UInt8]
+    let metadata: [UInt8]
+}
+
+/// A record of the vault's own: a slot, the sealed keys, the manifest.
+struct NamedRecord: Sendable, Hashable {
+    let name: String
+    let content: [UInt8]
+}
+
+/// Damage that a table's engine found in its own structure.
+struct TableDamage: Sendable, Hashable {
+    enum Kind: Sendable, Hashable { case page, structure, length }
+    let kind: Kind
+    /// A page's number from 1, where there is one.
+    let position: Int
+}

@@ -1,0 +1,216 @@
+internal import CSQLite
+internal import Credentials
+internal import Glibc
+internal import Sodium
+
+/// A file system for SQLite (sqlite.org/vfs.html) that keeps a checksum in the last 16 bytes of each page of the vault,
+/// so that no flipped bit goes unnoticed, wherever in the file it is: slack, free pages and headers included.
+///
+/// The checksum finds damage; forgery is what the sealing of rows and manifest is for. Everything but the reading and
+/// writing of the main file goes to SQLite's own file system. It offers no shared memory and no mapping, so a file
+/// that asks for a write-ahead log is refused.
+enum PageSealedFiles {
+    static let name = "latchkey-vault"
+    static let pageByteCount = 4096
+    static let sealByteCount = 16
+    /// SQLite never reads or writes the page with the bytes that it locks (fileformat2, section 1.4).
+    static let lockPage = 0x4000_0000 / pageByteCount + 1
+    /// The start of the file that SQLite looks at before it holds a lock.
+    private static let headerByteCount = 100
+
+    /// Makes the file system known to SQLite, once; not as its default.
+    static func register() { precondition(registered, "SQLite has no file system") }
+
+    // MARK: - Checksums
+
+    /// BLAKE2b-128 over a page without its seal, under a public key of 12 fixed bytes and the page's number.
+    static func seal(ofPage number: Int, _ page: Span<UInt8>) -> [UInt8] {
+        var key = Array("latchkey-pg1".utf8)
+        for shift in [0, 8, 16, 24] { key.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        return KeyedHash.digest(
+            page.extracting(first: pageByteCount - sealByteCount), key: key.span, byteCount: sealByteCount)
+    }
+
+    static func isIntact(page number: Int, _ page: Span<UInt8>) -> Bool {
+        constantTimeEqual(seal(ofPage: number, page).span, page.extracting(last: sealByteCount))
+    }
+
+    /// The numbers of all damaged pages, and the file's size. Call it while the file is locked for reading.
+    static func damagedPages(
+        of file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience
+    ) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
+        let inner = unsafe innerFile(file)
+        var size: sqlite3_int64 = 0
+        let sized = unsafe inner.pointee.pMethods.pointee.xFileSize(inner, &size)
+        guard sized == SQLITE_OK else { throw .sqlite(sized) }
+        var damaged: [Int] = []
+        var page = [UInt8](repeating: 0, count: pageByteCount)
+        for number in 0..<Int(size) / pageByteCount where number + 1 != lockPage {
+            if number % 64 == 0 { try patience.check() }
+            let status = unsafe page.withUnsafeMutableBytes {
+                unsafe inner.pointee.pMethods.pointee.xRead(
+                    inner, $0.baseAddress!, Int32(pageByteCount), sqlite3_int64(number * pageByteCount))
+            }
+            guard status == SQLITE_OK else { throw .sqlite(status) }
+            if !isIntact(page: number + 1, page.span) { damaged.append(number + 1) }
+        }
+        return (damaged, Int(size))
+    }
+
+    /// Zeroes the unused room between a b-tree page's cell pointers and its cells (fileformat2, section 1.6).
+    ///
+    /// `secure_delete` covers what is deleted from a page, but not what was moved off it to another: without this, parts
+    /// of a row stay behind after the row is deleted elsewhere. Other pages begin with a page number below 2^25 (the
+    /// writer's `max_page_count`), so their first byte is 0 or 1.
+    private static func clearGap(ofPage number: Int, _ page: inout [UInt8]) {
+        let header = number == 1 ? headerByteCount : 0
+        let headerLength: Int
+        switch page[header] {
+        case 2, 5: headerLength = 12
+        case 10, 13: headerLength = 8
+        default: return
+        }
+        func word(_ offset: Int) -> Int { Int(page[header + offset]) << 8 | Int(page[header + offset + 1]) }
+        let start = header + headerLength + word(3) * 2
+        let end = word(5)
+        guard start < end, end <= pageByteCount - sealByteCount else { return }
+        page.replaceSubrange(start..<end, with: repeatElement(0, count: end - start))
+    }
+
+    // MARK: - Registration
+
+    /// Our part of an open file comes first in the memory SQLite gives, its own file system's part behind it.
+    private static let ownByteCount = 16
+
+    private static func innerFile(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<sqlite3_file> {
+        unsafe (UnsafeMutableRawPointer(file) + ownByteCount).assumingMemoryBound(to: sqlite3_file.self)
+    }
+
+    nonisolated(unsafe) private static let original = unsafe sqlite3_vfs_find(nil)
+
+    /// Written once, before SQLite first sees them; never freed.
+    nonisolated(unsafe) private static let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
+        let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+        unsafe methods.initialize(to: sqlite3_io_methods())
+        unsafe methods.pointee.iVersion = 1
+        unsafe methods.pointee.xClose = { file in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xClose(inner)
+        }
+        unsafe methods.pointee.xRead = { unsafe read($0!, $1!, $2, $3) }
+        unsafe methods.pointee.xWrite = { unsafe write($0!, $1!, $2, $3) }
+        unsafe methods.pointee.xTruncate = { file, size in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xTruncate(inner, size)
+        }
+        unsafe methods.pointee.xSync = { file, flags in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xSync(inner, flags)
+        }
+        unsafe methods.pointee.xFileSize = { file, size in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xFileSize(inner, size)
+        }
+        unsafe methods.pointee.xLock = { file, level in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xLock(inner, level)
+        }
+        unsafe methods.pointee.xUnlock = { file, level in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xUnlock(inner, level)
+        }
+        unsafe methods.pointee.xCheckReservedLock = { file, result in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xCheckReservedLock(inner, result)
+        }
+        unsafe methods.pointee.xFileControl = { file, operation, argument in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xFileControl(inner, operation, argument)
+        }
+        unsafe methods.pointee.xSectorSize = { file in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xSectorSize(inner)
+        }
+        unsafe methods.pointee.xDeviceCharacteristics = { file in
+            let inner = unsafe innerFile(file!)
+            return unsafe inner.pointee.pMethods.pointee.xDeviceCharacteristics(inner)
+        }
+        return unsafe methods
+    }()
+
+    private static let registered: Bool = {
+        guard let original = unsafe original else { return false }
+        let own = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        // A copy keeps the private data by which SQLite's own functions work; name, opening and size are ours.
+        unsafe own.initialize(to: original.pointee)
+        unsafe own.pointee.pNext = nil
+        unsafe own.pointee.zName = unsafe UnsafePointer(strdup(name))
+        unsafe own.pointee.szOsFile += Int32(ownByteCount)
+        unsafe own.pointee.xOpen = { unsafe open($1, $2!, $3, $4) }
+        return unsafe sqlite3_vfs_register(own, 0) == SQLITE_OK
+    }()
+
+    // MARK: - What is not passed on
+
+    private static func open(
+        _ name: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
+        _ given: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        let system = unsafe original!
+        // Journals are SQLite's alone.
+        guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
+            return unsafe system.pointee.xOpen(system, name, file, flags, given)
+        }
+        unsafe file.pointee.pMethods = nil
+        let status = unsafe system.pointee.xOpen(system, name, innerFile(file), flags, given)
+        if status == SQLITE_OK { unsafe file.pointee.pMethods = unsafe UnsafePointer(methods) }
+        return status
+    }
+
+    private static func read(
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ target: UnsafeMutableRawPointer, _ count: Int32,
+        _ offset: sqlite3_int64
+    ) -> Int32 {
+        let inner = unsafe innerFile(file)
+        let xRead = unsafe inner.pointee.pMethods.pointee.xRead!
+        // The page size and the change counter, which SQLite reads by themselves: the page follows, and is checked.
+        if offset + sqlite3_int64(count) <= headerByteCount { return unsafe xRead(inner, target, count, offset) }
+        guard count == pageByteCount, offset % sqlite3_int64(pageByteCount) == 0 else {
+            return unsafe readPart(file, target, Int(count), Int(offset))
+        }
+        let status = unsafe xRead(inner, target, count, offset)
+        guard status == SQLITE_OK else { return status }
+        let page = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: target, count: pageByteCount))
+        return isIntact(page: Int(offset) / pageByteCount + 1, page) ? SQLITE_OK : SQLite.ioDamaged
+    }
+
+    /// A part of one page, as newer versions of SQLite read from overflow pages: the whole page is checked.
+    private static func readPart(
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ target: UnsafeMutableRawPointer, _ count: Int, _ offset: Int
+    ) -> Int32 {
+        let start = offset % pageByteCount
+        guard start + count <= pageByteCount else { return SQLite.ioDamaged }
+        var page = [UInt8](repeating: 0, count: pageByteCount)
+        return unsafe page.withUnsafeMutableBytes {
+            let status = unsafe read(
+                file, $0.baseAddress!, Int32(pageByteCount), sqlite3_int64(offset - start))
+            if status == SQLITE_OK { unsafe target.copyMemory(from: $0.baseAddress! + start, byteCount: count) }
+            return status
+        }
+    }
+
+    private static func write(
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ source: UnsafeRawPointer, _ count: Int32, _ offset: sqlite3_int64
+    ) -> Int32 {
+        guard count == pageByteCount, offset % sqlite3_int64(pageByteCount) == 0 else { return SQLite.ioWrite }
+        let inner = unsafe innerFile(file)
+        var page = unsafe [UInt8](UnsafeRawBufferPointer(start: source, count: pageByteCount))
+        let number = Int(offset) / pageByteCount + 1
+        clearGap(ofPage: number, &page)
+        let seal = seal(ofPage: number, page.span)
+        page.replaceSubrange((pageByteCount - sealByteCount)..., with: seal)
+        return unsafe page.withUnsafeBytes {
+            unsafe inner.pointee.pMethods.pointee.xWrite(inner, $0.baseAddress!, count, offset)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+internal import CSQLite
+internal import Credentials
+internal import RedactedLog
+
+/// One connection to the vault's file, used by one thread at a time.
+///
+/// It opens through the file system of `PageSealedFiles`, follows no symbolic link, and trusts nothing in the file's
+/// schema.
+@safe final class SQLiteConnection: @unchecked Sendable {
+    // Sendable: the owner holds a lock, or is a single thread, around each use.
+    private let handle: OpaquePointer
+
+    enum Role { case creator, reader, writer }
+
+    /// Opens an existing file; `creator` fills an empty one.
+    init(path: String, role: Role) throws(StoreError) {
+        PageSealedFiles.register()
+        var opened: OpaquePointer?
+        let flags =
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
+            | SQLITE_OPEN_EXRESCODE
+        let status = unsafe sqlite3_open_v2(path, &opened, flags, PageSealedFiles.name)
+        guard status == SQLITE_OK, let opened = unsafe opened else {
+            unsafe sqlite3_close_v2(opened)
+            throw .sqlite(status)
+        }
+        unsafe handle = unsafe opened
+        let defended = unsafe latchkey_sqlite_defend(handle)
+        guard defended == SQLITE_OK else { throw .sqlite(defended) }
+        // A hostile file can't make us hold more than the largest row twice.
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(SealedSize.maximumRowByteCount))
+        if role == .creator {
+            var reserved = Int32(PageSealedFiles.sealByteCount)
+            let refused = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
+            guard refused == SQLITE_OK else { throw .sqlite(refused) }
+            try execute("PRAGMA page_size = 4096")
+        }
+        for pragma in Self.settings(role) { try execute(pragma) }
+    }
+
+    deinit {
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    private static func settings(_ role: Role) -> [String] {
+        switch role {
+        // A new file is written beside its place and renamed into it, so a journal would protect nothing.
+        case .creator: ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON"]
+        case .reader: ["PRAGMA query_only = ON", "PRAGMA cell_size_check = ON"]
+        case .writer:
+            [
+                // The journal is emptied (and that synced) at each commit: no old row stays in it.
+                "PRAGMA journal_mode = TRUNCATE", "PRAGMA synchronous = EXTRA", "PRAGMA secure_delete = ON",
+                "PRAGMA cell_size_check = ON", "PRAGMA temp_store = MEMORY",
+                // Nothing reaches the file before the commit, so a wait for readers happens in one place.
+                "PRAGMA cache_spill = OFF",
+                // 128 GiB; see PageSealedFiles.clearGap.
+                "PRAGMA max_page_count = 33554431",
+            ]
+        }
+    }
+
+    /// Runs statements without results.
+    func execute(_ sql: String) throws(StoreError) {
+        let status = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+    }
+
+    /// Whether no transaction is open.
+    var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+
+    /// Changes whenever the content does, through any connection; current inside a transaction (SQLITE_FCNTL_DATA_VERSION).
+    func changeMark() throws(StoreError) -> UInt32 {
+        var mark: UInt32 = 0
+        let status = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &mark)
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+        return mark
+    }
+
+    /// The numbers of damaged pages, and how many pages the file has. Call it inside a transaction.
+    func checkPages(_ patience: Patience) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let status = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard status == SQLITE_OK, let file = unsafe file else { throw .sqlite(status) }
+        return try unsafe PageSealedFiles.damagedPages(of: file, patience)
+    }
+
+    func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
+        var statement: OpaquePointer?
+        let status = unsafe sqlite3_prepare_v3(
+            handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard status == SQLITE_OK, let statement = unsafe statement else { throw .sqlite(status) }
+        return unsafe SQLiteStatement(adopting: statement, of: self)
+    }
+}
+
+/// A prepared statement, finalised with its owner.
+@safe final class SQLiteStatement: @unchecked Sendable {
+    // Sendable: as its connection.
+    private let handle: OpaquePointer
+    private let connection: SQLiteConnection
+
+    init(adopting handle: OpaquePointer, of connection: SQLiteConnection) {
+        unsafe self.handle = unsafe handle
+        self.connection = connection
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    // MARK: - Parameters, from 1
+
+    func bind(_ index: Int32, _ bytes: [UInt8]) throws(StoreError) {
+        let status = unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return unsafe sqlite3_bind_zeroblob(handle, index, 0) }
+            return unsafe sqlite3_bind_blob64(handle, index, base, UInt64(buffer.count), SQLiteStatement.transient)
+        }
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+    }
+
+    func bind(_ index: Int32, _ text: String) throws(StoreError) {
+        let status = unsafe sqlite3_bind_text(handle, index, text, -1, SQLiteStatement.transient)
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+    }
+
+    func bind(_ index: Int32, _ number: Int) throws(StoreError) {
+        let status = unsafe sqlite3_bind_int64(handle, index, Int64(number))
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+    }
+
+    /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+    private static var transient: sqlite3_destructor_type {
+        unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    }
+
+    /// Lets go of the bound values.
+    func clear() {
+        unsafe sqlite3_clear_bindings(handle)
+    }
+
+    // MARK: - Rows
+
+    /// Goes to the next row and returns whether there is one. Resets itself at the end and on refusal.
+    func step() throws(StoreError) -> Bool {
+        switch unsafe sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE:
+            reset()
+            return false
+        case let status:
+            reset()
+            throw .sqlite(status)
+        }
+    }
+
+    func run() throws(StoreError) {
+        while try step() {}
+    }
+
+    func reset() {
+        unsafe sqlite3_reset(handle)
+    }
+
+    // MARK: - Columns, from 0
+
+    /// Lends a blob; throws `corrupted` for a value of another type. Valid until the next step.
+    func withBlob<Result: ~Copyable>(
+        _ column: Int32, _ body: (Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else {
+            throw .vaultCorrupted("a value is of another type")
+        }
+        let base = unsafe sqlite3_column_blob(handle, column)
+        let count = Int(unsafe sqlite3_column_bytes(handle, column))
+        if unsafe base == nil && count > 0 { throw .sqlite(SQLITE_NOMEM) }
+        let buffer = unsafe UnsafeRawBufferPointer(start: base, count: count)
+        return try unsafe body(Span<UInt8>(_unsafeBytes: buffer))
+    }
+
+    func blob(_ column: Int32) throws(StoreError) -> [UInt8] {
+        try withBlob(column) { (bytes) throws(StoreError) in [UInt8](copying: bytes) }
+    }
+
+    func text(_ column: Int32) throws(StoreError) -> String {
+        guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT,
+            let text = unsafe sqlite3_column_text(handle, column)
+        else { throw .vaultCorrupted("a value is of another type") }
+        let count = Int(unsafe sqlite3_column_bytes(handle, column))
+        let buffer = unsafe UnsafeBufferPointer(start: text, count: count)
+        guard let string = unsafe String(validating: buffer, as: UTF8.self) else {
+            throw .vaultCorrupted("a value is no UTF-8")
+        }
+        return string
+    }
+
+    func number(_ column: Int32) -> Int { Int(unsafe sqlite3_column_int64(handle, column)) }
+}
+
+extension [UInt8] {
+    init(copying span: Span<UInt8>) {
+        self = unsafe span.withUnsafeBufferPointer { unsafe Array($0) }
+    }
+}

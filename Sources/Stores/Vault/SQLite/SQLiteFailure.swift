@@ -1,0 +1,56 @@
+internal import CSQLite
+internal import Credentials
+internal import RedactedLog
+
+extension StoreError {
+    /// Says what an extended result code of SQLite means for a vault (sqlite.org/rescode.html).
+    static func sqlite(_ code: Int32) -> StoreError {
+        let platform = PlatformCode(
+            domain: LoggableText(reviewed: "a word of ours", unredacted: "sqlite"), number: Int(code))
+        func error(_ code: Code, _ cause: LogMessage, hint: LogMessage? = nil) -> StoreError {
+            StoreError(code, cause, hint: hint, platform: platform)
+        }
+        switch code {
+        case SQLite.ioDamaged, SQLite.ioShortRead, SQLite.ioFileSystemDamaged: return damaged(platform)
+        case SQLite.ioRead, SQLite.ioSize, SQLite.ioAccess, SQLite.ioLock, SQLite.ioReadLock, SQLite.ioUnlock:
+            return error(.unavailable, "the vault's file can't be read")
+        default: break
+        }
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED: return error(.busy, "another process is using the vault")
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH:
+            return damaged(platform)
+        case SQLITE_FULL:
+            return error(.cannotWrite, "the disk with the vault is full", hint: "free some space; nothing was changed")
+        case SQLITE_IOERR:
+            return error(.cannotWrite, "the system could not write the vault; the old content stays")
+        case SQLITE_READONLY:
+            return error(.cannotWrite, "the vault can't be written", hint: "is its file system mounted read-only?")
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: return error(.permissionDenied, "the vault can't be opened")
+        case SQLITE_TOOBIG: return error(.tooLarge, "the row is larger than a vault takes")
+        case SQLITE_NOMEM: return error(.unavailable, "there is not enough memory for the vault")
+        case SQLITE_INTERRUPT: return .cancelled
+        default: return error(.unavailable, "the vault's engine refused")
+        }
+    }
+
+    private static func damaged(_ platform: PlatformCode) -> StoreError {
+        StoreError(
+            .corrupted, "the vault's file is damaged",
+            hint: "run `latchkey vault verify`, and restore a backup", platform: platform)
+    }
+}
+
+/// Result codes that are macros too complex for the importer (sqlite.org/rescode.html).
+enum SQLite {
+    static let ioRead = SQLITE_IOERR | (1 << 8)
+    static let ioShortRead = SQLITE_IOERR | (2 << 8)
+    static let ioSize = SQLITE_IOERR | (7 << 8)
+    static let ioUnlock = SQLITE_IOERR | (8 << 8)
+    static let ioReadLock = SQLITE_IOERR | (9 << 8)
+    static let ioAccess = SQLITE_IOERR | (13 << 8)
+    static let ioLock = SQLITE_IOERR | (15 << 8)
+    static let ioWrite = SQLITE_IOERR | (3 << 8)
+    static let ioDamaged = SQLITE_IOERR | (32 << 8)
+    static let ioFileSystemDamaged = SQLITE_IOERR | (33 << 8)
+}

@@ -1,0 +1,61 @@
+internal import CSQLite
+internal import Credentials
+internal import Synchronization
+
+/// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers never
+/// write, and no copy of an old row stays in a log.
+final class SQLiteRowTable: RowTable {
+    let path: String
+    /// Lends to one reading task at a time; a look-up takes microseconds.
+    private let reader: Mutex<SQLiteSession>
+    /// Opened at the first write.
+    private let writer = Mutex<SQLiteSession?>(nil)
+
+    static let applicationID = 0x4C4B_5631  // "LKV1"
+
+    /// Opens the table in an existing file whose path was checked.
+    init(path: String) throws(StoreError) {
+        self.path = path
+        reader = Mutex(try SQLiteSession(SQLiteConnection(path: path, role: .reader)))
+    }
+
+    /// Writes a new table with these records into an empty file.
+    static func create(path: String, records: [NamedRecord]) throws(StoreError) {
+        let connection = try SQLiteConnection(path: path, role: .creator)
+        try connection.execute("PRAGMA application_id = \(applicationID); BEGIN IMMEDIATE")
+        for table in SQLiteSession.schema { try connection.execute(table.sql) }
+        let session = try SQLiteSession(connection)
+        for record in records { try session.put(record: record.name, record.content) }
+        try connection.execute("COMMIT")
+    }
+
+    func read<Result: ~Copyable & Sendable>(
+        _ body: (SQLiteSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try reader.withLock { (session) throws(StoreError) -> Result in try session.snapshot(body) }
+    }
+
+    func write<Result: Sendable>(
+        _ patience: Patience, _ body: (SQLiteSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try writer.withLock { (present) throws(StoreError) -> Result in
+            try patience.check()
+            let session: SQLiteSession
+            if let present {
+                session = present
+            } else {
+                session = try patience.retry { () throws(StoreError) in
+                    try SQLiteSession(SQLiteConnection(path: path, role: .writer))
+                }
+                present = session
+            }
+            return try session.transaction(patience, body)
+        }
+    }
+
+    func separate() throws(StoreError) -> SQLiteRowTable { try SQLiteRowTable(path: path) }
+
+    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
+        try reader.withLock { (session) throws(StoreError) in try session.damage(patience) }
+    }
+}

@@ -1,0 +1,201 @@
+internal import Credentials
+internal import RedactedLog
+
+/// A connection with the statements that are prepared on it.
+final class SQLiteSession: RowTransaction, @unchecked Sendable {
+    // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
+    private let connection: SQLiteConnection
+    private let begin, end, readItem, readItems, readRecord: SQLiteStatement
+    private lazy var writing: Result<WriteStatements, StoreError> = WriteStatements.prepare(on: connection)
+
+    /// The file's whole schema: anything else in it is refused.
+    static let schema: [(name: String, sql: String)] = [
+        (
+            "items",
+            "CREATE TABLE items(lookup BLOB PRIMARY KEY, metadata BLOB NOT NULL, secret BLOB NOT NULL) WITHOUT ROWID"
+        ),
+        ("records", "CREATE TABLE records(name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID"),
+    ]
+
+    init(_ connection: SQLiteConnection) throws(StoreError) {
+        self.connection = connection
+        try Self.checkSchema(connection)
+        begin = try connection.prepare("BEGIN")
+        end = try connection.prepare("COMMIT")
+        readItem = try connection.prepare("SELECT metadata, secret FROM items WHERE lookup = ?1")
+        readItems = try connection.prepare(
+            "SELECT lookup, metadata FROM items WHERE lookup > ?1 ORDER BY lookup LIMIT ?2")
+        readRecord = try connection.prepare("SELECT content FROM records WHERE name = ?1")
+    }
+
+    private static func checkSchema(_ connection: SQLiteConnection) throws(StoreError) {
+        let statement = try connection.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name LIMIT 3")
+        var found: [(name: String, sql: String)] = []
+        while try statement.step() { found.append((try statement.text(0), try statement.text(1))) }
+        guard found.count == schema.count, zip(found, schema).allSatisfy({ $0.name == $1.name && $0.sql == $1.sql })
+        else { throw .vaultCorrupted("its tables are not those of a vault") }
+    }
+
+    // MARK: - Transactions
+
+    /// Lends a consistent view; throws `busy` at once when a writer has the file.
+    func snapshot<Result: ~Copyable & Sendable>(
+        _ body: (SQLiteSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try begin.run()
+        do throws(StoreError) {
+            let result = try body(self)
+            try end.run()
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Commits what `body` does, or undoes it when anything throws. Waits for other writers and for readers.
+    func transaction<Result: Sendable>(
+        _ patience: Patience, _ body: (SQLiteSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let writing = try writing.get()
+        try patience.retry { () throws(StoreError) in try writing.begin.run() }
+        do throws(StoreError) {
+            let result = try body(self)
+            // Refused while others read; the transaction stays open, and no new reader is let in meanwhile.
+            try patience.retry { () throws(StoreError) in try end.run() }
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    private func rollBack() {
+        readItem.reset()
+        readItems.reset()
+        readRecord.reset()
+        // Refused only where SQLite has rolled back by itself; the connection is checked instead of the status.
+        try? connection.execute("ROLLBACK")
+        precondition(connection.isIdle, "SQLite kept a transaction open")
+    }
+
+    // MARK: - Reading
+
+    func withItem<Result: ~Copyable>(
+        _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        try readItem.bind(1, lookup)
+        guard try readItem.step() else { return nil }
+        defer { readItem.reset() }
+        return try readItem.withBlob(0) { (metadata) throws(StoreError) -> Result in
+            try readItem.withBlob(1) { (secret) throws(StoreError) -> Result in try body(metadata, secret) }
+        }
+    }
+
+    func items(after lookup: [UInt8]?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        defer { readItems.reset() }
+        try readItems.bind(1, lookup ?? [])
+        try readItems.bind(2, limit)
+        var items: [ItemHeading] = []
+        while try readItems.step() {
+            items.append(ItemHeading(lookup: try readItems.blob(0), metadata: try readItems.blob(1)))
+        }
+        return items
+    }
+
+    func record(_ name: String) throws(StoreError) -> [UInt8]? {
+        defer { readRecord.reset() }
+        try readRecord.bind(1, name)
+        return try readRecord.step() ? try readRecord.blob(0) : nil
+    }
+
+    func records() throws(StoreError) -> [NamedRecord] {
+        let statement = try connection.prepare("SELECT name, content FROM records ORDER BY name LIMIT ?1")
+        try statement.bind(1, Manifest.maximumRecordCount + 1)
+        var records: [NamedRecord] = []
+        while try statement.step() {
+            let record = NamedRecord(name: try statement.text(0), content: try statement.blob(1))
+            if record.name != Manifest.recordName { records.append(record) }
+        }
+        return records
+    }
+
+    func changeMark() throws(StoreError) -> UInt32 { try connection.changeMark() }
+
+    // MARK: - Writing
+
+    func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
+        let statement = try writing.get().putItem
+        try statement.bind(1, lookup)
+        try statement.bind(2, metadata)
+        try statement.bind(3, secret)
+        try statement.run()
+        // The statement would keep its copy of the row until the next one.
+        statement.clear()
+    }
+
+    func remove(_ lookup: [UInt8]) throws(StoreError) {
+        let statement = try writing.get().removeItem
+        try statement.bind(1, lookup)
+        try statement.run()
+    }
+
+    func put(record name: String, _ content: [UInt8]) throws(StoreError) {
+        let statement = try writing.get().putRecord
+        try statement.bind(1, name)
+        try statement.bind(2, content)
+        try statement.run()
+    }
+
+    func remove(record name: String) throws(StoreError) {
+        let statement = try writing.get().removeRecord
+        try statement.bind(1, name)
+        try statement.run()
+    }
+
+    // MARK: - Damage
+
+    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
+        try snapshot { (session) throws(StoreError) -> [TableDamage] in
+            _ = try session.record(Manifest.recordName)
+            let pages = try session.connection.checkPages(patience)
+            var damage = pages.damaged.map { TableDamage(kind: .page, position: $0) }
+            let count = try session.connection.prepare("PRAGMA page_count")
+            if try count.step(), count.number(0) * PageSealedFiles.pageByteCount != pages.fileByteCount {
+                damage.append(TableDamage(kind: .length, position: count.number(0)))
+            }
+            count.reset()
+            try patience.check()
+            let structure = try session.connection.prepare("PRAGMA integrity_check(1)")
+            if try structure.step(), try structure.text(0) != "ok" {
+                damage.append(TableDamage(kind: .structure, position: 0))
+            }
+            structure.reset()
+            return damage
+        }
+    }
+}
+
+/// The statements of a connection that writes.
+private struct WriteStatements {
+    let begin, putItem, removeItem, putRecord, removeRecord: SQLiteStatement
+
+    static func prepare(on connection: SQLiteConnection) -> Result<WriteStatements, StoreError> {
+        Result { () throws(StoreError) in
+            WriteStatements(
+                begin: try connection.prepare("BEGIN IMMEDIATE"),
+                putItem: try connection.prepare(
+                    """
+                    INSERT INTO items(lookup, metadata, secret) VALUES(?1, ?2, ?3) ON CONFLICT(lookup) \
+                    DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret
+                    """),
+                removeItem: try connection.prepare("DELETE FROM items WHERE lookup = ?1"),
+                putRecord: try connection.prepare(
+                    """
+                    INSERT INTO records(name, content) VALUES(?1, ?2) ON CONFLICT(name) \
+                    DO UPDATE SET content = excluded.content
+                    """),
+                removeRecord: try connection.prepare("DELETE FROM records WHERE name = ?1"))
+        }
+    }
+}

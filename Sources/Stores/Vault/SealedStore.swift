@@ -1,0 +1,319 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+internal import Synchronization
+
+/// A credential store of sealed rows over any row table.
+///
+/// Reads run on the caller; writes run on a thread of the store's own.
+final class SealedStore<Table: RowTable>: CredentialStore {
+    let identity: StoreIdentity
+    let capabilities = StoreCapabilities(
+        isPersistent: true, canLock: false, reportsChanges: false, hasAtomicConditions: true,
+        hasVersionsInListing: true, maximumSecretByteCount: SealedSize.maximumSecretByteCount)
+
+    let table: Table
+    let root: RootKeys
+    let worker: WorkThread
+    let now: @Sendable () -> UnixTime
+    private let known: Mutex<KnownState>
+
+    /// What was last seen of the vault: valid until the table's mark changes.
+    struct KnownState: Sendable {
+        /// The current one first.
+        var keys: [DataKeys]
+        var manifest: Manifest
+        var mark: UInt32
+    }
+
+    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once.
+    init(
+        table: Table, root: RootKeys, identity: StoreIdentity, worker: WorkThread,
+        now: @escaping @Sendable () -> UnixTime
+    ) throws(StoreError) {
+        self.table = table
+        self.root = root
+        self.identity = identity
+        self.worker = worker
+        self.now = now
+        known = Mutex(
+            try table.read { (view) throws(StoreError) in
+                let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
+                let keys = try Self.checkedKeys(view, manifest, root)
+                return KnownState(keys: keys, manifest: manifest, mark: try view.changeMark())
+            })
+    }
+
+    /// The records of a new, empty vault but its slots.
+    static func newRecords(_ root: RootKeys) throws(StoreError) -> [NamedRecord] {
+        let keys = DataKeys(try Sealing.randomKey(as: DataKey.self), number: 1, vault: root.vault)
+        return [
+            NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(root.vault)),
+            NamedRecord(name: DataKeyRecord.recordName, content: try DataKeyRecord.seal([keys], root: root)),
+        ]
+    }
+
+    // MARK: - One credential
+
+    func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        try await waiting(until: deadline) { () throws(StoreError) -> CredentialRecord<Purpose>? in
+            try current { (view, state) throws(StoreError) -> CredentialRecord<Purpose>? in
+                for keys in state.keys {
+                    if let record = try Self.find(key, under: keys, in: view, as: purpose) { return record }
+                }
+                return nil
+            }
+        }
+    }
+
+    private static func find<Purpose: SecretPurpose>(
+        _ key: CredentialKey, under keys: DataKeys, in view: Table.View, as purpose: Purpose.Type
+    ) throws(StoreError) -> CredentialRecord<Purpose>? {
+        let lookup = keys.lookup(of: key)
+        return try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> CredentialRecord<Purpose> in
+            let metadata = try openMetadata(sealed, of: key, at: lookup, keys)
+            return CredentialRecord(
+                metadata: metadata.credentialMetadata, version: metadata.version, contentType: metadata.contentType,
+                secret: try keys.openSecret(secret, of: metadata, at: lookup, as: purpose))
+        }
+    }
+
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion {
+        guard secret.byteCount <= capabilities.maximumSecretByteCount else {
+            throw StoreError(
+                .tooLarge,
+                "the secret has \(secret.byteCount) bytes, and a vault takes \(capabilities.maximumSecretByteCount)")
+        }
+        guard (options.label?.utf8.count ?? 0) <= SealedSize.maximumLabelByteCount else {
+            throw StoreError(.tooLarge, "the label is longer than \(SealedSize.maximumLabelByteCount) bytes")
+        }
+        let kept = KeptSecret(secret.duplicate())
+        return try await change(until: deadline) { [now] (transaction, state, manifest) throws(StoreError) in
+            let old = try Self.present(key, in: transaction, state)
+            try Self.check(options.condition, against: old?.metadata)
+            let version = CredentialVersion(bytes: try Sealing.randomOctets(ItemMetadata.versionByteCount))
+            let time = now()
+            let created = old?.metadata.created ?? time
+            let metadata = ItemMetadata(
+                key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
+                created: created, modified: max(created, time), version: version, contentType: options.contentType,
+                secretByteCount: kept.secret.byteCount)
+            if let old {
+                try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: self.root)
+                if old.keys.number != state.keys[0].number { try transaction.remove(old.lookup) }
+            }
+            let keys = state.keys[0]
+            let lookup = keys.lookup(of: key)
+            let sealed = try keys.seal(metadata, at: lookup)
+            try transaction.put(
+                lookup, metadata: sealed, secret: try keys.seal(kept.secret, version: version, at: lookup))
+            manifest.add(lookup: lookup, metadata: sealed, root: self.root)
+            return version
+        }
+    }
+
+    func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool {
+        try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
+            let old = try Self.present(key, in: transaction, state)
+            try Self.check(condition, against: old?.metadata)
+            guard let old else { return false }
+            try transaction.remove(old.lookup)
+            try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: self.root)
+            return true
+        }
+    }
+
+    // MARK: - All credentials
+
+    static var pageSize: Int { 100 }
+    /// How many rows one page looks at for a single service: names are sealed, so each is opened.
+    static var pageEffort: Int { 500 }
+
+    func page(
+        service: String?, after cursor: ListingCursor?, deadline: Deadline
+    ) async throws(StoreError) -> ListingPage {
+        try await waiting(until: deadline) { () throws(StoreError) in
+            try current { (view, state) throws(StoreError) in
+                let limit = service == nil ? Self.pageSize : Self.pageEffort
+                let items = try view.items(after: cursor?.bytes, limit: limit)
+                var entries: [CredentialMetadata] = []
+                var last: [UInt8]?
+                for item in items {
+                    last = item.lookup
+                    let metadata = try Self.openMetadata(item, state).metadata
+                    if let service, !metadata.key.service.utf8.elementsEqual(service.utf8) { continue }
+                    entries.append(metadata.credentialMetadata)
+                    if entries.count == Self.pageSize { break }
+                }
+                let isAtEnd = items.count < limit && last == items.last?.lookup
+                return ListingPage(entries: entries, next: isAtEnd ? nil : last.map { ListingCursor(bytes: $0) })
+            }
+        }
+    }
+
+    // MARK: - Opening rows
+
+    /// An item in the table, with what is needed to take it out of the manifest.
+    struct PresentItem {
+        let lookup: [UInt8]
+        let sealed: [UInt8]
+        let metadata: ItemMetadata
+        let keys: DataKeys
+    }
+
+    private static func present(
+        _ key: CredentialKey, in transaction: Table.Transaction, _ state: KnownState
+    ) throws(StoreError) -> PresentItem? {
+        for keys in state.keys {
+            let lookup = keys.lookup(of: key)
+            let item = try transaction.withItem(lookup) { (sealed, _) throws(StoreError) in
+                PresentItem(
+                    lookup: lookup, sealed: [UInt8](copying: sealed),
+                    metadata: try openMetadata(sealed, of: key, at: lookup, keys), keys: keys)
+            }
+            if let item { return item }
+        }
+        return nil
+    }
+
+    private static func openMetadata(
+        _ sealed: Span<UInt8>, of key: CredentialKey, at lookup: [UInt8], _ keys: DataKeys
+    ) throws(StoreError) -> ItemMetadata {
+        guard let bytes = keys.openMetadata(sealed, at: lookup), let metadata = ItemMetadata.decode(bytes),
+            metadata.key == key
+        else { throw .damagedItem }
+        return metadata
+    }
+
+    static func openMetadata(
+        _ item: ItemHeading, _ state: KnownState
+    ) throws(StoreError) -> (metadata: ItemMetadata, keys: DataKeys) {
+        for keys in state.keys {
+            guard let bytes = keys.openMetadata(item.metadata.span, at: item.lookup) else { continue }
+            guard let metadata = ItemMetadata.decode(bytes), keys.lookup(of: metadata.key) == item.lookup else { break }
+            return (metadata, keys)
+        }
+        throw .damagedItem
+    }
+
+    private static func check(_ condition: WriteCondition, against old: ItemMetadata?) throws(StoreError) {
+        switch condition {
+        case .none: return
+        case .absent where old == nil: return
+        case .matches(let version) where old?.version == version: return
+        case .absent:
+            throw StoreError(.conflict, "there is a credential already", hint: "read it, or save without a condition")
+        case .matches:
+            throw StoreError(.conflict, "the credential was changed since it was read", hint: "read it again")
+        }
+    }
+
+    // MARK: - States
+
+    /// Lends the current view with the state that belongs to it.
+    func current<Result: ~Copyable & Sendable>(
+        _ body: (Table.View, KnownState) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let last = known.withLock { $0 }
+        return try table.read { (view) throws(StoreError) -> Result in
+            // The mark is good once the view has begun, so the body runs first; it seldom has to run again.
+            let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
+            let mark = try view.changeMark()
+            if mark == last.mark { return try first.get() }
+            let fresh = try refresh(view, after: last, mark: mark)
+            known.withLock { if $0.manifest.generation <= fresh.manifest.generation { $0 = fresh } }
+            return try body(view, fresh)
+        }
+    }
+
+    private func refresh(
+        _ view: some RowView, after last: KnownState, mark: UInt32
+    ) throws(StoreError) -> KnownState {
+        let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
+        guard manifest.generation >= last.manifest.generation else {
+            throw .vaultCorrupted("it went back to an older state while it was open")
+        }
+        let keys =
+            manifest.recordsDigest == last.manifest.recordsDigest
+            ? last.keys : try Self.checkedKeys(view, manifest, root)
+        return KnownState(keys: keys, manifest: manifest, mark: mark)
+    }
+
+    /// Compares all records with the manifest and returns the data keys among them.
+    private static func checkedKeys(
+        _ view: some RowView, _ manifest: Manifest, _ root: RootKeys
+    ) throws(StoreError) -> [DataKeys] {
+        let records = try view.records()
+        guard records.count <= Manifest.maximumRecordCount,
+            Manifest.digest(records, root: root) == manifest.recordsDigest,
+            let keys = records.first(where: { $0.name == DataKeyRecord.recordName })
+        else { throw .vaultCorrupted("its records are not those of its manifest") }
+        return try DataKeyRecord.open(keys.content, root: root)
+    }
+
+    /// Runs a change as one transaction with its manifest. A change that leaves the manifest alone writes nothing.
+    func change<Result: Sendable>(
+        until deadline: Deadline,
+        _ body:
+            @escaping @Sendable (Table.Transaction, KnownState, inout Manifest) throws(StoreError) ->
+            Result
+    ) async throws(StoreError) -> Result {
+        try await worker.run(until: deadline) { (patience) throws(StoreError) in
+            let (result, manifest) = try self.table.write(patience) {
+                (transaction) throws(StoreError) -> (Result, Manifest) in
+                let state = try self.refresh(transaction, after: self.known.withLock { $0 }, mark: 0)
+                var manifest = state.manifest
+                let result = try body(transaction, state, &manifest)
+                if manifest != state.manifest {
+                    manifest.generation += 1
+                    try transaction.put(record: Manifest.recordName, try manifest.seal(self.root))
+                }
+                return (result, manifest)
+            }
+            // An older state than this one is a replay from now on. The mark stays: the next read looks anew.
+            self.known.withLock {
+                if $0.manifest.generation < manifest.generation, $0.manifest.recordsDigest == manifest.recordsDigest {
+                    $0.manifest = manifest
+                }
+            }
+            return result
+        }
+    }
+
+    /// Runs a read on the caller and, while a writer has the table, again after a short sleep.
+    func waiting<Result: ~Copyable & Sendable>(
+        until deadline: Deadline, _ body: () throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        if Task.isCancelled { throw .cancelled }
+        if deadline.hasPassed { throw .timedOut }
+        var pause = Duration.microseconds(200)
+        while true {
+            do throws(StoreError) {
+                return try body()
+            } catch  where error.code == .busy {
+                if deadline.hasPassed { throw .vaultBusy }
+            }
+            do {
+                try await Task.sleep(for: min(pause, deadline.remaining))
+            } catch {
+                throw .cancelled
+            }
+            pause = min(pause * 2, .milliseconds(5))
+        }
+    }
+}
+
+/// A copy of a secret on its way to the store's thread.
+private final class KeptSecret<Purpose: SecretPurpose>: Sendable {
+    let secret: Secret<Purpose>
+
+    init(_ secret: consuming Secret<Purpose>) {
+        self.secret = secret
+    }
+}

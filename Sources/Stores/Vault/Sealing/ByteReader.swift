@@ -1,0 +1,58 @@
+/// Reads little-endian fields from bytes that nobody vouches for: each read is bounded, and `nil` at the end.
+struct ByteReader {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var remainingByteCount: Int { bytes.count - offset }
+
+    mutating func take(_ count: Int) -> [UInt8]? {
+        guard count >= 0, count <= remainingByteCount else { return nil }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    mutating func integer<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
+        let count = Number.bitWidth / 8
+        guard count <= remainingByteCount else { return nil }
+        var value: Number = 0
+        for index in 0..<count { value |= Number(truncatingIfNeeded: bytes[offset + index]) << Number(index * 8) }
+        offset += count
+        return value
+    }
+
+    /// Text with its length before it.
+    mutating func text<Length: FixedWidthInteger>(length: Length.Type, atMost limit: Int) -> String? {
+        guard let count = integer(Length.self), Int(count) <= limit, let bytes = take(Int(count)) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Whether everything left is zero, as padding is.
+    func onlyPaddingIsLeft() -> Bool { bytes[offset...].allSatisfy { $0 == 0 } }
+
+    var isAtEnd: Bool { remainingByteCount == 0 }
+}
+
+/// Writes what `ByteReader` reads.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ more: [UInt8]) { bytes += more }
+
+    mutating func append<Number: FixedWidthInteger>(_ number: Number) {
+        for index in 0..<Number.bitWidth / 8 { bytes.append(UInt8(truncatingIfNeeded: number >> Number(index * 8))) }
+    }
+
+    mutating func append<Length: FixedWidthInteger>(_ text: String, length: Length.Type) {
+        append(Length(text.utf8.count))
+        bytes += Array(text.utf8)
+    }
+
+    mutating func pad(to count: Int) {
+        precondition(bytes.count <= count)
+        bytes += [UInt8](repeating: 0, count: count - bytes.count)
+    }
+}

@@ -1,0 +1,69 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+internal import Sodium
+
+// How items are looked up and sealed under a data key.
+
+extension DataKeys {
+    static let lookupByteCount = 32
+
+    /// Where an item is kept: a keyed hash of its name, so that the file shows no names and no equal services.
+    func lookup(of key: CredentialKey) -> [UInt8] {
+        var name = ByteWriter()
+        name.append(key.kind.name, length: UInt8.self)
+        name.append(key.service, length: UInt16.self)
+        name.append(key.account, length: UInt16.self)
+        return lookup.withExposedBytes { KeyedHash.digest(name.bytes.span, key: $0) }
+    }
+
+    // MARK: - Metadata
+
+    func seal(_ metadata: ItemMetadata, at lookup: [UInt8]) throws(StoreError) -> [UInt8] {
+        let plaintext = metadata.encode()
+        return try Sealing.seal(plaintext.span, associatedData: metadataContext(lookup), key: self.metadata)
+    }
+
+    /// Opens an item's metadata, or returns `nil` when it isn't sealed under this key at this place.
+    func openMetadata(_ sealed: Span<UInt8>, at lookup: [UInt8]) -> [UInt8]? {
+        guard sealed.count <= SealedSize.maximumMetadataByteCount + Sealing.overheadByteCount else { return nil }
+        return Sealing.openPublic(sealed, associatedData: metadataContext(lookup), key: metadata)
+    }
+
+    private func metadataContext(_ lookup: [UInt8]) -> [UInt8] { [0x6D] + vault.bytes + lookup }
+
+    // MARK: - The secret
+
+    func seal<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, version: CredentialVersion, at lookup: [UInt8]
+    ) throws(StoreError) -> [UInt8] {
+        let padded = Secret<Purpose>(byteCount: SealedSize.bucket(secret.byteCount)) { out in
+            secret.withExposedBytes { bytes in for index in bytes.indices { out[index] = bytes[index] } }
+        }
+        return try padded.withExposedBytes { (bytes) throws(StoreError) in
+            try Sealing.seal(bytes, associatedData: secretContext(lookup, version), key: self.secret)
+        }
+    }
+
+    /// Opens an item's secret; throws `corrupted` when it doesn't belong to this place and version.
+    func openSecret<Purpose: SecretPurpose>(
+        _ sealed: Span<UInt8>, of metadata: ItemMetadata, at lookup: [UInt8], as purpose: Purpose.Type
+    ) throws(StoreError) -> Secret<Purpose> {
+        let capacity = SealedSize.bucket(metadata.secretByteCount)
+        guard sealed.count == capacity + Sealing.overheadByteCount else { throw .damagedItem }
+        return try Secret(capacity: capacity) { (out) throws(StoreError) in
+            let context = secretContext(lookup, metadata.version)
+            guard Sealing.open(sealed, associatedData: context, key: secret, into: &out) else { throw .damagedItem }
+            for index in metadata.secretByteCount..<capacity where out[index] != 0 { throw .damagedItem }
+            return metadata.secretByteCount
+        }
+    }
+
+    private func secretContext(_ lookup: [UInt8], _ version: CredentialVersion) -> [UInt8] {
+        [0x73] + vault.bytes + lookup + version.bytes
+    }
+}
+
+extension StoreError {
+    static var damagedItem: StoreError { .vaultCorrupted("an item can't be opened") }
+}

@@ -1,0 +1,123 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+internal import Sodium
+
+/// What belongs in a vault: its generation, how many items, and hashes over all items and records.
+///
+/// It is sealed and changes in each transaction. Reads check the row that they read; `verify` compares the whole table
+/// with the manifest and so notices rows that were deleted, replayed or duplicated behind the vault's back.
+///
+/// In clear: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32).
+struct Manifest: Sendable, Equatable {
+    /// Counts transactions.
+    var generation: UInt64 = 1
+    var itemCount: UInt64 = 0
+    var items = SetHash()
+    var recordsDigest: [UInt8]
+
+    static let recordName = "manifest"
+    /// The most records a vault has beside its manifest.
+    static let maximumRecordCount = 64
+    private static let byteCount = 81
+
+    func seal(_ root: RootKeys) throws(StoreError) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(UInt8(1))
+        writer.append(generation)
+        writer.append(itemCount)
+        for limb in items.limbs { writer.append(limb) }
+        writer.append(recordsDigest)
+        return try Sealing.seal(writer.bytes.span, associatedData: Self.context(root.vault), key: root.manifest)
+    }
+
+    static func open(_ record: [UInt8]?, root: RootKeys) throws(StoreError) -> Manifest {
+        guard let record else { throw .vaultCorrupted("it has no manifest") }
+        guard record.count == byteCount + Sealing.overheadByteCount,
+            let plaintext = Sealing.openPublic(record.span, associatedData: context(root.vault), key: root.manifest)
+        else { throw .vaultCorrupted("its manifest doesn't open") }
+        var reader = ByteReader(plaintext)
+        guard reader.integer(UInt8.self) == 1, let generation: UInt64 = reader.integer(),
+            let count: UInt64 = reader.integer(), let first: UInt64 = reader.integer(),
+            let second: UInt64 = reader.integer(), let third: UInt64 = reader.integer(),
+            let fourth: UInt64 = reader.integer(), let digest = reader.take(32), reader.isAtEnd
+        else { throw .vaultCorrupted("its manifest can't be read") }
+        return Manifest(
+            generation: generation, itemCount: count, items: SetHash(limbs: [first, second, third, fourth]),
+            recordsDigest: digest)
+    }
+
+    private static func context(_ vault: VaultID) -> [UInt8] { Array("manifest".utf8) + vault.bytes }
+
+    // MARK: - Hashes
+
+    /// The hash of one item: its place and its sealed metadata, which names the version that the secret is bound to.
+    static func digest(lookup: [UInt8], metadata: [UInt8], root: RootKeys) -> [UInt8] {
+        let message = lookup + metadata
+        return root.digest.withExposedBytes { KeyedHash.digest(message.span, key: $0) }
+    }
+
+    /// The hash of all records but the manifest, in the order of their names.
+    static func digest(_ records: [NamedRecord], root: RootKeys) -> [UInt8] {
+        var writer = ByteWriter()
+        for record in records {
+            writer.append(record.name, length: UInt16.self)
+            writer.append(UInt32(record.content.count))
+            writer.append(record.content)
+        }
+        return root.digest.withExposedBytes { KeyedHash.digest(writer.bytes.span, key: $0) }
+    }
+
+    mutating func add(lookup: [UInt8], metadata: [UInt8], root: RootKeys) {
+        items.add(Self.digest(lookup: lookup, metadata: metadata, root: root))
+        itemCount += 1
+    }
+
+    /// Takes an item out; throws `corrupted` when there are none left.
+    mutating func remove(lookup: [UInt8], metadata: [UInt8], root: RootKeys) throws(StoreError) {
+        guard itemCount > 0 else { throw .vaultCorrupted("its manifest counts no item") }
+        items.subtract(Self.digest(lookup: lookup, metadata: metadata, root: root))
+        itemCount -= 1
+    }
+}
+
+/// A hash of a set that can be updated item by item: the sum of keyed hashes modulo 2^256 (MSet-Add-Hash, Clarke et al.,
+/// Asiacrypt 2003).
+struct SetHash: Sendable, Equatable {
+    /// The least significant first.
+    fileprivate(set) var limbs: [UInt64] = [0, 0, 0, 0]
+
+    init() {}
+
+    init(limbs: [UInt64]) {
+        precondition(limbs.count == 4)
+        self.limbs = limbs
+    }
+
+    mutating func add(_ digest: [UInt8]) {
+        var carry = false
+        for (index, limb) in Self.limbs(of: digest).enumerated() {
+            let (sum, first) = limbs[index].addingReportingOverflow(limb)
+            let (total, second) = sum.addingReportingOverflow(carry ? 1 : 0)
+            limbs[index] = total
+            carry = first || second
+        }
+    }
+
+    mutating func subtract(_ digest: [UInt8]) {
+        var borrow = false
+        for (index, limb) in Self.limbs(of: digest).enumerated() {
+            let (difference, first) = limbs[index].subtractingReportingOverflow(limb)
+            let (total, second) = difference.subtractingReportingOverflow(borrow ? 1 : 0)
+            limbs[index] = total
+            borrow = first || second
+        }
+    }
+
+    private static func limbs(of digest: [UInt8]) -> [UInt64] {
+        precondition(digest.count == 32)
+        return (0..<4).map { limb in
+            (0..<8).reduce(0) { $0 | UInt64(digest[limb * 8 + $1]) << UInt64($1 * 8) }
+        }
+    }
+}

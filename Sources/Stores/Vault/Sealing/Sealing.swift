@@ -1,0 +1,79 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+internal import Sodium
+
+/// The key of one use inside a vault.
+enum VaultSubkey: SecretPurpose { static var name: StaticString { "vault subkey" } }
+
+/// Seals bytes as nonce (24) + XChaCha20-Poly1305 ciphertext + tag (16).
+enum Sealing {
+    static let overheadByteCount = XChaCha20Poly1305.nonceByteCount + XChaCha20Poly1305.tagByteCount
+
+    /// The subkey of one use: BLAKE2b-256 under `key` of "latchkey vault v1 ", the use's name and the vault's id.
+    static func subkey<Purpose: SecretPurpose>(
+        _ use: StaticString, of key: borrowing Secret<Purpose>, vault: VaultID
+    ) -> Secret<VaultSubkey> {
+        let message = Array("latchkey vault v1 \(use)".utf8) + vault.bytes
+        return Secret(byteCount: 32) { out in
+            key.withExposedBytes { KeyedHash.digest(message.span, key: $0, into: &out) }
+        }
+    }
+
+    static func seal(
+        _ plaintext: Span<UInt8>, associatedData: [UInt8], key: borrowing Secret<VaultSubkey>
+    ) throws(StoreError) -> [UInt8] {
+        let nonce = try randomOctets(XChaCha20Poly1305.nonceByteCount)
+        return key.withExposedBytes { key in
+            nonce
+                + XChaCha20Poly1305.seal(
+                    plaintext, associatedData: associatedData.span, nonce: nonce.span, key: key)
+        }
+    }
+
+    /// Opens into `plaintext`, which must be exactly `overheadByteCount` shorter; false when it doesn't open.
+    static func open(
+        _ sealed: Span<UInt8>, associatedData: [UInt8], key: borrowing Secret<VaultSubkey>,
+        into plaintext: inout MutableSpan<UInt8>
+    ) -> Bool {
+        guard sealed.count >= overheadByteCount else { return false }
+        return key.withExposedBytes { key in
+            XChaCha20Poly1305.open(
+                sealed.extracting(droppingFirst: XChaCha20Poly1305.nonceByteCount), associatedData: associatedData.span,
+                nonce: sealed.extracting(first: XChaCha20Poly1305.nonceByteCount), key: key, into: &plaintext)
+        }
+    }
+
+    /// Opens something that is no secret; `nil` when it doesn't open.
+    static func openPublic(
+        _ sealed: Span<UInt8>, associatedData: [UInt8], key: borrowing Secret<VaultSubkey>
+    ) -> [UInt8]? {
+        guard sealed.count >= overheadByteCount else { return nil }
+        var plaintext = [UInt8](repeating: 0, count: sealed.count - overheadByteCount)
+        var span = plaintext.mutableSpan
+        return open(sealed, associatedData: associatedData, key: key, into: &span) ? plaintext : nil
+    }
+
+    static func randomOctets(_ count: Int) throws(StoreError) -> [UInt8] {
+        do throws(RandomOctetsError) {
+            return try RandomOctets.array(count)
+        } catch {
+            throw StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+        }
+    }
+
+    static func randomKey<Purpose: SecretPurpose>(as purpose: Purpose.Type) throws(StoreError) -> Secret<Purpose> {
+        do throws(RandomSourceError) {
+            return try Secret<Purpose>.random(byteCount: 32)
+        } catch {
+            throw StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+        }
+    }
+}
+
+/// A vault's number: 16 random bytes, chosen when it is made and bound into everything that it seals. No secret.
+struct VaultID: Sendable, Hashable {
+    let bytes: [UInt8]
+
+    static func random() throws(StoreError) -> VaultID { VaultID(bytes: try Sealing.randomOctets(16)) }
+}

@@ -1,0 +1,163 @@
+public import Credentials
+internal import RedactedLog
+internal import Secrets
+
+extension VaultStore {
+    // MARK: - Making
+
+    /// Makes a new, empty vault with one key slot and opens it.
+    ///
+    /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing.
+    ///
+    /// - Parameters:
+    ///   - source: what opens the vault from now on. A key file must exist: see `VaultKeyFile.create(at:)`.
+    ///   - name: what people call the slot; `nil` for the kind's own name.
+    ///   - cost: for a passphrase.
+    ///
+    /// Throws `conflict` when there is something at `path`, `permissionDenied` when the place isn't this user's alone,
+    /// `cannotWrite`, or what is wrong with the key file.
+    public static func create(
+        at path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
+        cost: PassphraseCost = .standard, deadline: Deadline = .standard,
+        now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
+    ) async throws(StoreError) -> VaultStore {
+        let worker = WorkThread()
+        let kept = KeptSource(source.duplicate())
+        let name = name ?? (source.kind == .passphrase ? .passphrase : .keyFile)
+        return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
+            let place = try VaultPath.new(path)
+            let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+            let slot = try KeySlot.make(kept.source, name: name, cost: cost, created: now(), root: root)
+            try patience.check()
+            var records = try SealedStore<SQLiteRowTable>.newRecords(root) + [slot.encode()]
+            records.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            let manifest = Manifest(recordsDigest: Manifest.digest(records, root: root))
+            records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(root)))
+            try place.create { (temporary) throws(StoreError) in
+                try SQLiteRowTable.create(path: temporary, records: records)
+                try patience.check()
+            }
+            return try patience.retry { () throws(StoreError) in
+                try open(place, SQLiteRowTable(path: place.file), root, worker, now)
+            }
+        }
+    }
+
+    // MARK: - Opening
+
+    /// Opens an existing vault.
+    ///
+    /// A key file is read on the caller, in well under a millisecond; a passphrase is tried on a thread of the store's
+    /// own, slot after slot. A deadline that passes meanwhile is kept.
+    ///
+    /// Throws `unavailable` when there is no vault, `permissionDenied` when the file, its directory or the key file isn't
+    /// this user's alone, `wrongKey`, `corrupted`, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing
+    /// is changed, whatever is thrown.
+    public static func open(
+        at path: String, unlockedBy source: borrowing VaultKeySource, deadline: Deadline = .standard,
+        now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
+    ) async throws(StoreError) -> VaultStore {
+        if Task.isCancelled { throw .cancelled }
+        if deadline.hasPassed { throw .timedOut }
+        let worker = WorkThread()
+        if source.kind == .keyFile {
+            do throws(StoreError) {
+                return try unlock(path, source, worker, now)
+            } catch  where error.code == .busy {
+                // Someone is writing: wait where waiting costs nobody a thread.
+            }
+        }
+        let kept = KeptSource(source.duplicate())
+        return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
+            try patience.retry { () throws(StoreError) in
+                try unlock(path, kept.source, worker, now, patience)
+            }
+        }
+    }
+
+    /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
+    /// damaged or newer file. Asks nobody anything and changes nothing.
+    public static func probe(at path: String) throws(StoreError) {
+        let place = try VaultPath.existing(path)
+        do throws(StoreError) {
+            let table = try SQLiteRowTable(path: place.file)
+            _ = try table.read { (view) throws(StoreError) in
+                try IdentityRecord.decode(view.record(IdentityRecord.recordName))
+            }
+        } catch  where error.code == .busy {
+            // Someone is writing to it just now, so there is a vault.
+        }
+    }
+
+    private static func unlock(
+        _ path: String, _ source: borrowing VaultKeySource, _ worker: WorkThread,
+        _ now: @escaping @Sendable () -> UnixTime, _ patience: Patience? = nil
+    ) throws(StoreError) -> VaultStore {
+        let place = try VaultPath.existing(path)
+        let before = try place.status()
+        let table = try SQLiteRowTable(path: place.file)
+        let after = try place.status()
+        guard before.device == after.device, before.inode == after.inode else {
+            throw FileProblem.refuse("vault", place.file, "was exchanged while it was opened")
+        }
+        let (vault, records) = try table.read { (view) throws(StoreError) in
+            (try IdentityRecord.decode(view.record(IdentityRecord.recordName)), try view.records())
+        }
+        let slots = try KeySlot.all(in: records).filter { $0.kind == source.kind }
+        for slot in slots {
+            try patience?.check()
+            guard let root = try slot.unwrap(source, vault: vault) else { continue }
+            let keys = RootKeys(root, vault: vault)
+            if let patience {
+                // Argon2 isn't done again because a writer came in between.
+                return try patience.retry { () throws(StoreError) in try open(place, table, keys, worker, now) }
+            }
+            return try open(place, table, keys, worker, now)
+        }
+        throw .noSlotOpens(source.kind, tried: slots.count)
+    }
+
+    private static func open(
+        _ place: VaultPath, _ table: SQLiteRowTable, _ root: RootKeys, _ worker: WorkThread,
+        _ now: @escaping @Sendable () -> UnixTime
+    ) throws(StoreError) -> VaultStore {
+        let identity = StoreIdentity(backend: "vault", location: place.file)
+        return VaultStore(
+            rows: try SealedStore(table: table, root: root, identity: identity, worker: worker, now: now), path: place)
+    }
+}
+
+/// A key source on its way to the store's thread.
+final class KeptSource: Sendable {
+    let source: VaultKeySource
+
+    init(_ source: consuming VaultKeySource) {
+        self.source = source
+    }
+}
+
+extension KeySlot {
+    /// The slots among a vault's records that this version can use.
+    static func all(in records: [NamedRecord]) throws(StoreError) -> [KeySlot] {
+        guard records.count <= Manifest.maximumRecordCount else { throw .vaultCorrupted("it has too many records") }
+        var slots: [KeySlot] = []
+        for record in records where record.name.hasPrefix(recordPrefix) {
+            if let slot = try decode(record) { slots.append(slot) }
+        }
+        guard slots.count <= maximumCount else { throw .vaultCorrupted("it has too many key slots") }
+        return slots
+    }
+}
+
+extension StoreError {
+    fileprivate static func noSlotOpens(_ kind: KeySlotKind, tried count: Int) -> StoreError {
+        if count == 0 {
+            return .wrongKey("the vault has no \(kind) slot", hint: "open it with what it was made with")
+        }
+        return .wrongKey(
+            count == 1
+                ? "this doesn't open the vault's \(kind) slot"
+                : "this opens none of the vault's \(count) \(kind) slots",
+            hint: kind == .passphrase ? "type the passphrase again" : "name the key file that was made for this vault")
+    }
+}

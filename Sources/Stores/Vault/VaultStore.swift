@@ -1,0 +1,53 @@
+public import Credentials
+internal import RedactedLog
+public import Secrets
+
+/// Keeps credentials in one encrypted file.
+///
+/// The file shows no name, label, time or secret without the key; sizes are padded. A wrong key, a truncated file or a
+/// flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save that
+/// returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
+///
+/// Reads run on the calling thread and take microseconds; writes run on a thread of the store's own.
+public final class VaultStore: CredentialStore {
+    let rows: SealedStore<SQLiteRowTable>
+    let path: VaultPath
+
+    init(rows: SealedStore<SQLiteRowTable>, path: VaultPath) {
+        self.rows = rows
+        self.path = path
+    }
+
+    /// `vault` and the file's canonical path.
+    public var identity: StoreIdentity { rows.identity }
+
+    public var capabilities: StoreCapabilities { rows.capabilities }
+
+    @discardableResult
+    public func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion {
+        try await rows.save(secret, for: key, options: options, deadline: deadline)
+    }
+
+    public func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        try await rows.read(key, as: purpose, deadline: deadline)
+    }
+
+    @discardableResult
+    public func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool {
+        try await rows.delete(key, condition: condition, deadline: deadline)
+    }
+
+    /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a page
+    /// may be empty before the end.
+    public func page(
+        service: String?, after cursor: ListingCursor?, deadline: Deadline
+    ) async throws(StoreError) -> ListingPage {
+        try await rows.page(service: service, after: cursor, deadline: deadline)
+    }
+}

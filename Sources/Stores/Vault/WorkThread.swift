@@ -1,0 +1,189 @@
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+internal import Synchronization
+
+/// A thread of a store's own, for what blocks: commits, waits for other processes, Argon2.
+///
+/// Tasks wait for it without holding a thread of theirs. It starts with the first piece of work and ends with the store.
+final class WorkThread: Sendable {
+    private let queue = Queue()
+    private let started = Mutex(false)
+
+    deinit {
+        queue.stop()
+    }
+
+    /// Runs `body` on the thread, after what was asked for before.
+    ///
+    /// When the deadline passes or the task is cancelled, work that has not begun is dropped; work that has begun finds
+    /// out through its `Patience`, and its outcome is waited for, so that a refused save never happened. With
+    /// `leavesBehind` the caller goes on at once instead, and the outcome is dropped.
+    func run<Result: Sendable>(
+        until deadline: Deadline, leavesBehind: Bool = false,
+        _ body: @escaping @Sendable (Patience) throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        if Task.isCancelled { throw .cancelled }
+        if deadline.hasPassed { throw .timedOut }
+        try start()
+        let patience = Patience(deadline)
+        let answer = Answer<Result>()
+        let job = Job(leavesBehind: leavesBehind, patience: patience) {
+            answer.give(Swift.Result { () throws(StoreError) in try body(patience) })
+        } drop: {
+            answer.give(.failure($0))
+        }
+        let timer = Task {
+            try await Task.sleep(until: deadline.instant, clock: .continuous)
+            job.giveUp(.timedOut)
+        }
+        defer { timer.cancel() }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                answer.wait(continuation)
+                queue.add(job)
+            }
+        } onCancel: {
+            job.giveUp(.cancelled)
+        }
+        return try result.get()
+    }
+
+    private func start() throws(StoreError) {
+        try started.withLock { (started) throws(StoreError) in
+            if started { return }
+            var thread = pthread_t()
+            let retained = unsafe Unmanaged.passRetained(queue)
+            let status = unsafe pthread_create(
+                &thread, nil,
+                { argument in
+                    unsafe Unmanaged<Queue>.fromOpaque(argument!).takeRetainedValue().work()
+                    return nil
+                }, retained.toOpaque())
+            guard status == 0 else {
+                unsafe retained.release()
+                throw StoreError(.unavailable, "the system gave no thread", platform: .errno(status))
+            }
+            pthread_detach(thread)
+            started = true
+        }
+    }
+
+    // MARK: - Parts
+
+    /// A piece of work: waiting, running, or done with.
+    private final class Job: Sendable {
+        private enum Stage { case waiting, running, done }
+        private let stage = Mutex(Stage.waiting)
+        private let leavesBehind: Bool
+        private let patience: Patience
+        private let body: @Sendable () -> Void
+        private let drop: @Sendable (StoreError) -> Void
+
+        init(
+            leavesBehind: Bool, patience: Patience, body: @escaping @Sendable () -> Void,
+            drop: @escaping @Sendable (StoreError) -> Void
+        ) {
+            self.leavesBehind = leavesBehind
+            self.patience = patience
+            self.body = body
+            self.drop = drop
+        }
+
+        func run() {
+            let begins = stage.withLock { stage in
+                guard stage == .waiting else { return false }
+                stage = .running
+                return true
+            }
+            if begins { body() }
+        }
+
+        func giveUp(_ error: StoreError) {
+            if error.code == .cancelled { patience.cancel() }
+            let drops = stage.withLock { stage in
+                guard stage == .waiting || leavesBehind else { return false }
+                if stage == .waiting { stage = .done }
+                return true
+            }
+            if drops { drop(error) }
+        }
+    }
+
+    /// The first answer reaches the waiting task, others are dropped.
+    private final class Answer<Value: Sendable>: Sendable {
+        private enum State {
+            case empty
+            case waiting(CheckedContinuation<Swift.Result<Value, StoreError>, Never>)
+            case given(Swift.Result<Value, StoreError>)
+            case taken
+        }
+        private let state = Mutex(State.empty)
+
+        func wait(_ continuation: CheckedContinuation<Swift.Result<Value, StoreError>, Never>) {
+            let early: Swift.Result<Value, StoreError>? = state.withLock { state in
+                guard case .given(let value) = state else {
+                    state = .waiting(continuation)
+                    return nil
+                }
+                state = .taken
+                return value
+            }
+            if let early { continuation.resume(returning: early) }
+        }
+
+        func give(_ value: Swift.Result<Value, StoreError>) {
+            let waiting = state.withLock { state -> CheckedContinuation<Swift.Result<Value, StoreError>, Never>? in
+                switch state {
+                case .empty:
+                    state = .given(value)
+                    return nil
+                case .waiting(let continuation):
+                    state = .taken
+                    return continuation
+                case .given, .taken: return nil
+                }
+            }
+            waiting?.resume(returning: value)
+        }
+    }
+
+    /// What the thread has to do; it outlives the store until its last job is done.
+    @safe private final class Queue: @unchecked Sendable {
+        // Sendable: the jobs stand behind a lock, and a semaphore may be used by any thread.
+        private let jobs = Mutex((waiting: [Job](), isStopped: false))
+        private let signal = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+        init() {
+            let status = unsafe sem_init(signal, 0, 0)
+            precondition(status == 0, "the system gave no semaphore")
+        }
+
+        deinit {
+            unsafe sem_destroy(signal)
+            unsafe signal.deallocate()
+        }
+
+        func add(_ job: Job) {
+            jobs.withLock { $0.waiting.append(job) }
+            unsafe sem_post(signal)
+        }
+
+        func stop() {
+            jobs.withLock { $0.isStopped = true }
+            unsafe sem_post(signal)
+        }
+
+        func work() {
+            while true {
+                while unsafe sem_wait(signal) != 0 {}
+                let next = jobs.withLock { jobs -> (job: Job?, ends: Bool) in
+                    let job = jobs.waiting.isEmpty ? nil : jobs.waiting.removeFirst()
+                    return (job, job == nil && jobs.isStopped)
+                }
+                next.job?.run()
+                if next.ends { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import Glibc
+internal import RedactedLog
+public import Secrets
+
+/// Shows a secret to the person at the terminal, on a line of its own: an authorization URL that has to be opened on
+/// another machine. `SecretPrompt` makes it.
+public struct TerminalSecretSink: SecretSink, ~Copyable {
+    public static var reason: StaticString { "the person has to carry it to a browser elsewhere" }
+
+    private let device: TerminalDevice
+
+    init(device: consuming TerminalDevice) {
+        self.device = device
+    }
+
+    /// Writes the bytes. Control characters among them throw `failed`, since they would act on the terminal.
+    public mutating func receive(_ bytes: Span<UInt8>) throws(PromptError) {
+        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F {
+            throw PromptError(problem: .failed(number: EILSEQ), question: "a line for the person")
+        }
+        var sink = FileDescriptorSecretSink(descriptor: device.descriptor)
+        do throws(FileDescriptorSecretSink.WriteFailure) {
+            try sink.receive(bytes)
+        } catch {
+            throw PromptError(problem: .failed(number: error.number), question: "a line for the person")
+        }
+        device.write("\n")
+    }
+}

@@ -1,0 +1,111 @@
+internal import Foundation
+internal import TestServices
+internal import Testing
+
+/// What a person at a terminal sees and types.
+@Suite struct PromptTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+    }
+
+    private func start(_ arguments: String..., terminal: PseudoTerminal) throws -> RunningProgram {
+        try BuiltProducts.latchkey().start(
+            arguments, environment: environment, folder: directory.path, terminal: terminal)
+    }
+
+    /// Answers questions in order and returns the run.
+    private func answer(
+        _ running: RunningProgram, _ terminal: PseudoTerminal, _ questions: (question: String, answer: String)...
+    ) async throws -> ProgramRun {
+        for (question, answer) in questions {
+            try await terminal.waitForQuestion(question, from: running)
+            terminal.type(answer)
+        }
+        return try await running.finish()
+    }
+
+    private func makeVault() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("vault", "init", terminal: terminal)
+        let run = try await answer(
+            running, terminal, ("New passphrase of the vault", "correct horse\r"), ("The same again", "correct horse\r")
+        )
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(!terminal.shown.contains("correct"))
+    }
+
+    @Test func `a new vault's passphrase is asked twice and opens it`() async throws {
+        try await makeVault()
+        let terminal = try PseudoTerminal()
+        let run = try await answer(
+            try start("list", terminal: terminal), terminal, ("Passphrase of the vault", "correct horse\r"))
+        #expect(run.status == 0, "\(run.errorText)")
+        let wrong = try PseudoTerminal()
+        let refused = try await answer(
+            try start("list", terminal: wrong), wrong, ("Passphrase of the vault", "battery staple\r"))
+        #expect(refused.status == 77)
+        #expect(refused.errorText.contains("[store.wrong-key]"))
+        #expect(wrong.echoes)
+    }
+
+    @Test func `two different passphrases make no vault`() async throws {
+        let terminal = try PseudoTerminal()
+        let run = try await answer(
+            try start("vault", "init", terminal: terminal), terminal, ("New passphrase of the vault", "one\r"),
+            ("The same again", "two\r"))
+        #expect(run.status == 65)
+        #expect(run.errorText.contains("the two answers are not the same"))
+        #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
+    }
+
+    @Test func `an empty passphrase makes no vault`() async throws {
+        let terminal = try PseudoTerminal()
+        let run = try await answer(
+            try start("vault", "init", terminal: terminal), terminal, ("New passphrase of the vault", "\r"),
+            ("The same again", "\r"))
+        #expect(run.status == 65)
+        #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
+    }
+
+    @Test func `control-C at a question ends with 130 and leaves the terminal as it was`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("vault", "init", terminal: terminal)
+        let run = try await answer(running, terminal, ("New passphrase of the vault", "half\u{3}"))
+        #expect(run.status == 130)
+        #expect(terminal.echoes)
+        #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    func `a signal at a question leaves the terminal as it was`(_ number: Int32) async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("vault", "init", terminal: terminal)
+        try await terminal.waitForQuestion("New passphrase of the vault", from: running)
+        running.signal(number)
+        let run = try await running.finish()
+        #expect(run.status == 128 + number)
+        #expect(terminal.echoes)
+    }
+
+    @Test func `a secret that is typed is asked for without echo`() async throws {
+        let key = directory / "key"
+        try await BuiltProducts.latchkey().run(
+            ["vault", "init", "--key-file", key], environment: environment
+        ).successful("vault init")
+        let withKey = environment.merging(["LATCHKEY_KEY_FILE": key]) { _, new in new }
+        let terminal = try PseudoTerminal()
+        // Standard input has to be the terminal; a shell puts it there.
+        let running = try Program("/bin/sh").start(
+            ["-c", "exec \(try BuiltProducts.latchkey().path) set example.org alice < /dev/tty"],
+            environment: withKey, terminal: terminal)
+        let run = try await answer(running, terminal, ("Secret for example.org/alice", "hunter2\r"))
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(!terminal.shown.contains("hunter2"))
+        let read = try await BuiltProducts.latchkey().run(["get", "example.org", "alice"], environment: withKey)
+        #expect(read.output == Array("hunter2".utf8))
+    }
+}

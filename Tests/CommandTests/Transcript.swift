@@ -1,0 +1,97 @@
+internal import Foundation
+internal import Testing
+
+/// A session at a shell as a file shows it:
+///
+///     # What it is about.
+///     $ printf hunter2 | latchkey set example.org alice
+///     $ latchkey get example.org bob
+///     ! latchkey: error: there is no secret for example.org/bob in vault DIR/data/latchkey/vault …
+///     ? 1
+///
+/// `$` starts a command for /bin/sh, `>` is a line of its standard output, `>|` one without a line break, `!` a line
+/// of its standard error, `?` its exit status (0 when left out). DIR stands for the test's directory; `…` matches any
+/// text within a line.
+struct Transcript: Sendable, CustomTestStringConvertible {
+    struct Step: Sendable {
+        var line: Int
+        var command: String
+        var output = ""
+        var errorOutput = ""
+        var status: Int32 = 0
+    }
+
+    let name: String
+    let steps: [Step]
+
+    var testDescription: String { name }
+
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+        "Transcripts")
+
+    /// All transcripts whose file begins with `prefix`; none at all is an error.
+    static func all(_ prefix: String = "") throws -> [Transcript] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasPrefix(prefix) && $0.hasSuffix(".txt") }.sorted()
+        guard !names.isEmpty else { throw Malformed(description: "there are no transcripts in \(folder.path)") }
+        return try names.map { try Transcript(name: $0) }
+    }
+
+    init(name: String) throws {
+        let text = try String(contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
+        try self.init(name: name, text: text)
+    }
+
+    init(name: String, text: String) throws {
+        var steps: [Step] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let rest = { (count: Int) in String(line.dropFirst(count)) }
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            if line.hasPrefix("$ ") {
+                steps.append(Step(line: index + 1, command: rest(2)))
+                continue
+            }
+            guard var step = steps.popLast() else {
+                throw Malformed(description: "\(name):\(index + 1) stands before the first command")
+            }
+            if line.hasPrefix(">| ") {
+                step.output += rest(3)
+            } else if line == ">" || line.hasPrefix("> ") {
+                step.output += rest(2) + "\n"
+            } else if line == "!" || line.hasPrefix("! ") {
+                step.errorOutput += rest(2) + "\n"
+            } else if line.hasPrefix("? "), let status = Int32(rest(2)) {
+                step.status = status
+            } else {
+                throw Malformed(description: "\(name):\(index + 1) starts with none of $ > >| ! ? #")
+            }
+            steps.append(step)
+        }
+        guard !steps.isEmpty else { throw Malformed(description: "\(name) has no command") }
+        self.name = name
+        self.steps = steps
+    }
+
+    struct Malformed: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Whether text is what a transcript expects, line by line.
+    static func matches(_ text: String, _ expected: String) -> Bool {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let patterns = expected.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.count == patterns.count && zip(lines, patterns).allSatisfy(matchesLine)
+    }
+
+    private static func matchesLine(_ line: Substring, _ pattern: Substring) -> Bool {
+        let pieces = pattern.components(separatedBy: "…")
+        guard pieces.count > 1 else { return line == pattern }
+        guard line.hasPrefix(pieces[0]) else { return false }
+        var rest = line.dropFirst(pieces[0].count)
+        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+            guard let found = rest.range(of: piece) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return rest.hasSuffix(pieces[pieces.count - 1])
+    }
+}

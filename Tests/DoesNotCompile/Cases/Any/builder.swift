@@ -1,0 +1,6 @@
+import Secrets
+
+func leak(_ value: consuming SecretBuilder) {
+    let hidden: Any = value  // expected-error {{value of type 'SecretBuilder' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

@@ -1,0 +1,6 @@
+import LoopbackHTTP
+
+func leak(_ value: consuming LoopbackRequest) {
+    let hidden: Any = value  // expected-error {{value of type 'LoopbackRequest' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

@@ -1,0 +1,6 @@
+import LoopbackHTTP
+
+func leak(_ value: consuming LoopbackResponse) {
+    let hidden: Any = value  // expected-error {{value of type 'LoopbackResponse' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

@@ -1,0 +1,8 @@
+import OAuth
+
+func exchange(_ callback: consuming ValidatedCallback) {}
+
+func leak(_ callback: consuming ValidatedCallback) {  // expected-error {{'callback' consumed more than once}}
+    exchange(callback)
+    exchange(callback)
+}

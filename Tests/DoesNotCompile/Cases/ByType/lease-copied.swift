@@ -1,0 +1,8 @@
+import Credentials
+
+func leak(_ lease: consuming Lease) -> [Int] {  // expected-error {{'lease' consumed more than once}}
+    let copy = lease
+    lease.release()
+    copy.release()
+    return []
+}

@@ -1,0 +1,6 @@
+import Credentials
+import Secrets
+
+func leak(_ value: consuming CredentialRecord<AccessToken>) {
+    print([value])  // expected-error {{generic struct 'Array' requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
+}

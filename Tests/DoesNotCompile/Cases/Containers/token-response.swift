@@ -1,0 +1,5 @@
+import OAuth
+
+func leak(_ value: consuming TokenResponse) {
+    print([value])  // expected-error {{generic struct 'Array' requires that 'TokenResponse' conform to 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import Secrets
+
+func show(_ token: borrowing Secret<AccessToken>) {
+    debugPrint(token.byteCount)
+}

@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ token: consuming Secret<AccessToken>) {
+    debugPrint(token)  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,18 @@
+import Credentials
+import HTTPTransport
+import LoopbackHTTP
+import OAuth
+import Secrets
+
+func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) -> String {
+    String(describing: key) + String(reflecting: token.memoryProtection) + String(token.byteCount)
+}
+
+func passOn(
+    _ url: consuming AuthorizationURL, _ answer: consuming RedirectAnswer, _ callback: consuming ValidatedCallback,
+    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ response: consuming TokenResponse,
+    _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
+    _ request: consuming HTTPRequest, _ reply: consuming HTTPResponse, _ asked: consuming LoopbackRequest,
+    _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
+    _ builder: consuming SecretBuilder
+) {}

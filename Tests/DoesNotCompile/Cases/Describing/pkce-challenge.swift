@@ -1,0 +1,5 @@
+import OAuth
+
+func leak(_ value: consuming PKCEChallenge) {
+    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'PKCEChallenge' conform to 'Copyable'}}
+}

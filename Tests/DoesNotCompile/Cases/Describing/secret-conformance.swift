@@ -1,0 +1,5 @@
+public import Secrets
+
+extension Secret: @retroactive CustomStringConvertible {  // expected-error {{type 'Secret<Purpose>' does not conform to protocol 'Copyable'}}
+    public var description: String { "" }
+}

@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ token: consuming Secret<AccessToken>) {
+    print(token.description)  // expected-error {{value of type 'Secret<AccessToken>' has no member 'description'}}
+}

@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ token: consuming Secret<AccessToken>) {
+    print(String(reflecting: token))  // expected-error {{initializer 'init(reflecting:)' requires that 'Secret<AccessToken>' conform to 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import OAuth
+
+func leak(_ value: consuming TokenResponse) {
+    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'TokenResponse' conform to 'Copyable'}}
+}

@@ -1,0 +1,24 @@
+import Foundation
+import Credentials
+import HTTPTransport
+import LoopbackHTTP
+import OAuth
+import Secrets
+
+struct Account: Encodable {
+    let name: String
+}
+
+func encode(_ token: borrowing Secret<AccessToken>, _ account: Account) throws -> Int {
+    UserDefaults.standard.set(token.byteCount, forKey: "byte count")
+    return try JSONEncoder().encode(account).count
+}
+
+func passOn(
+    _ url: consuming AuthorizationURL, _ answer: consuming RedirectAnswer, _ callback: consuming ValidatedCallback,
+    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ response: consuming TokenResponse,
+    _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
+    _ request: consuming HTTPRequest, _ reply: consuming HTTPResponse, _ asked: consuming LoopbackRequest,
+    _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
+    _ builder: consuming SecretBuilder
+) {}

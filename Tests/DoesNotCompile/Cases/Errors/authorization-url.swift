@@ -1,0 +1,5 @@
+import OAuth
+
+struct Failed: Error {
+    let value: AuthorizationURL  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'AuthorizationURL'}}
+}

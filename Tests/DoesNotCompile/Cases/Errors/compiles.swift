@@ -1,0 +1,29 @@
+import Credentials
+import HTTPTransport
+import LoopbackHTTP
+import OAuth
+import Secrets
+
+struct SignInFailed: Error {
+    let byteCount: Int
+}
+
+enum Refused: Error {
+    case tooShort(Int)
+}
+
+func fail(_ token: borrowing Secret<AccessToken>) throws {
+    assert(!token.isEmpty, "\(token.byteCount) bytes")
+    precondition(token.byteCount < 1000, "\(token.byteCount) bytes")
+    if token.byteCount < 8 { throw Refused.tooShort(token.byteCount) }
+    throw SignInFailed(byteCount: token.byteCount)
+}
+
+func passOn(
+    _ url: consuming AuthorizationURL, _ answer: consuming RedirectAnswer, _ callback: consuming ValidatedCallback,
+    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ response: consuming TokenResponse,
+    _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
+    _ request: consuming HTTPRequest, _ reply: consuming HTTPResponse, _ asked: consuming LoopbackRequest,
+    _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
+    _ builder: consuming SecretBuilder
+) {}

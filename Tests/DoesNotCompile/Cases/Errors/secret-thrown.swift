@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ token: consuming Secret<AccessToken>) throws {
+    throw token  // expected-error {{thrown expression type 'Secret<AccessToken>' does not conform to 'Error'}}
+}

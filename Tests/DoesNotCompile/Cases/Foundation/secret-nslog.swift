@@ -1,0 +1,6 @@
+import Foundation
+import Secrets
+
+func leak(_ token: consuming Secret<AccessToken>) {
+    NSLog("%@", token)  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'CVarArg'}}
+}

@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ token: borrowing Secret<AccessToken>) {
+    print(token.block)  // expected-error {{'block' is inaccessible due to 'private' protection level}}
+}

@@ -1,0 +1,7 @@
+import Secrets
+
+func send(_ token: borrowing Secret<AccessToken>) {}
+
+func leak(_ token: borrowing Secret<RefreshToken>) {
+    send(token)  // expected-error {{cannot convert value of type 'Secret<RefreshToken>' to expected argument type 'Secret<AccessToken>'}}
+}

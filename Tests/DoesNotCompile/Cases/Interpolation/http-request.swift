@@ -1,0 +1,5 @@
+import HTTPTransport
+
+func leak(_ value: consuming HTTPRequest) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

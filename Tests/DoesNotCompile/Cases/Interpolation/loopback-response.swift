@@ -1,0 +1,5 @@
+import LoopbackHTTP
+
+func leak(_ value: consuming LoopbackResponse) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

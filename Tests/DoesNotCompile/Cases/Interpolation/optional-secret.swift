@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ token: consuming Secret<AccessToken>?) {
+    print("\(token)")  // expected-error {{struct 'DefaultStringInterpolation' requires that 'Secret<AccessToken>' conform to 'Copyable'}}
+}

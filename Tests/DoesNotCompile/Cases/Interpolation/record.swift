@@ -1,0 +1,6 @@
+import Credentials
+import Secrets
+
+func leak(_ value: consuming CredentialRecord<AccessToken>) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

@@ -1,0 +1,6 @@
+import RedactedLog
+import Secrets
+
+func leak(_ logger: Logger, _ token: borrowing Secret<AccessToken>) {
+    token.withExposedBytes { logger.info("token \($0)") }  // expected-error {{'appendInterpolation' is unavailable: bytes may hold a secret; log their count instead}}
+}

@@ -1,0 +1,5 @@
+import RedactedLog
+
+func leak(_ logger: Logger, _ text: String) {
+    logger.info(LogMessage(verbatim: text))  // expected-error {{no exact matches in call to initializer}}
+}

@@ -1,0 +1,7 @@
+import Credentials
+import RedactedLog
+import Secrets
+
+func leak(_ logger: Logger, _ value: consuming CredentialRecord<AccessToken>) {
+    logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
+}

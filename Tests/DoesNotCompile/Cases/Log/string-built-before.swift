@@ -1,0 +1,6 @@
+import RedactedLog
+
+func leak(_ logger: Logger, _ text: String) {
+    let message = "token \(text)"
+    logger.info(message)  // expected-error {{cannot convert value of type 'String' to expected argument type 'LogMessage'}}
+}

@@ -1,0 +1,5 @@
+import RedactedLog
+
+func leak(_ logger: Logger, _ text: Substring) {
+    logger.info("token \(text)")  // expected-error {{'appendInterpolation' is unavailable: a Substring may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}
+}

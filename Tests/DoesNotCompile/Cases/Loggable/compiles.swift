@@ -1,0 +1,23 @@
+public import RedactedLog
+import Secrets
+
+struct Account: Loggable {
+    let number: Int
+    let name: String
+
+    var logMessage: LogMessage {
+        "account \(number), \(LoggableText(reviewed: "shown to everyone", unredacted: name))"
+    }
+}
+
+struct Refused: RedactedError {
+    let status: Int
+
+    var codeName: StaticString { "refused" }
+    var cause: LogMessage { "the server answered \(status)" }
+    var hint: LogMessage? { "try again" }
+}
+
+extension Unicode.Scalar: @retroactive Loggable {
+    public var logMessage: LogMessage { "U+\(value)" }
+}

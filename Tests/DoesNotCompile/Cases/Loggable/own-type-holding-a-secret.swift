@@ -1,0 +1,8 @@
+import RedactedLog
+import Secrets
+
+struct Account: Loggable {
+    let token: Secret<AccessToken>  // expected-error {{stored property 'token' of 'Copyable'-conforming struct 'Account' has non-Copyable type 'Secret<AccessToken>'}}
+
+    var logMessage: LogMessage { "account" }
+}

@@ -1,0 +1,9 @@
+import RedactedLog
+
+struct Refused: RedactedError {
+    let answer: String
+
+    var codeName: StaticString { "refused" }
+    var cause: LogMessage { "the server said \(answer)" }  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}
+    var hint: LogMessage? { nil }
+}

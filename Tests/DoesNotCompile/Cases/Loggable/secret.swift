@@ -1,0 +1,6 @@
+public import RedactedLog
+public import Secrets
+
+extension Secret: @retroactive Loggable {  // expected-error {{type 'Secret<Purpose>' does not conform to protocol 'Copyable'}}
+    public var logMessage: LogMessage { "" }
+}

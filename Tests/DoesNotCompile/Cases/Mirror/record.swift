@@ -1,0 +1,6 @@
+import Credentials
+import Secrets
+
+func leak(_ value: consuming CredentialRecord<AccessToken>) {
+    print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'CredentialRecord<AccessToken>' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ value: consuming SecretBuilder) {
+    print(value)  // expected-error {{argument type 'SecretBuilder' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import OAuth
+
+func leak(_ value: consuming ClientAuthentication) {
+    print(value)  // expected-error {{argument type 'ClientAuthentication' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import HTTPTransport
+
+func leak(_ value: consuming HTTPResponse) {
+    print(value)  // expected-error {{argument type 'HTTPResponse' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import OAuth
+
+func leak(_ value: consuming JSONDocument) {
+    print(value)  // expected-error {{argument type 'JSONDocument' does not conform to expected type 'Copyable'}}
+}

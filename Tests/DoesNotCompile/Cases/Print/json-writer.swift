@@ -1,0 +1,5 @@
+import OAuth
+
+func leak(_ value: consuming JSONWriter) {
+    print(value)  // expected-error {{argument type 'JSONWriter' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import LoopbackHTTP
+
+func leak(_ value: consuming LoopbackRequest) {
+    print(value)  // expected-error {{argument type 'LoopbackRequest' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import LoopbackHTTP
+
+func leak(_ value: consuming LoopbackResponse) {
+    print(value)  // expected-error {{argument type 'LoopbackResponse' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import Secrets
+
+func leak(_ token: consuming Secret<AccessToken>?) {
+    print(token)  // expected-error {{global function 'print(_:separator:terminator:)' requires that 'Secret<AccessToken>' conform to 'Copyable'}}
+}

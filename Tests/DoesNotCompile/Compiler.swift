@@ -1,0 +1,81 @@
+import Foundation
+
+/// The compiler that built this test, with the options of the package and the modules of the build in progress.
+struct Compiler: Sendable {
+    struct Diagnostic: Sendable, Hashable {
+        let line: Int
+        let text: String
+    }
+
+    struct Outcome: Sendable {
+        let status: Int32
+        let errors: [Diagnostic]
+        let output: String
+    }
+
+    struct NotFound: Error {
+        let what: String
+    }
+
+    let executable: String
+    private let options: [String]
+
+    /// Finds the compiler beside the standard library in use, and the modules beside the test's executable.
+    init() throws {
+        // Its size is given as 0, so it must be read to the end.
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/maps"))
+        let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        let library = maps.split(separator: "\n").compactMap { line in
+            line.range(of: "/lib/swift/linux/libswiftCore.so").map { line[..<$0.lowerBound] }
+        }.first
+        guard let library, let slash = library.firstIndex(of: "/") else { throw NotFound(what: "libswiftCore.so") }
+        executable = library[slash...] + "/bin/swift-frontend"
+
+        let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        let modules = bundle.appendingPathComponent("Modules").path
+        guard FileManager.default.fileExists(atPath: modules + "/Secrets.swiftmodule") else {
+            throw NotFound(what: modules + "/Secrets.swiftmodule")
+        }
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let libraries = package.appendingPathComponent("Sources/SystemLibraries").path
+        let folders = try FileManager.default.contentsOfDirectory(atPath: libraries).sorted()
+        let features = [
+            "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
+        ]
+        // Ownership and lifetimes are checked after the types, so typechecking alone would miss them.
+        options =
+            ["-frontend", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-strict-memory-safety"]
+            + ["-warnings-as-errors", "-I", modules] + features.flatMap { ["-enable-upcoming-feature", $0] }
+            + folders.flatMap { ["-Xcc", "-fmodule-map-file=\(libraries)/\($0)/module.modulemap"] }
+    }
+
+    func compile(_ path: String) async throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = options + [path]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        // A file, since a full pipe would stop the compiler.
+        let report = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try Data().write(to: URL(fileURLWithPath: report))
+        defer { try? FileManager.default.removeItem(atPath: report) }
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: report))
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        let output = try String(contentsOfFile: report, encoding: .utf8)
+        return Outcome(status: process.terminationStatus, errors: Self.errors(in: output, of: path), output: output)
+    }
+
+    /// The compiler's lines `PATH:LINE:COLUMN: error: TEXT [#group]`.
+    private static func errors(in output: String, of path: String) -> [Diagnostic] {
+        output.split(separator: "\n").compactMap { line in
+            guard line.hasPrefix(path + ":") else { return nil }
+            let parts = line.dropFirst(path.count + 1).split(separator: ":", maxSplits: 3)
+            guard parts.count == 4, parts[2] == " error", let number = Int(parts[0]) else { return nil }
+            return Diagnostic(line: number, text: parts[3].trimmingCharacters(in: .whitespaces))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// What must not compile, one file a case, in folders by the way out. See `CompileCase` for the form of a case.
+@Suite(.serialized) struct DoesNotCompileTests {
+    @Test(arguments: try CompileCase.ways())
+    func `no secret leaves by`(way: String) async throws {
+        let cases = try CompileCase.all(of: way)
+        #expect(cases.contains { $0.isControl }, "\(way) has no control that must compile")
+        #expect(cases.contains { !$0.isControl }, "\(way) has no case")
+        let compiler = try Compiler()
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            var waiting = cases[...]
+            // Two at a time: each compiler takes a processor and some hundred megabytes.
+            for _ in 0..<2 { Self.next(&waiting, &group, compiler) }
+            while let complaints = try await group.next() {
+                for complaint in complaints { Issue.record(Comment(rawValue: complaint)) }
+                Self.next(&waiting, &group, compiler)
+            }
+        }
+    }
+
+    private static func next(
+        _ waiting: inout ArraySlice<CompileCase>, _ group: inout ThrowingTaskGroup<[String], any Error>,
+        _ compiler: Compiler
+    ) {
+        guard let next = waiting.popFirst() else { return }
+        group.addTask { next.complaints(about: try await compiler.compile(next.path)) }
+    }
+
+    @Test func `there are cases for every way out, a hundred and fifty or more`() throws {
+        let ways = try CompileCase.ways()
+        let cases = try ways.flatMap { try CompileCase.all(of: $0) }.filter { !$0.isControl }
+        #expect(cases.count >= 150)
+        let needed = [
+            "Print", "DebugPrint", "Dump", "Interpolation", "Describing", "Mirror", "Any", "Containers", "Copying",
+            "Errors", "Encoding", "Foundation", "LentSpan", "Log", "Loggable", "ByType", "Internals",
+        ]
+        #expect(Set(needed).subtracting(ways).isEmpty)
+    }
+
+    // MARK: - The test itself
+
+    struct Sample: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let source: String
+        let isRefused: Bool
+    }
+
+    @Test(arguments: [
+        Sample(
+            testDescription: "an error that is expected",
+            source: "let n: Int = \"\"  // expected-error {{cannot convert value}}\n", isRefused: false),
+        Sample(testDescription: "a control that compiles", source: "let n: Int = 1\n", isRefused: false),
+        Sample(
+            testDescription: "a case that compiles",
+            source: "let n: Int = 1  // expected-error {{cannot convert value}}\n", isRefused: true),
+        Sample(
+            testDescription: "another error than the expected one",
+            source: "let n: Int = \"\"  // expected-error {{noncopyable}}\n", isRefused: true),
+        Sample(
+            testDescription: "an error on another line",
+            source: "let n: Int = \"\"\n// expected-error {{cannot convert value}}\n", isRefused: true),
+        Sample(
+            testDescription: "an error more than expected",
+            source: "let n: Int = \"\"  // expected-error {{cannot convert value}}\nlet m: Int = \"\"\n",
+            isRefused: true),
+        Sample(testDescription: "a control that does not compile", source: "let n: Int = \"\"\n", isRefused: true),
+        Sample(testDescription: "a module that is missing", source: "import NoSuchModule\n", isRefused: true),
+    ])
+    func `a stale or missing expectation is noticed`(_ sample: Sample) async throws {
+        let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder + "/Way", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data(sample.source.utf8).write(to: URL(fileURLWithPath: folder + "/Way/case.swift"))
+        let found = try #require(try CompileCase.all(of: "Way", in: folder).first)
+        let complaints = found.complaints(about: try await Compiler().compile(found.path))
+        #expect(complaints.isEmpty != sample.isRefused, "\(complaints)")
+    }
+}

@@ -1,0 +1,84 @@
+import HTTPTransport
+import OAuth
+import RedactedLog
+import Secrets
+import Testing
+
+@Suite struct OAuthErrorTests {
+    private static let all: [OAuthError] = {
+        let network = HTTPError(
+            .cannotConnect, origin: LoggableText(reviewed: "a test's own", unredacted: "https://id.example"), number: 7)
+        var codes: [OAuthError.Code] = [
+            .userCancelled, .accessDenied, .stateMismatch, .issuerMismatch, .authorizationFailed,
+            .exchangeFailed(statusCode: 400), .sessionEnded, .revocationFailed(statusCode: 503),
+            .discoveryFailed(statusCode: 500), .networkError(network), .noRandomOctets(number: 38),
+        ]
+        codes += OAuthError.Malformation.allCases.map { .invalidResponse($0) }
+        codes += OAuthError.MetadataProblem.allCases.map { .invalidMetadata($0) }
+        codes += OAuthError.ConfigurationProblem.allCases.map { .invalidConfiguration($0) }
+        return codes.map { OAuthError($0) }
+    }()
+
+    @Test func `every error says something of its own`() {
+        let texts = Self.all.map(\.cause.text)
+        #expect(Set(texts).count == texts.count)
+        #expect(texts.allSatisfy { $0.count > 10 && !$0.hasSuffix(".") })
+        #expect(Self.all.allSatisfy { !$0.codeName.description.isEmpty })
+    }
+
+    @Test func `printing an error shows its cause and code and nothing else`() {
+        let error = OAuthError(.exchangeFailed(statusCode: 400), serverError: .invalidGrant)
+        let expected = "the server refused the token request (status 400) (invalid_grant) [oauth.exchange-failed]"
+        #expect("\(error)" == expected)
+        #expect(String(reflecting: error) == expected)
+    }
+
+    @Test(arguments: ["canary-canary", "invalid_grant canary", "<script>", "\u{1B}[2J", "other error"])
+    func `a server's own words never show`(text: String) async throws {
+        let log = MemoryLogSink()
+        let escaped = text.unicodeScalars.map {
+            $0.value < 0x20 ? "\\u00\($0.value < 16 ? "0" : "")\(String($0.value, radix: 16))" : String($0)
+        }.joined()
+        let http = ScriptedHTTPClient(
+            .status(400, #"{"error":"\#(escaped)","error_description":"canary-canary","error_uri":"https://canary"}"#))
+        let endpoint = TokenEndpoint(
+            server: Sample.server(), client: Sample.client(), http: http,
+            log: Logger("latchkey.test", minimumLevel: .trace, sink: log))
+        let error = await failure { () async throws(OAuthError) in
+            try await endpoint.exchange(try Sample.callback(), authentication: .none)
+        }
+        #expect(error == OAuthError(.exchangeFailed(statusCode: 400), serverError: .other))
+        let shown = ["\(error!)", error!.hint?.text ?? ""] + log.records.map(\.message.text)
+        #expect(!log.records.isEmpty)
+        #expect(shown.allSatisfy { !$0.contains("canary") && !$0.contains("script") && !$0.contains("\u{1B}") })
+    }
+
+    @Test func `the log of a sign-in holds no secret of it`() async throws {
+        let log = MemoryLogSink()
+        let logger = Logger("latchkey.test", minimumLevel: .trace, sink: log)
+        let pending = Sample.pending()
+        let state = try Sample.parameter("state", of: pending)
+        let http = ScriptedHTTPClient(
+            .status(401, #"{"error":"invalid_client"}"#),
+            .json(#"{"access_token":"canary-access","refresh_token":"canary-refresh","token_type":"bearer"}"#),
+            .failure(.timedOut))
+        let endpoint = TokenEndpoint(server: Sample.server(), client: Sample.client(), http: http, log: logger)
+        let callback = try pending.validate(try Sample.answer("code=canary-code&state=\(state)"))
+        let tokens = try await endpoint.exchange(callback, authentication: .secretBasic(Secret("canary&secret")))
+        let refreshToken = tokens.refreshToken!.duplicate()
+        _ = await failure { () async throws(OAuthError) in
+            try await endpoint.refresh(refreshToken, authentication: .none)
+        }
+        let verifier = try #require(field("code_verifier", of: http.requests[0].body))
+        let texts = log.records.map(\.message.text)
+        #expect(texts.count == 4)
+        for secret in ["canary", state, verifier] {
+            #expect(texts.allSatisfy { !$0.contains(secret) })
+        }
+    }
+
+    @Test func `only trouble that passes is called transient`() {
+        let transient = Self.all.filter(\.isTransient).map(\.codeName.description)
+        #expect(transient == ["oauth.revocation-failed", "oauth.discovery-failed", "http.cannot-connect"])
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import RedactedLog
+import RedactionAudit
+import Secrets
+import Testing
+
+@Suite struct DescriptorTapTests {
+    @Test func `what is written to a descriptor is searched, and arrives where it went before`() throws {
+        let target = Pipe()
+        let descriptor = target.fileHandleForWriting.fileDescriptor
+        let audit = LeakAudit()
+        let token = try audit.plantRandom(AccessToken.self)
+        let text = LeakAuditTests.text(token)
+        let tap = try DescriptorTap(descriptor: descriptor, as: "the pipe")
+        TextLogSink(descriptor: descriptor).write(
+            LogRecord(level: .info, category: "test", message: "ordinary", timeNanoseconds: 0))
+        try target.fileHandleForWriting.write(contentsOf: Data("leaked \(text)\n".utf8))
+        tap.finish(into: audit)
+        try target.fileHandleForWriting.write(contentsOf: Data("after\n".utf8))
+        try target.fileHandleForWriting.close()
+        let arrived = String(decoding: try #require(try target.fileHandleForReading.readToEnd()), as: UTF8.self)
+        #expect(arrived == "1970-01-01T00:00:00.000Z info test: ordinary\nleaked \(text)\nafter\n")
+        let report = audit.report()
+        #expect(report.findings.map(\.stream) == ["the pipe"])
+        #expect(report.byteCount == arrived.utf8.count - "after\n".utf8.count)
+    }
+
+    @Test func `a tap that is dropped leads the descriptor back`() throws {
+        let target = Pipe()
+        do {
+            let tap = try DescriptorTap(descriptor: target.fileHandleForWriting.fileDescriptor, as: "the pipe")
+            try target.fileHandleForWriting.write(contentsOf: Data("before ".utf8))
+            _ = consume tap
+        }
+        try target.fileHandleForWriting.write(contentsOf: Data("after".utf8))
+        try target.fileHandleForWriting.close()
+        #expect(try target.fileHandleForReading.readToEnd() == Data("before after".utf8))
+    }
+
+    @Test func `a megabyte at once passes through`() throws {
+        let folder = "/tmp/lk-tap-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let bytes = Data((0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        try Data().write(to: URL(fileURLWithPath: folder))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder))
+        let audit = LeakAudit()
+        _ = try audit.plantRandom(AccessToken.self)
+        let tap = try DescriptorTap(descriptor: file.fileDescriptor, as: "the file")
+        try file.write(contentsOf: bytes)
+        tap.finish(into: audit)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder)) == bytes)
+        #expect(audit.report().byteCount == bytes.count && audit.report().isClean)
+    }
+
+    @Test func `a descriptor that is not open is refused`() {
+        #expect(throws: CaptureFailed.self) { _ = try DescriptorTap(descriptor: 987_654, as: "nothing") }
+    }
+}

@@ -1,0 +1,112 @@
+import Credentials
+import Foundation
+import OAuth
+import RedactedLog
+import Testing
+
+@testable import SignIn
+
+/// The browser is a script that this test writes.
+struct BrowserUserAgentTests {
+    private let folder: TemporaryFolder
+    private let server: ScriptedServer
+
+    init() throws {
+        folder = try TemporaryFolder()
+        server = try ScriptedServer()
+    }
+
+    private func agent(_ browser: String, log: Logger = .disabled) throws -> BrowserUserAgent {
+        let environment = ["BROWSER": browser, "PATH": "/usr/bin:/bin", "FOLDER": folder.path]
+        return BrowserUserAgent(browsers: try BrowserChoice(environment: environment), log: log)
+    }
+
+    private func signIn(_ agent: BrowserUserAgent, outcome: SignInOutcome = .signedIn) async throws {
+        let attempt = try await agent.begin(.loopback())
+        let pending = try server.begin(attempt.redirect)
+        do {
+            let answer = try await attempt.present(
+                pending.authorizationURL(), gate: pending.answerGate(), deadline: .standard)
+            _ = try pending.validate(answer)
+        } catch {
+            await attempt.finish(.failed(cause: "no", hint: nil))
+            throw error
+        }
+        await attempt.finish(outcome)
+    }
+
+    @Test func `a browser that follows the link signs in and is shown how it ended`() async throws {
+        let browser = try folder.script(
+            "browser", "curl -sL -o \"$FOLDER/page\" \"$1\"; mv \"$FOLDER/page\" \"$FOLDER/shown\"")
+        try await signIn(agent(browser), outcome: .failed(cause: "the <store> is full", hint: nil))
+        while folder.text("shown") == nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(folder.text("shown")?.contains("The &lt;store&gt; is full.") == true)
+    }
+
+    @Test func `the browser gets nothing of ours but the link`() async throws {
+        let browser = try folder.script(
+            "browser",
+            """
+            { echo "$@"; cat /proc/$$/environ | tr '\\0' '\\n'; } > "$FOLDER/given"
+            ls -l /proc/$$/fd | grep -v ' 255 ' > "$FOLDER/descriptors"
+            ps -o pid=,sid= -p $$ > "$FOLDER/session"
+            curl -sL -o /dev/null "$1"
+            """)
+        // A descriptor that is not closed on exec, as a careless library leaves it.
+        let leak = unsafe open("/etc/hostname", O_RDONLY)
+        defer { close(leak) }
+        try await signIn(agent(browser))
+        let given = try #require(folder.text("given"))
+        let state = try #require(server.queries.first?["state"])
+        #expect(state.count == 43)
+        #expect(!given.contains(state))
+        #expect(given.contains("/go/"))
+        let descriptors = try #require(folder.text("descriptors"))
+        #expect(!descriptors.contains("hostname") && !descriptors.contains("socket:"))
+        #expect(descriptors.components(separatedBy: "/dev/null").count == 4)
+        let session = try #require(folder.text("session")).split(separator: " ").map {
+            $0.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        #expect(session[0] == session[1])
+    }
+
+    @Test func `browsers are tried in order until one asks for the page`() async throws {
+        let broken = try folder.script("broken", "echo broken >> \"$FOLDER/tried\"; exit 3")
+        let works = try folder.script("works", "echo works >> \"$FOLDER/tried\"; curl -sL -o /dev/null \"$1\"")
+        try await signIn(agent("/nonexistent/browser:\(broken):\(works) %s:\(broken)"))
+        #expect(folder.text("tried") == "broken\nworks\n")
+    }
+
+    @Test func `when no browser works the error says why and names paste`() async throws {
+        let broken = try folder.script("broken", "exit 3")
+        let failed = await #expect(throws: UserAgentError.self) { try await signIn(agent("nothing-here:\(broken)")) }
+        #expect(failed == .unavailable(.browserFailed(status: 3)))
+        let missing = await #expect(throws: UserAgentError.self) { try await signIn(agent("nothing-here")) }
+        #expect(missing == .unavailable(.noBrowser(number: ENOENT)))
+        #expect(missing?.hint?.text.contains("--paste") == true)
+        let killed = try folder.script("killed", "kill -9 $$")
+        await #expect(throws: UserAgentError.unavailable(.browserFailed(status: 137))) {
+            try await signIn(agent(killed))
+        }
+    }
+
+    @Test func `nothing of the sign-in is logged at the most talkative level`() async throws {
+        let sink = MemoryLogSink()
+        let browser = try folder.script(
+            "browser", "curl -s \"${1%/go*}/callback?code=x&state=forged\"; curl -sL -o /dev/null \"$1\"")
+        try await signIn(agent(browser, log: Logger("latchkey.sign-in", minimumLevel: .trace, sink: sink)))
+        let state = try #require(server.queries.first?["state"])
+        let lines = sink.records.map(\.message.text)
+        #expect(lines.contains { $0.contains("is ignored") })
+        for line in lines {
+            for secret in [state, "the-code", "forged"] { #expect(!line.contains(secret)) }
+        }
+    }
+
+    @Test func `an opener of the adopter's own is given the link`() async throws {
+        let follower = PageFollower(http: Fetched.http)
+        try await signIn(
+            BrowserUserAgent { link throws(UserAgentError) in try await follower.follow(link) })
+        #expect(server.queries.count == 1)
+    }
+}

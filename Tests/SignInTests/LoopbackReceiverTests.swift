@@ -1,0 +1,149 @@
+import Credentials
+import HTTPTransport
+import LoopbackHTTP
+import OAuth
+import RedactedLog
+import Testing
+
+@testable import SignIn
+
+/// The receiver's answers to a browser, asked over HTTP.
+struct LoopbackReceiverTests {
+    private static func attempt(
+        _ address: RedirectURI.LoopbackAddress = .ipv4, port: UInt16? = nil, path: String = "/callback"
+    ) throws -> LoopbackReceiver {
+        try LoopbackReceiver.listen(at: .loopback(address, port: port, path: path), log: .disabled)
+    }
+
+    @Test(arguments: RedirectURI.LoopbackAddress.allCases)
+    func `the browser is led to the sign-in page, back, and to a clean last page`(
+        address: RedirectURI.LoopbackAddress
+    ) async throws {
+        let server = try ScriptedServer()
+        let receiver = try Self.attempt(address)
+        let pending = try server.begin(receiver.redirect)
+        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+
+        let start = try await Fetched.get(receiver.startLink)
+        #expect(start.status == 302)
+        let page = try await Fetched.get(#require(start.location))
+        let callback = try await Fetched.get(#require(page.location))
+        #expect(callback.status == 303)
+        let done = try #require(callback.location)
+        #expect(!done.contains("code") && !done.contains("?"))
+
+        let answer = try await receiver.answer(until: .standard)
+        async let last = Fetched.get(receiver.redirect.origin + done)
+        await receiver.finish(.signedIn)
+        let shown = try await last
+        #expect(shown.status == 200)
+        #expect(shown.text.contains("You are signed in"))
+        #expect(shown.policy?.contains("default-src 'none'") == true)
+        _ = try pending.validate(answer)
+        await #expect(throws: (any Error).self) { try await Fetched.get(receiver.startLink) }
+    }
+
+    @Test func `the start link works once, and a question by HEAD doesn't use it up`() async throws {
+        let server = try ScriptedServer()
+        let receiver = try Self.attempt()
+        let pending = try server.begin(receiver.redirect)
+        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        #expect(try await Fetched.get(receiver.startLink, method: .head).status == 200)
+        #expect(try await Fetched.get(receiver.startLink).status == 302)
+        let again = try await Fetched.get(receiver.startLink)
+        #expect(again.status == 410)
+        #expect(again.location == nil)
+    }
+
+    @Test func `forged answers, favicons and other requests change nothing, and the true answer still wins`()
+        async throws
+    {
+        let server = try ScriptedServer()
+        let receiver = try Self.attempt(path: "/own/path")
+        let pending = try server.begin(receiver.redirect)
+        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        let page = try await Fetched.get(try #require(Fetched.get(receiver.startLink).location))
+        let callback = try #require(page.location)
+        let base = receiver.redirect.text
+
+        for forged in [
+            base, base + "?code=x", base + "?code=x&state=forged", base + "?error=access_denied&state=forged",
+            base + "?error=access_denied", callback + "&code=second", base + "?%zz", base + "?state=",
+        ] {
+            let answer = try await Fetched.get(forged)
+            #expect(answer.status == 400)
+            #expect(answer.text.contains("This is not the answer"))
+        }
+        #expect(try await Fetched.get(receiver.redirect.origin + "/favicon.ico").status == 404)
+        #expect(try await Fetched.get(receiver.redirect.origin + "/callback").status == 404)
+        #expect(try await Fetched.get(callback, method: .post).status == 405)
+        #expect(receiver.desk.event.present == nil)
+
+        #expect(try await Fetched.get(callback).status == 303)
+        #expect(try await Fetched.get(callback).status == 409)
+        let answer = try await receiver.answer(until: .standard)
+        _ = try pending.validate(answer)
+    }
+
+    @Test func `a HEAD at the redirect address is no answer`() async throws {
+        let server = try ScriptedServer()
+        let receiver = try Self.attempt()
+        let pending = try server.begin(receiver.redirect)
+        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        let page = try await Fetched.get(try #require(Fetched.get(receiver.startLink).location))
+        #expect(try await Fetched.get(#require(page.location), method: .head).status == 400)
+        #expect(receiver.desk.event.present == nil)
+    }
+
+    @Test func `a port that is taken is told`() throws {
+        let first = try Self.attempt()
+        let error = #expect(throws: UserAgentError.self) { try Self.attempt(port: first.redirect.port) }
+        guard case .unavailable(.cannotListen(let inner)) = error?.code else {
+            Issue.record("another error")
+            return
+        }
+        #expect(inner.code == .portInUse)
+    }
+
+    @Test func `a port that was named is kept`() throws {
+        let free = try Self.attempt().redirect.port
+        let receiver = try Self.attempt(port: free, path: "/x")
+        #expect(receiver.redirect.text == "http://127.0.0.1:\(free ?? 0)/x")
+    }
+
+    @Test func `the wait ends at the deadline, and the page says so`() async throws {
+        let server = try ScriptedServer()
+        let receiver = try Self.attempt()
+        let pending = try server.begin(receiver.redirect)
+        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        await #expect(throws: UserAgentError.timedOut) {
+            _ = try await receiver.answer(until: .after(.milliseconds(20)))
+        }
+    }
+
+    @Test func `the wait ends when its task is cancelled`() async throws {
+        let receiver = try Self.attempt()
+        let task = Task { () async -> UserAgentError? in
+            do throws(UserAgentError) {
+                _ = try await receiver.answer(until: .standard)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+    }
+
+    @Test func `only loopback addresses can be listened on`() {
+        for text in ["https://example.org/callback", "com.example.app:/callback"] {
+            #expect(throws: UserAgentError.unavailable(.unsupportedRedirect)) {
+                _ = try LoopbackReceiver.listen(at: RedirectURI(text), log: .disabled)
+            }
+        }
+    }
+}
+
+extension RedirectURI {
+    var origin: String { String(text.dropLast(path.utf8.count)) }
+}

@@ -1,0 +1,134 @@
+import Credentials
+import OAuth
+import RedactedLog
+import Secrets
+import Synchronization
+import Testing
+
+@testable import SignIn
+
+/// A terminal that shows to an array and is answered by the test.
+final class ScriptedTerminal: PromptTerminal {
+    private let shown = Mutex<[String]>([])
+    private let answers: Mutex<[@Sendable (_ url: String) async throws -> String?]>
+    private let url = Mutex("")
+
+    init(_ answers: [@Sendable (_ url: String) async throws -> String?]) {
+        self.answers = Mutex(answers)
+    }
+
+    var lines: [String] { shown.withLock { $0 } }
+    var address: String { url.withLock { $0 } }
+
+    func show(_ line: LogMessage) async throws(PromptTerminalError) {
+        shown.withLock { $0.append(line.text) }
+    }
+
+    func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError) {
+        var sink = TextSink()
+        url.pour(into: &sink)
+        let text = sink.text
+        self.url.withLock { $0 = text }
+    }
+
+    func ask(
+        _ question: LogMessage, limit: Int, deadline: Deadline
+    ) async throws(PromptTerminalError) -> Secret<MessageBody> {
+        guard let next = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { throw .dismissed }
+        let text: String?
+        do {
+            text = try await next(address)
+        } catch {
+            throw .cancelled
+        }
+        guard let text else { throw .dismissed }
+        if text.utf8.count > limit { throw .tooLong }
+        return .test(text)
+    }
+
+    private struct TextSink: SecretSink {
+        static var reason: StaticString { "a test" }
+        var text = ""
+        mutating func receive(_ bytes: Span<UInt8>) {
+            for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+        }
+    }
+}
+
+struct PasteUserAgentTests {
+    private func signIn(
+        _ server: ScriptedServer, _ terminal: ScriptedTerminal, redirect: String = "http://127.0.0.1/callback",
+        deadline: Deadline = .standard
+    ) async throws {
+        let attempt = try await PasteUserAgent(terminal: terminal).begin(RedirectURI(redirect))
+        let pending = try server.begin(attempt.redirect)
+        let answer = try await attempt.present(
+            pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
+        _ = try pending.validate(answer)
+    }
+
+    /// Where the authorization page sends the browser.
+    @Sendable private static func end(of url: String) async throws -> String {
+        try #require(try await Fetched.get(url).location)
+    }
+
+    @Test func `the whole address that the browser ended at signs in`() async throws {
+        let server = try ScriptedServer()
+        let terminal = ScriptedTerminal([{ " " + (try await Self.end(of: $0)) + "#fragment \n" }])
+        try await signIn(server, terminal)
+        let redirect = try #require(server.queries.first?["redirect_uri"])
+        #expect(redirect.hasPrefix("http://127.0.0.1:") && redirect.hasSuffix("/callback"))
+        #expect(terminal.lines.contains { $0.contains(redirect) })
+    }
+
+    @Test(arguments: [true, false])
+    func `the query alone is enough, with or without its question mark`(hasMark: Bool) async throws {
+        let terminal = ScriptedTerminal([
+            { url in
+                let address = try await Self.end(of: url)
+                let mark = try #require(address.firstIndex(of: "?"))
+                return String(address[(hasMark ? mark : address.index(after: mark))...])
+            }
+        ])
+        try await signIn(ScriptedServer(), terminal)
+    }
+
+    @Test func `an address of more than 4,096 bytes signs in`() async throws {
+        let code = String(repeating: "c", count: 9000)
+        let server = try ScriptedServer { "\($0)?state=\($1)&code=\(code)" }
+        try await signIn(server, ScriptedTerminal([{ try await Self.end(of: $0) }]))
+    }
+
+    @Test func `what is no answer, or another sign-in's, is asked for again`() async throws {
+        let terminal = ScriptedTerminal([
+            { _ in "" }, { _ in "hello" }, { $0 }, { _ in String(repeating: "x", count: 40_000) },
+            { _ in "http://127.0.0.1:1/callback?code=x&state=y" },
+            { try await Self.end(of: $0).replacing("state=", with: "state=x") },
+            { try await Self.end(of: $0) },
+        ])
+        try await signIn(ScriptedServer(), terminal)
+        #expect(terminal.lines.contains { $0.contains("another sign-in") })
+        #expect(terminal.lines.contains { $0.contains("too long") })
+        #expect(terminal.lines.filter { $0.contains("not the address") }.count == 3)
+    }
+
+    @Test func `a closed terminal is the person's refusal`() async throws {
+        await #expect(throws: UserAgentError.userCancelled) {
+            try await signIn(ScriptedServer(), ScriptedTerminal([{ _ in nil }]))
+        }
+    }
+
+    @Test func `asking ends at the deadline`() async throws {
+        let endless = ScriptedTerminal(Array(repeating: { _ in "no" }, count: 100_000))
+        await #expect(throws: UserAgentError.timedOut) {
+            try await signIn(ScriptedServer(), endless, deadline: .after(.milliseconds(20)))
+        }
+    }
+
+    @Test func `a page of the adopter's own or a private scheme can be pasted too`() async throws {
+        for redirect in ["https://example.org/signed-in", "com.example.app:/callback"] {
+            try await signIn(
+                ScriptedServer(), ScriptedTerminal([{ try await Self.end(of: $0) }]), redirect: redirect)
+        }
+    }
+}

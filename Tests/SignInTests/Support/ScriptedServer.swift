@@ -1,0 +1,88 @@
+import Foundation
+import HTTPTransport
+import LoopbackHTTP
+import OAuth
+import Secrets
+import Synchronization
+
+/// An authorization server whose page answers as a test tells it, and remembers what it was asked.
+final class ScriptedServer: Sendable {
+    /// What the authorization page does with a request: given redirect address and state, it returns a location.
+    typealias Page = @Sendable (_ redirect: String, _ state: String) -> String
+
+    let server: LoopbackServer
+    let metadata: ServerMetadata
+
+    init(page: @escaping Page = { "\($0)?code=the-code&state=\($1)" }) throws {
+        let seen = Seen()
+        server = try LoopbackServer { request in
+            let query = Self.query(of: request)
+            seen.queries.withLock { $0.append(query) }
+            guard request.path == "/authorize" else {
+                return LoopbackResponse(status: 404, contentType: "text/plain", publicText: "no\n")
+            }
+            return .redirect(publicLocation: page(query["redirect_uri"] ?? "", query["state"] ?? ""))
+        }
+        log = seen
+        metadata = try ServerMetadata(
+            authorizationEndpoint: HTTPURL(server.origin + "/authorize"),
+            tokenEndpoint: HTTPURL(server.origin + "/token"))
+    }
+
+    final class Seen: Sendable { let queries = Mutex<[[String: String]]>([]) }
+    let log: Seen
+
+    /// The queries of all authorization requests.
+    var queries: [[String: String]] { log.queries.withLock { $0 } }
+
+    static func query(of request: borrowing LoopbackRequest) -> [String: String] {
+        let text =
+            switch request.query {
+            case .some(let query): query.testText
+            case .none: ""
+            }
+        var result: [String: String] = [:]
+        for item in URLComponents(string: "http://h/?" + text)?.queryItems ?? [] { result[item.name] = item.value }
+        return result
+    }
+
+    /// Begins an attempt for an address that a listener got.
+    func begin(_ redirect: RedirectURI) throws -> PendingAuthorization {
+        let client = try ClientConfiguration(clientID: "client", redirect: redirect)
+        return try AuthorizationRequest(server: metadata, client: client).begin(random: .system)
+    }
+}
+
+extension Secret {
+    /// For tests alone: the bytes as text.
+    var testText: String {
+        withExposedBytes { bytes in
+            var array: [UInt8] = []
+            for index in bytes.indices { array.append(bytes[index]) }
+            return String(decoding: array, as: UTF8.self)
+        }
+    }
+
+    static func test(_ text: String) -> Secret {
+        let bytes = Array(text.utf8)
+        return Secret(copying: bytes.span)
+    }
+}
+
+/// What a page said.
+struct Fetched {
+    let status: Int
+    let location: String?
+    let policy: String?
+    let text: String
+
+    static let http = CurlHTTPClient()
+
+    /// Fetches without following redirects.
+    static func get(_ url: String, method: HTTPMethod = .get) async throws -> Fetched {
+        let response = try await http.send(HTTPRequest(method, HTTPURL(url)))
+        return Fetched(
+            status: response.status, location: response.field("Location"),
+            policy: response.field("Content-Security-Policy"), text: response.body.testText)
+    }
+}

@@ -1,0 +1,185 @@
+internal import RedactedLog
+@testable internal import Terminal
+internal import Testing
+
+@Suite struct GrammarTests {
+    static let store = CommandOption.value("--store", "STORE", help: "which")
+    static let json = CommandOption.flag("--json", help: "as JSON")
+    static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope")
+    static let timeout = CommandOption.value("--timeout", "SECONDS", form: .seconds, help: "how long")
+
+    static let grammar = CommandGrammar(
+        program: "tool", summary: "does things", version: "1", globalOptions: [store, timeout],
+        commands: [
+            CommandDefinition(
+                "get", summary: "get it",
+                operands: [.required("SERVICE", help: "what"), .optional("ACCOUNT", help: "whose")],
+                options: [json, scope]),
+            CommandDefinition("vault", "init", summary: "make it"),
+            CommandDefinition("vault", "verify", summary: "check it"),
+        ])
+
+    private func parse(_ words: String...) throws(UsageError) -> CommandLineRequest {
+        try Self.grammar.parse(words.map { Array($0.utf8) })
+    }
+
+    private func arguments(_ words: String...) throws -> ParsedArguments {
+        guard case .run(let arguments) = try Self.grammar.parse(words.map { Array($0.utf8) }) else {
+            throw UsageError(.noCommand, "no command", hint: nil)
+        }
+        return arguments
+    }
+
+    private func problem(_ words: String...) -> UsageError? {
+        do throws(UsageError) {
+            _ = try Self.grammar.parse(words.map { Array($0.utf8) })
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: - What is read
+
+    @Test func `options may stand before and after operands, in both forms`() throws {
+        let parsed = try arguments("--store=vault", "get", "--json", "a", "--timeout", "0.5", "b")
+        #expect(parsed.command.name == "get")
+        #expect(parsed.value(Self.store) == "vault")
+        #expect(parsed.has(Self.json))
+        #expect(parsed.seconds(Self.timeout) == .milliseconds(500))
+        #expect(parsed.operand("SERVICE") == "a")
+        #expect(parsed.optionalOperand("ACCOUNT") == "b")
+    }
+
+    @Test func `an operand and an option that were left out are nil`() throws {
+        let parsed = try arguments("get", "a")
+        #expect(parsed.optionalOperand("ACCOUNT") == nil)
+        #expect(parsed.value(Self.store) == nil)
+        #expect(!parsed.has(Self.json))
+        #expect(parsed.all(Self.scope).isEmpty)
+    }
+
+    @Test func `after two hyphens everything is an operand`() throws {
+        let parsed = try arguments("get", "--", "--json", "--")
+        #expect(parsed.operand("SERVICE") == "--json")
+        #expect(parsed.optionalOperand("ACCOUNT") == "--")
+        #expect(!parsed.has(Self.json))
+    }
+
+    @Test func `a single hyphen is an operand`() throws {
+        #expect(try arguments("get", "-").operand("SERVICE") == "-")
+    }
+
+    @Test func `an option that can be repeated keeps its values in order`() throws {
+        #expect(try arguments("get", "a", "--scope", "x", "--scope=y=z").all(Self.scope) == ["x", "y=z"])
+    }
+
+    @Test func `a value after an equals sign may begin with hyphens`() throws {
+        #expect(try arguments("get", "a", "--scope=--x").all(Self.scope) == ["--x"])
+        #expect(problem("get", "a", "--scope", "--x")?.problem == .missingValue)
+    }
+
+    @Test func `a command of two words is found by both`() throws {
+        #expect(try arguments("vault", "verify").command.name == "vault verify")
+    }
+
+    // MARK: - What is refused
+
+    @Test func `each mistake has its own problem`() {
+        #expect(problem()?.problem == .noCommand)
+        #expect(problem("vault")?.problem == .noCommand)
+        #expect(problem("fetch")?.problem == .unknownCommand)
+        #expect(problem("vault", "get")?.problem == .unknownCommand)
+        #expect(problem("get", "-x", "a")?.problem == .unknownOption)
+        #expect(problem("--json", "get", "a")?.problem == .unknownOption)
+        #expect(problem("get", "a", "--store")?.problem == .missingValue)
+        #expect(problem("get", "a", "--json=1")?.problem == .unexpectedValue)
+        #expect(problem("get", "a", "--json", "--json")?.problem == .repeatedOption)
+        #expect(problem("get", "a", "--store=")?.problem == .badValue)
+        #expect(problem("get", "a", "b", "c")?.problem == .tooManyOperands)
+        #expect(problem("get")?.problem == .missingOperand)
+    }
+
+    @Test(arguments: ["0", "-1", "1e3", "nan", "inf", "0x10", "86401", "1.2.3", "", " 1"])
+    func `what is no number of seconds is refused`(_ text: String) {
+        #expect(problem("get", "a", "--timeout=" + text)?.problem == .badValue)
+    }
+
+    @Test func `invalid UTF-8 is refused wherever it stands`() {
+        for position in 0..<3 {
+            var words = [Array("get".utf8), Array("a".utf8), Array("--store=x".utf8)]
+            words[position].append(0xFF)
+            #expect(throws: UsageError.self) { try Self.grammar.parse(words) }
+        }
+        // Over-long encodings and lone surrogates are no UTF-8 either.
+        for bytes: [UInt8] in [[0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] {
+            #expect(throws: UsageError.self) { try Self.grammar.parse([Array("get".utf8), bytes]) }
+        }
+    }
+
+    @Test func `no usage error repeats what could be a secret`() {
+        let secret = "Tr0ub4dor&3"
+        let lines = [
+            [secret], ["get", "a", "b", secret], ["get", "-" + secret], ["get", "--" + secret, "a"],
+            ["get", "a", "--json=" + secret], ["get", "a", "--timeout", secret], ["vault", secret],
+            ["get", "a", "--unknown=" + secret],
+        ]
+        for line in lines {
+            do throws(UsageError) {
+                _ = try Self.grammar.parse(line.map { Array($0.utf8) })
+                Issue.record("\(line) is no error")
+            } catch {
+                let text = error.description + (error.hint?.text ?? "")
+                #expect(!text.contains(secret))
+            }
+        }
+    }
+
+    // MARK: - Suggestions
+
+    @Test func `a slip finds the right word`() {
+        #expect(problem("gte", "a")?.hint?.text == "did you mean tool get?")
+        #expect(problem("vault", "verfiy")?.hint?.text == "did you mean tool vault verify?")
+        #expect(problem("get", "--jsn", "a")?.hint?.text == "did you mean --json?")
+        #expect(problem("get", "--halp")?.hint?.text == "did you mean --help?")
+        #expect(problem("zebra")?.hint?.text == "see tool --help")
+    }
+
+    @Test func `slips are counted as insertions, deletions, substitutions and swaps`() {
+        func slips(_ from: String, _ to: String) -> Int { Suggestion.slips(from: Array(from.utf8), to: Array(to.utf8)) }
+        #expect(slips("", "") == 0)
+        #expect(slips("abc", "") == 3)
+        #expect(slips("", "abc") == 3)
+        #expect(slips("kitten", "sitting") == 3)
+        #expect(slips("ab", "ba") == 1)
+        #expect(slips("a cat", "an abct") == 4)
+    }
+
+    // MARK: - Help
+
+    @Test func `help is given for the program, a group and a command, whatever is missing`() throws {
+        for (line, first) in [
+            (["--help"], "tool: does things"), (["-h"], "tool: does things"),
+            (["vault", "--help"], "usage: tool vault COMMAND [OPTIONS]"), (["get", "--help"], "tool get: get it"),
+        ] {
+            guard case .help(let help) = try Self.grammar.parse(line.map({ Array($0.utf8) })) else {
+                Issue.record("\(line) gives no help")
+                continue
+            }
+            #expect(help.text.hasPrefix(first + "\n"))
+            #expect(help.text.hasSuffix("\n"))
+        }
+    }
+
+    @Test func `the help of a command names every operand and option`() throws {
+        guard case .help(let help) = try parse("get", "--help") else {
+            Issue.record("no help")
+            return
+        }
+        for word in [
+            "SERVICE ", "[ACCOUNT]", "--json ", "--scope SCOPE…", "--store STORE", "--timeout SECONDS", "--help",
+        ] {
+            #expect(help.text.contains(word), "\(word)")
+        }
+    }
+}

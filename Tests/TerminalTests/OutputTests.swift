@@ -1,0 +1,129 @@
+internal import Foundation
+internal import RedactedLog
+internal import Secrets
+@testable internal import Terminal
+internal import TestServices
+internal import Testing
+
+@Suite struct OutputTests {
+    private static let plain = ProgramEnvironment(variables: [:], home: "/")
+
+    /// Returns what `body` writes to standard output and standard error.
+    private func written(
+        _ environment: ProgramEnvironment = plain, _ body: (TerminalOutput) throws -> Void
+    ) throws -> (output: String, errors: String) {
+        let directory = try TestDirectory()
+        let files = [try directory.write("1", ""), try directory.write("2", "")]
+        let descriptors = files.map { unsafe open($0, O_WRONLY | O_APPEND | O_CLOEXEC) }
+        defer { descriptors.forEach { close($0) } }
+        try body(
+            TerminalOutput(
+                program: "tool", environment: environment, standardOutput: descriptors[0],
+                standardError: descriptors[1]))
+        return (
+            String(decoding: try directory.read("1"), as: UTF8.self),
+            String(decoding: try directory.read("2"), as: UTF8.self)
+        )
+    }
+
+    @Test func `an error has its code, and its hint in a line of its own`() throws {
+        let said = try written { output in
+            output.report(CommandFailure(.usage, "a.code", "it went wrong", hint: "try again"))
+            output.report(CommandFailure(.usage, "b.code", "without a hint"))
+        }
+        #expect(said.output.isEmpty)
+        #expect(
+            said.errors == """
+                tool: error: it went wrong [a.code]
+                tool: hint: try again
+                tool: error: without a hint [b.code]
+
+                """)
+    }
+
+    @Test func `there is no colour where standard error is no terminal`() throws {
+        let said = try written(ProgramEnvironment(variables: ["TERM": "xterm-256color"], home: "/")) {
+            $0.report(CommandFailure(.usage, "a.code", "it went wrong"))
+        }
+        #expect(!said.errors.contains("\u{1B}"))
+    }
+
+    @Test(arguments: [([:], true), (["NO_COLOR": ""], true), (["NO_COLOR": "1"], false), (["TERM": "dumb"], false)])
+    func `a terminal gets colour unless it is turned off`(_ variables: [String: String], _ coloured: Bool) async throws
+    {
+        let terminal = try PseudoTerminal()
+        let descriptor = unsafe open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        defer { close(descriptor) }
+        TerminalOutput(
+            program: "tool", environment: ProgramEnvironment(variables: variables, home: "/"), standardError: descriptor
+        ).report(CommandFailure(.usage, "a.code", "it went wrong"))
+        try await terminal.waitUntilShown("[a.code]")
+        #expect(terminal.shown.contains("\u{1B}[1;31merror:") == coloured)
+    }
+
+    @Test func `a secret is written byte for byte and nothing beside it`() throws {
+        let bytes: [UInt8] = [0x68, 0x00, 0xFF, 0x0A]
+        let directory = try TestDirectory()
+        let file = try directory.write("out", "")
+        let descriptor = unsafe open(file, O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        let output = TerminalOutput(program: "tool", environment: Self.plain, standardOutput: descriptor)
+        try output.write(secret: Secret<Password>(copying: bytes.span))
+        #expect(try directory.read("out") == bytes)
+    }
+
+    @Test func `a full disk under standard output is an error`() throws {
+        let full = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(full) }
+        let output = TerminalOutput(program: "tool", environment: Self.plain, standardOutput: full)
+        #expect(throws: OutputError(number: ENOSPC)) { try output.write("a line") }
+        #expect(throws: OutputError(number: ENOSPC)) {
+            try output.write(secret: Secret<Password>(copying: [1, 2, 3].span))
+        }
+        #expect(OutputError(number: ENOSPC).exitStatus == .cannotWrite)
+    }
+
+    // MARK: - Tables and JSON
+
+    @Test func `a table's columns are as wide as their longest cell`() throws {
+        var table = TextTable("A", "LONG", "B")
+        table.append("x", "y", "z")
+        table.append("longer", "é", "")
+        let said = try written { try $0.write(table) }
+        #expect(said.output == "A       LONG  B\nx       y     z\nlonger  é\n")
+    }
+
+    @Test func `a table without rows is nothing`() throws {
+        let said = try written { try $0.write(TextTable("A", "B")) }
+        #expect(said.output.isEmpty)
+    }
+
+    @Test func `a name can't move the cursor or forge a row`() throws {
+        var table = TextTable("NAME")
+        table.append("\(LoggableText(reviewed: "test", unredacted: "a\u{1B}[2J\nb\u{9B}1m\u{202E}"))")
+        let said = try written { try $0.write(table) }
+        #expect(said.output == "NAME\na\\u{1b}[2J\\u{a}b\\u{9b}1m\\u{202e}\n")
+    }
+
+    @Test func `JSON reads back as what was put in`() throws {
+        let name = "a\"\\\n\u{1B}\u{9B}\u{202E}é🔑\u{E0041}"
+        let said = try written {
+            try $0.write(
+                .array([
+                    .object([
+                        ("name", .text(LoggableText(reviewed: "test", unredacted: name))), ("count", .number(-3)),
+                        ("on", .bool(true)), ("none", .null), ("empty", .array([])), ("message", .message("text")),
+                    ])
+                ]))
+        }
+        let parsed = try JSONSerialization.jsonObject(with: Data(said.output.utf8)) as? [[String: Any]]
+        let first = try #require(parsed?.first)
+        #expect(first["name"] as? String == name)
+        #expect(first["count"] as? Int == -3)
+        #expect(first["on"] as? Bool == true)
+        #expect(first["none"] is NSNull)
+        #expect((first["empty"] as? [Any])?.isEmpty == true)
+        #expect(first["message"] as? String == "text")
+        #expect(!said.output.unicodeScalars.contains { (0x7F...0x9F).contains($0.value) || $0.value == 0x1B })
+    }
+}

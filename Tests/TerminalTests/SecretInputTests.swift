@@ -1,0 +1,49 @@
+internal import Foundation
+internal import Secrets
+@testable internal import Terminal
+internal import TestServices
+internal import Testing
+
+@Suite struct SecretInputTests {
+    private func open(_ bytes: [UInt8], in directory: TestDirectory) throws -> Int32 {
+        unsafe Foundation.open(try directory.write("in", bytes), O_RDONLY | O_CLOEXEC)
+    }
+
+    @Test(arguments: [0, 1, 16_383, 16_384, 16_385, 100_000])
+    func `a pipe's bytes are taken exactly`(_ count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) } + [0x0D, 0x0A]
+        let directory = try TestDirectory()
+        let descriptor = try open(bytes, in: directory)
+        defer { close(descriptor) }
+        let secret = try SecretInput.readAll(from: descriptor, as: Password.self, limit: 1 << 20)
+        let same = secret.matches(bytes.span)
+        #expect(same)
+    }
+
+    @Test func `exactly the limit is taken and one byte more is refused`() throws {
+        let directory = try TestDirectory()
+        for (count, fits) in [(10, true), (11, false)] {
+            let descriptor = try open([UInt8](repeating: 7, count: count), in: directory)
+            defer { close(descriptor) }
+            if fits {
+                let secret = try SecretInput.readAll(from: descriptor, as: Password.self, limit: 10)
+                #expect(secret.byteCount == 10)
+            } else {
+                #expect(throws: InputError(problem: .tooLong(limit: 10))) {
+                    _ = try SecretInput.readAll(from: descriptor, as: Password.self, limit: 10)
+                }
+            }
+        }
+    }
+
+    @Test func `a closed or unreadable descriptor is an error with its number`() throws {
+        #expect(throws: InputError(problem: .unreadable(number: EBADF))) {
+            _ = try SecretInput.readAll(from: -1, as: Password.self, limit: 10)
+        }
+        let folder = unsafe Foundation.open("/", O_RDONLY | O_CLOEXEC)
+        defer { close(folder) }
+        #expect(throws: InputError(problem: .unreadable(number: EISDIR))) {
+            _ = try SecretInput.readAll(from: folder, as: Password.self, limit: 10)
+        }
+    }
+}

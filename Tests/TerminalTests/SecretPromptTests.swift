@@ -1,0 +1,110 @@
+internal import Foundation
+internal import RedactedLog
+internal import Secrets
+@testable internal import Terminal
+internal import TestServices
+internal import Testing
+
+/// One after another: a process asks one question at a time.
+@Suite(.serialized) struct SecretPromptTests {
+    /// What came of a question: whether the answer was the expected one, or the problem.
+    private enum Outcome: Sendable, Equatable {
+        case answered(asExpected: Bool)
+        case problem(PromptError.Problem)
+    }
+
+    /// Asks on a terminal, types `keys` once the question is there, and compares the answer with `expected`.
+    private func ask(
+        typing keys: String, expecting expected: String = "", limit: Int = 1 << 20
+    ) async throws -> (outcome: Outcome, screen: String, echoesAfterwards: Bool) {
+        let terminal = try PseudoTerminal()
+        let prompt = SecretPrompt(path: terminal.path, isAllowed: true)
+        async let outcome = Self.answer(prompt, expected, limit: limit)
+        try await terminal.waitUntilShown("Secret: ")
+        terminal.type(keys)
+        let result = await outcome
+        try await terminal.waitUntilShown("\r\n")
+        return (result, terminal.shown, terminal.echoes)
+    }
+
+    /// Asks on a thread of its own, since a question blocks.
+    private static func answer(_ prompt: SecretPrompt, _ expected: String, limit: Int) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                do throws(PromptError) {
+                    let answer = try prompt.ask("Secret", as: Password.self, limit: limit)
+                    continuation.resume(returning: .answered(asExpected: answer.matches(Array(expected.utf8).span)))
+                } catch {
+                    continuation.resume(returning: .problem(error.problem))
+                }
+            }
+        }
+    }
+
+    @Test func `an answer is taken without its line break and never shown`() async throws {
+        let asked = try await ask(typing: "hunter2 é\r", expecting: "hunter2 é")
+        #expect(asked.outcome == .answered(asExpected: true))
+        #expect(asked.screen == "Secret: \r\n")
+        #expect(asked.echoesAfterwards)
+    }
+
+    @Test func `an empty answer is an answer`() async throws {
+        let asked = try await ask(typing: "\n")
+        #expect(asked.outcome == .answered(asExpected: true))
+    }
+
+    @Test func `a paste of more than 4096 bytes arrives whole`() async throws {
+        let long = String(decoding: (0..<20_000).map { UInt8(0x21 + $0 % 90) }, as: UTF8.self)
+        let asked = try await ask(typing: long + "\r", expecting: long)
+        #expect(asked.outcome == .answered(asExpected: true))
+    }
+
+    @Test func `backspace takes off one character and control-U all`() async throws {
+        let asked = try await ask(
+            typing: "wrong\u{15}aé\u{7F}b\u{8}c\n", expecting: "ac")
+        #expect(asked.outcome == .answered(asExpected: true))
+    }
+
+    @Test func `backspace at the beginning does nothing`() async throws {
+        let asked = try await ask(typing: "\u{7F}\u{8}a\n", expecting: "a")
+        #expect(asked.outcome == .answered(asExpected: true))
+    }
+
+    @Test func `control-C puts the terminal back and interrupts`() async throws {
+        let asked = try await ask(typing: "half\u{3}")
+        #expect(asked.outcome == .problem(.interrupted))
+        #expect(asked.echoesAfterwards)
+        #expect(PromptError(problem: .interrupted, question: "Secret").exitStatus == .interrupted)
+    }
+
+    @Test func `control-D dismisses an empty answer and ends another`() async throws {
+        #expect(try await ask(typing: "\u{4}").outcome == .problem(.dismissed))
+        #expect(try await ask(typing: "a\u{4}", expecting: "a").outcome == .answered(asExpected: true))
+    }
+
+    @Test func `an answer past the limit is refused`() async throws {
+        let asked = try await ask(typing: "12345", limit: 4)
+        #expect(asked.outcome == .problem(.tooLong(limit: 4)))
+        #expect(asked.echoesAfterwards)
+    }
+
+    @Test func `without a terminal, and where it is forbidden, nobody is asked`() throws {
+        let missing = SecretPrompt(path: "/nonexistent/tty", isAllowed: true)
+        #expect(throws: PromptError(problem: .noTerminal(number: ENOENT), question: "Secret")) {
+            _ = try missing.ask("Secret", as: Password.self)
+        }
+        let forbidden = SecretPrompt(path: "/dev/tty", isAllowed: false)
+        #expect(throws: PromptError(problem: .forbidden, question: "Secret")) {
+            _ = try forbidden.ask("Secret", as: Password.self)
+        }
+    }
+
+    @Test func `a file is no terminal`() throws {
+        let directory = try TestDirectory()
+        let file = try directory.write("tty", "")
+        #expect(throws: PromptError(problem: .failed(number: ENOTTY), question: "Secret")) {
+            _ = try SecretPrompt(path: file, isAllowed: true).ask("Secret", as: Password.self)
+        }
+        #expect(try directory.read("tty").isEmpty)
+    }
+}

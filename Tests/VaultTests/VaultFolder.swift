@@ -1,0 +1,94 @@
+import Credentials
+import Foundation
+import Secrets
+import TestServices
+import Vault
+
+/// A private directory of one test's own with a vault's path and a key file's, gone when the test is.
+final class VaultFolder: Sendable {
+    private let directory: TestDirectory
+    var path: String { directory.path }
+    var vault: String { path + "/vault" }
+    var keyFile: String { path + "/key" }
+
+    init() throws {
+        directory = try TestDirectory()
+    }
+
+    var leases: LeaseDirectory { LeaseDirectory(path: path + "/leases") }
+
+    // MARK: - Vaults
+
+    /// Opens the vault with the key file; makes both first when they are missing.
+    @discardableResult
+    func store() async throws(StoreError) -> VaultStore {
+        if !FileManager.default.fileExists(atPath: keyFile) { try VaultKeyFile.create(at: keyFile) }
+        if !FileManager.default.fileExists(atPath: vault) {
+            return try await VaultStore.create(at: vault, unlockedBy: .keyFile(keyFile))
+        }
+        return try await VaultStore.open(at: vault, unlockedBy: .keyFile(keyFile))
+    }
+
+    // MARK: - Files
+
+    func contents(_ file: String? = nil) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: file ?? vault)))
+    }
+
+    /// Writes over a file in place.
+    func replace(_ file: String? = nil, with bytes: [UInt8]) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: file ?? vault))
+        try setMode(0o600, of: file ?? vault)
+    }
+
+    func setMode(_ mode: Int, of file: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    }
+
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+}
+
+// MARK: - Secrets and keys
+
+func secret<Purpose: SecretPurpose>(_ text: String, as purpose: Purpose.Type = Password.self) -> Secret<Purpose> {
+    let bytes = Array(text.utf8)
+    return Secret(copying: bytes.span)
+}
+
+func passphrase(_ text: String) -> VaultKeySource { .passphrase(secret(text, as: Passphrase.self)) }
+
+func key(_ account: String, service: String = "example.org", kind: CredentialKind = .password) -> CredentialKey {
+    try! CredentialKey(service: service, account: account, kind: kind)
+}
+
+extension PassphraseCost {
+    /// The cheapest that can be written: tests try many.
+    static let cheap = try! PassphraseCost(memoryByteCount: 8 << 20, passes: 1)
+}
+
+extension CredentialStore {
+    /// The text under a key, in the open: for comparing.
+    func text(_ key: CredentialKey) async throws(StoreError) -> String? {
+        guard let record = try await read(key, as: Password.self) else { return nil }
+        return record.secret.withExposedBytes { bytes in
+            var copy: [UInt8] = []
+            for index in bytes.indices { copy.append(bytes[index]) }
+            return String(decoding: copy, as: UTF8.self)
+        }
+    }
+}
+
+/// The error that `body` throws, or `nil`.
+func refusal<Result: ~Copyable>(
+    of body: () async throws(StoreError) -> Result
+) async -> StoreError? {
+    do throws(StoreError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// Whether the night's counts were asked for.
+let runsLong = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1"

@@ -25,7 +25,9 @@ final class ScriptedTerminal: PromptTerminal {
     }
 
     func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError) {
-        let text = url.testText
+        var sink = TextSink()
+        url.pour(into: &sink)
+        let text = sink.text
         self.url.withLock { $0 = text }
     }
 
@@ -42,6 +44,14 @@ final class ScriptedTerminal: PromptTerminal {
         guard let text else { throw .dismissed }
         if text.utf8.count > limit { throw .tooLong }
         return .test(text)
+    }
+
+    private struct TextSink: SecretSink {
+        static var reason: StaticString { "a test" }
+        var text = ""
+        mutating func receive(_ bytes: Span<UInt8>) {
+            for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+        }
     }
 }
 

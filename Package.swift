@@ -89,7 +89,11 @@ let package = Package(
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
-        .testTarget(name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices"]),
+        .executableTarget(
+            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
+            path: "Tests/VaultWriter"),
+        .testTarget(
+            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(
@@ -99,7 +103,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer", "TestServices"]),
         .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
@@ -119,6 +123,13 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests", dependencies: ["SignIn", "Vault", "InMemory"], path: "Tests/DoesNotCompile",
             exclude: ["Cases"]),
+        .executableTarget(
+            name: "latchkey-benchmarks",
+            dependencies: [
+                "TestServices", "Vault", "InMemory", "SecretService", "CSQLite",
+                .target(name: "CLibsecret", condition: desktop), "latchkey",
+            ],
+            path: "Tests/Benchmarks"),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [

@@ -20,7 +20,12 @@ protocol RowTable: Sendable {
         _ patience: Patience, _ body: (Self.Transaction) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
+    /// Opens the same table once more, so that long work doesn't hold up the rest of a store.
+    func separate() throws(StoreError) -> Self
+
     /// Looks for damage that the engine itself can find, over the whole table, as positions.
+    ///
+    /// Throws `busy` at once when a writer has the table.
     func damage(_ patience: Patience) throws(StoreError) -> [TableDamage]
 
     associatedtype View: RowView

@@ -15,7 +15,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     let table: Table
     let root: RootKeys
     let worker: WorkThread
-    private let now: @Sendable () -> UnixTime
+    let now: @Sendable () -> UnixTime
     private let known: Mutex<KnownState>
 
     /// What was last seen of the vault: valid until the table's mark changes.

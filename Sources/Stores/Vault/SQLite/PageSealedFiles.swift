@@ -57,6 +57,26 @@ enum PageSealedFiles {
         return (damaged, Int(size))
     }
 
+    /// Zeroes the unused room between a b-tree page's cell pointers and its cells (fileformat2, section 1.6).
+    ///
+    /// `secure_delete` covers what is deleted from a page, but not what was moved off it to another: without this, parts
+    /// of a row stay behind after the row is deleted elsewhere. Other pages begin with a page number below 2^25 (the
+    /// writer's `max_page_count`), so their first byte is 0 or 1.
+    private static func clearGap(ofPage number: Int, _ page: inout [UInt8]) {
+        let header = number == 1 ? headerByteCount : 0
+        let headerLength: Int
+        switch page[header] {
+        case 2, 5: headerLength = 12
+        case 10, 13: headerLength = 8
+        default: return
+        }
+        func word(_ offset: Int) -> Int { Int(page[header + offset]) << 8 | Int(page[header + offset + 1]) }
+        let start = header + headerLength + word(3) * 2
+        let end = word(5)
+        guard start < end, end <= pageByteCount - sealByteCount else { return }
+        page.replaceSubrange(start..<end, with: repeatElement(0, count: end - start))
+    }
+
     // MARK: - Registration
 
     /// Our part of an open file comes first in the memory SQLite gives, its own file system's part behind it.
@@ -185,7 +205,9 @@ enum PageSealedFiles {
         guard count == pageByteCount, offset % sqlite3_int64(pageByteCount) == 0 else { return SQLite.ioWrite }
         let inner = unsafe innerFile(file)
         var page = unsafe [UInt8](UnsafeRawBufferPointer(start: source, count: pageByteCount))
-        let seal = seal(ofPage: Int(offset) / pageByteCount + 1, page.span)
+        let number = Int(offset) / pageByteCount + 1
+        clearGap(ofPage: number, &page)
+        let seal = seal(ofPage: number, page.span)
         page.replaceSubrange((pageByteCount - sealByteCount)..., with: seal)
         return unsafe page.withUnsafeBytes {
             unsafe inner.pointee.pMethods.pointee.xWrite(inner, $0.baseAddress!, count, offset)

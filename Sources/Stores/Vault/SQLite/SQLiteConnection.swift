@@ -54,6 +54,8 @@ internal import RedactedLog
                 "PRAGMA cell_size_check = ON", "PRAGMA temp_store = MEMORY",
                 // Nothing reaches the file before the commit, so a wait for readers happens in one place.
                 "PRAGMA cache_spill = OFF",
+                // 128 GiB; see PageSealedFiles.clearGap.
+                "PRAGMA max_page_count = 33554431",
             ]
         }
     }

@@ -53,11 +53,9 @@ final class SQLiteRowTable: RowTable {
         }
     }
 
+    func separate() throws(StoreError) -> SQLiteRowTable { try SQLiteRowTable(path: path) }
+
     func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
-        // A connection of its own: reads go on meanwhile.
-        let session = try patience.retry { () throws(StoreError) in
-            try SQLiteSession(SQLiteConnection(path: path, role: .reader))
-        }
-        return try patience.retry { () throws(StoreError) in try session.damage(patience) }
+        try reader.withLock { (session) throws(StoreError) in try session.damage(patience) }
     }
 }

@@ -1,0 +1,50 @@
+public import Credentials
+internal import RedactedLog
+internal import Secrets
+
+extension VaultStore {
+    // MARK: - Verifying
+
+    /// Opens every item, secret included, and compares all of the file with its checksums and its sealed manifest.
+    ///
+    /// It notices what reads can't: items deleted, replayed or duplicated behind the vault's back, and damage where
+    /// nobody reads. It does not notice that the whole file was exchanged for an older copy of itself. Writers wait
+    /// meanwhile. What is wrong is in the report and is no error; thrown are `timedOut`, `cancelled`, `unavailable`.
+    public func verify(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultVerification {
+        try await rows.verify(deadline: deadline)
+    }
+
+    // MARK: - Key slots
+
+    /// The key slots, in the order of the file.
+    public func slots(deadline: Deadline = .standard) async throws(StoreError) -> [KeySlotDescription] {
+        try await rows.slots(deadline: deadline)
+    }
+
+    /// Adds another way to open the vault.
+    ///
+    /// Throws `conflict` when a slot of that name exists or there are 16 already, or what is wrong with the key file.
+    public func addSlot(
+        _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost = .standard,
+        deadline: Deadline = .standard
+    ) async throws(StoreError) {
+        let kept = KeptSource(source.duplicate())
+        let root = rows.root
+        let created = rows.now()
+        // On a thread of its own: Argon2 would hold up other writes.
+        let slot = try await WorkThread().run(until: deadline, leavesBehind: true) { (_) throws(StoreError) in
+            try KeySlot.make(kept.source, name: name, cost: cost, created: created, root: root)
+        }
+        try await rows.addSlot(slot, deadline: deadline)
+    }
+
+    /// Removes a way to open the vault and returns whether there was one of that name.
+    ///
+    /// Throws `conflict` for the last one. Copies of the file from before can still be opened with it.
+    @discardableResult
+    public func removeSlot(
+        _ name: KeySlotName, deadline: Deadline = .standard
+    ) async throws(StoreError) -> Bool {
+        try await rows.removeSlot(name, deadline: deadline)
+    }
+}

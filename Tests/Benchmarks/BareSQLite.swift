@@ -1,0 +1,56 @@
+internal import CSQLite
+
+/// What a store on SQLite is measured against: one prepared insert or select, with the durability the vault has.
+@safe final class BareSQLite {
+    private var database: OpaquePointer?
+    private var insert: OpaquePointer?
+    private var select: OpaquePointer?
+
+    struct Failure: Error { let code: Int32 }
+
+    init(path: String, pragmas: [String]) throws {
+        try unsafe check(sqlite3_open(path, &database))
+        for pragma in pragmas { try unsafe check(sqlite3_exec(database, "PRAGMA " + pragma, nil, nil, nil)) }
+        try unsafe check(
+            sqlite3_exec(database, "CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID", nil, nil, nil))
+        try unsafe check(sqlite3_prepare_v2(database, "INSERT OR REPLACE INTO t VALUES(?,?)", -1, &insert, nil))
+        try unsafe check(sqlite3_prepare_v2(database, "SELECT v FROM t WHERE k=?", -1, &select, nil))
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(insert)
+        unsafe sqlite3_finalize(select)
+        unsafe sqlite3_close(database)
+    }
+
+    func save(_ key: [UInt8], _ value: [UInt8]) throws {
+        unsafe sqlite3_reset(insert)
+        unsafe bind(insert, 1, key)
+        unsafe bind(insert, 2, value)
+        let status = unsafe sqlite3_step(insert)
+        guard status == SQLITE_DONE else { throw Failure(code: status) }
+        unsafe sqlite3_reset(insert)
+    }
+
+    func read(_ key: [UInt8]) throws -> [UInt8] {
+        unsafe sqlite3_reset(select)
+        unsafe bind(select, 1, key)
+        let status = unsafe sqlite3_step(select)
+        guard status == SQLITE_ROW, let blob = unsafe sqlite3_column_blob(select, 0) else {
+            throw Failure(code: status)
+        }
+        let count = unsafe Int(sqlite3_column_bytes(select, 0))
+        let value = unsafe Array(UnsafeRawBufferPointer(start: blob, count: count))
+        unsafe sqlite3_reset(select)
+        return value
+    }
+
+    private func bind(_ statement: OpaquePointer?, _ index: Int32, _ bytes: [UInt8]) {
+        let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        unsafe sqlite3_bind_blob(statement, index, bytes, Int32(bytes.count), transient)
+    }
+
+    private func check(_ status: Int32) throws {
+        guard status == SQLITE_OK else { throw Failure(code: status) }
+    }
+}

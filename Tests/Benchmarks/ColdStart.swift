@@ -1,0 +1,86 @@
+internal import Foundation
+internal import TestServices
+
+/// Whole commands, from the start of the process to its end, timed by hyperfine(1) in one run.
+struct ColdStart {
+    let latchkey: Program
+    let session: PrivateSession
+
+    /// Shows the mean time of each command and its ratio to the first.
+    func compare(_ title: String, limit: Double?, _ commands: [(name: String, line: String)]) async throws {
+        let report = session.directory / "hyperfine.json"
+        var arguments = ["-N", "--warmup", "10", "--runs", "200", "--style", "none", "--export-json", report]
+        for command in commands { arguments += ["-n", command.name, command.line] }
+        try await Program("hyperfine").run(arguments, environment: environment, timeout: .seconds(300))
+            .successful("hyperfine")
+        let results = try JSONDecoder().decode(Report.self, from: Data(contentsOf: URL(fileURLWithPath: report)))
+        Comparison(
+            title: title, limit: limit,
+            rows: results.results.map { Measurement(name: $0.command, median: .seconds($0.median)) }
+        ).show()
+    }
+
+    private struct Report: Decodable {
+        struct Result: Decodable {
+            let command: String
+            let median: Double
+        }
+        let results: [Result]
+    }
+
+    var environment: [String: String] {
+        var variables = session.environment
+        variables["GNUPGHOME"] = session.directory / "gnupg"
+        variables["LATCHKEY_KEY_FILE"] = session.directory / "key"
+        return variables
+    }
+
+    func secretService() async throws {
+        try await latchkey.run(
+            ["set", "--store", "secret-service", "bench", "alice"], environment: environment,
+            input: Array("secret".utf8)
+        ).successful("latchkey set")
+        try await compare(
+            "Cold read from the Secret Service (limit: 1.25 × secret-tool)", limit: 1.25,
+            [
+                ("secret-tool lookup", "secret-tool lookup service bench username alice"),
+                ("latchkey get --store secret-service", "\(latchkey.path) get --store secret-service bench alice"),
+            ])
+    }
+
+    func vault() async throws {
+        try session.directory.makeFolder("gnupg")
+        let gpg = try Program("gpg")
+        try await gpg.run(
+            ["--batch", "--passphrase", "", "--quick-gen-key", "bench@example.test", "default", "default", "never"],
+            environment: environment
+        ).successful("gpg --quick-gen-key")
+        let plain = try session.directory.write("plain", "secret")
+        let sealed = session.directory / "plain.gpg"
+        try await gpg.run(
+            ["--batch", "-q", "-o", sealed, "-r", "bench@example.test", "-e", plain], environment: environment
+        ).successful("gpg -e")
+        let identity = session.directory / "age.key"
+        try await Program("age-keygen").run(["-o", identity], environment: environment).successful("age-keygen")
+        let aged = session.directory / "plain.age"
+        let recipient = try await Program("age-keygen").run(["-y", identity], environment: environment).outputText
+        try await Program("age").run(
+            ["-r", recipient.trimmingCharacters(in: .whitespacesAndNewlines), "-o", aged, plain],
+            environment: environment
+        ).successful("age -e")
+        try await latchkey.run(
+            ["vault", "init", "--key-file", session.directory / "key"], environment: environment
+        ).successful("latchkey vault init")
+        try await latchkey.run(
+            ["set", "--store", "vault", "bench", "alice"], environment: environment, input: Array("secret".utf8)
+        ).successful("latchkey set")
+        try await compare(
+            "Cold read from a vault with a key file (limit: 1.0 × gpg -d)", limit: 1.0,
+            [
+                ("gpg -d, key without a passphrase", "gpg --batch -q -d \(sealed)"),
+                ("age -d", "age -d -i \(identity) \(aged)"),
+                ("latchkey get --store vault", "\(latchkey.path) get --store vault bench alice"),
+            ])
+        _ = try await Program("gpgconf").run(["--kill", "all"], environment: environment)
+    }
+}

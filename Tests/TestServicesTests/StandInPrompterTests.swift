@@ -1,0 +1,44 @@
+import TestServices
+import Testing
+
+struct StandInPrompterTests {
+    private let item = ["service", "example", "username", "alice"]
+
+    private func lockedSession() async throws -> PrivateSession {
+        let session = try await PrivateSession(.unlocked)
+        try await session.secretTool(["store", "--label=Example"] + item, input: Array("s3cret".utf8)).successful(
+            "store")
+        try await session.lock()
+        return session
+    }
+
+    @Test func `the right password unlocks the keyring for whoever waits`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await StandInPrompter(on: session, answering: .password(PrivateSession.password))
+        #expect(try await session.secretTool(["lookup"] + item).outputText == "s3cret")
+        #expect(prompter.questionCount == 1)
+    }
+
+    @Test func `a dialog that is cancelled leaves the keyring locked`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await StandInPrompter(on: session, answering: .cancel)
+        #expect(try await session.secretTool(["lookup"] + item).status != 0)
+        #expect(prompter.questionCount >= 1)
+    }
+
+    @Test func `a wrong password is asked for again`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await StandInPrompter(on: session, answering: .password("wrong"))
+        let waiting = try Program("secret-tool").start(["lookup"] + item, environment: session.environment)
+        try await waiting.wait(for: "a second question") { prompter.questionCount >= 2 }
+        #expect(waiting.isRunning)
+    }
+
+    @Test func `a dialog that nobody answers keeps its caller waiting`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await StandInPrompter(on: session, answering: .never)
+        let waiting = try Program("secret-tool").start(["lookup"] + item, environment: session.environment)
+        try await prompter.waitForQuestion()
+        #expect(waiting.isRunning)
+    }
+}

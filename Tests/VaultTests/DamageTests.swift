@@ -1,0 +1,108 @@
+import Credentials
+import Testing
+
+@testable import Vault
+
+/// A vault that was damaged: the right error, never a wrong secret, an untouched file.
+@Suite struct DamageTests {
+    private static let codes: Set<StoreError.Code> = [.corrupted, .wrongKey, .unsupported]
+
+    /// A vault with two items, closed.
+    private func sampleVault() async throws -> (VaultFolder, [UInt8]) {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.save(secret("alpha"), for: key("ada"), options: SaveOptions(label: "first"))
+        try await store.save(secret("beta"), for: key("bob", service: "example.net"))
+        return (folder, try folder.contents())
+    }
+
+    /// Everything that can be asked of the vault; what was noticed, or `nil` when all of it was right.
+    private func complaint(_ folder: VaultFolder) async throws -> StoreError.Code? {
+        do throws(StoreError) {
+            let store = try await folder.store()
+            let first = try await store.text(key("ada"))
+            let second = try await store.text(key("bob", service: "example.net"))
+            let listed = try await store.list().all()
+            // Whatever was damaged: no wrong secret and no wrong name.
+            guard first == "alpha", second == "beta", Set(listed.map(\.key.account)) == ["ada", "bob"] else {
+                Issue.record("a damaged vault gave wrong answers")
+                return nil
+            }
+            return try await store.verify().isSound ? nil : .corrupted
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `a flipped bit anywhere in the file is noticed and nothing is changed`() async throws {
+        let (folder, sound) = try await sampleVault()
+        #expect(try await complaint(folder) == nil)
+        for index in stride(from: 0, to: sound.count, by: runsLong ? 1 : 13) {
+            var damaged = sound
+            damaged[index] ^= 1 << UInt8(index % 8)
+            try folder.replace(with: damaged)
+            let code = try await complaint(folder)
+            #expect(
+                code.map { Self.codes.contains($0) } == true, "byte \(index): \(code.map { "\($0)" } ?? "unnoticed")")
+            let after = try folder.contents()
+            #expect(after == damaged, "byte \(index): the file was changed")
+        }
+    }
+
+    @Test func `a file cut off anywhere is refused and not changed`() async throws {
+        let (folder, sound) = try await sampleVault()
+        for length in stride(from: 0, to: sound.count, by: runsLong ? 1 : 64) {
+            let cut = Array(sound.prefix(length))
+            try folder.replace(with: cut)
+            let error = await refusal { () async throws(StoreError) in try await folder.store() }
+            #expect(error?.code == .corrupted, "\(length) bytes")
+            let after = try folder.contents()
+            #expect(after == cut, "\(length) bytes: the file was changed")
+        }
+    }
+
+    @Test func `bytes behind the end are noticed by verify`() async throws {
+        let (folder, sound) = try await sampleVault()
+        try folder.replace(with: sound + sound.suffix(4096))
+        let report = try await folder.store().verify()
+        #expect(report.problems.contains(.wrongLength))
+    }
+
+    @Test(arguments: ["", "not a vault at all", "SQLite format 3"])
+    func `a file that is no vault is refused`(_ start: String) async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        // The third has the NUL that follows those words in a database.
+        let filler: UInt8 = start.hasPrefix("SQLite") ? 0 : 0x41
+        let bytes = Array(start.utf8) + [UInt8](repeating: filler, count: 8192 - start.utf8.count)
+        try folder.replace(with: bytes)
+        let error = await refusal { () async throws(StoreError) in try await folder.store() }
+        #expect(error?.code == .corrupted)
+        #expect(try folder.contents() == bytes)
+    }
+
+    @Test func `a write to a damaged vault is refused and changes nothing`() async throws {
+        let (folder, sound) = try await sampleVault()
+        let store = try await folder.store()
+        var damaged = sound
+        // The last page holds the records; in its middle is free space, which only the checksum covers.
+        damaged[sound.count - 3000] ^= 1
+        try folder.replace(with: damaged)
+        let error = await refusal { () async throws(StoreError) in
+            try await store.save(secret("gamma"), for: key("ada"))
+        }
+        #expect(error?.code == .corrupted)
+        #expect(try folder.contents() == damaged)
+    }
+
+    @Test func `a newer format is named as such`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let table = try SQLiteRowTable(path: folder.vault)
+        try table.write(Patience(.standard)) { (transaction) throws(StoreError) in
+            try transaction.put(record: "vault", [2] + [UInt8](repeating: 7, count: 40))
+        }
+        let error = await refusal { () async throws(StoreError) in try await folder.store() }
+        #expect(error?.code == .unsupported)
+    }
+}

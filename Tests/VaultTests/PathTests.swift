@@ -1,0 +1,168 @@
+import Credentials
+import Foundation
+import Testing
+
+@testable import Vault
+
+@Suite struct PathTests {
+    private func code(_ folder: VaultFolder, at path: String? = nil) async -> StoreError.Code? {
+        await refusal { () async throws(StoreError) in
+            try await VaultStore.open(at: path ?? folder.vault, unlockedBy: .keyFile(folder.keyFile))
+        }?.code
+    }
+
+    private func mode(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
+    @Test func `a new vault is a file of its owner alone in a directory of its owner alone`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let path = folder.path + "/data/latchkey/vault"
+        let store = try await VaultStore.create(at: path, unlockedBy: .keyFile(folder.keyFile))
+        #expect(try mode(path) == 0o600)
+        #expect(try mode(folder.keyFile) == 0o600)
+        #expect(try mode(folder.path + "/data/latchkey") == 0o700)
+        #expect(store.identity == StoreIdentity(backend: "vault", location: path))
+        try await store.save(secret("s"), for: key("ada"))
+        #expect(try mode(path + "-journal") == 0o600)
+    }
+
+    @Test func `a missing vault is unavailable, with a hint how to make one`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let error = await refusal { () async throws(StoreError) in
+            try await VaultStore.open(at: folder.path + "/no/vault", unlockedBy: .keyFile(folder.keyFile))
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.hint != nil)
+        #expect(folder.names == ["key"])
+    }
+
+    @Test func `making a vault where something is throws conflict and leaves it`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store().save(secret("s"), for: key("ada"))
+        let before = try folder.contents()
+        let error = await refusal { () async throws(StoreError) in
+            try await VaultStore.create(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))
+        }
+        #expect(error?.code == .conflict)
+        #expect(try folder.contents() == before)
+        let second = await refusal { () throws(StoreError) in try VaultKeyFile.create(at: folder.keyFile) }
+        #expect(second?.code == .conflict)
+        #expect(folder.names == ["key", "vault", "vault-journal"])
+    }
+
+    @Test func `of many who make the same vault at once one succeeds and nothing is left over`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    await refusal { () async throws(StoreError) in
+                        try await VaultStore.create(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))
+                    }?.code
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.filter { $0 == nil }.count == 1)
+        #expect(codes.filter { $0 == .conflict }.count == 7)
+        #expect(folder.names == ["key", "vault"])
+        #expect(await code(folder) == nil)
+    }
+
+    @Test func `a directory instead of a vault is refused`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        #expect(await code(folder, at: folder.path) == .permissionDenied)
+    }
+
+    @Test func `a symbolic link to a vault is refused`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let link = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.vault)
+        #expect(await code(folder, at: link) == .permissionDenied)
+    }
+
+    @Test func `a vault behind a directory's symbolic link is opened at its own path`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let link = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+        let opened = try await VaultStore.open(at: link + "/vault", unlockedBy: .keyFile(folder.keyFile))
+        #expect(opened.identity == store.identity)
+    }
+
+    @Test func `a vault with a second name is refused`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try FileManager.default.linkItem(atPath: folder.vault, toPath: folder.path + "/second")
+        #expect(await code(folder) == .permissionDenied)
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660, 0o601, 0o620])
+    func `a vault that others can use is refused`(_ mode: Int) async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try folder.setMode(mode, of: folder.vault)
+        #expect(await code(folder) == .permissionDenied)
+    }
+
+    @Test(arguments: [0o750, 0o705, 0o770, 0o777, 0o1777, 0o711])
+    func `a vault in a directory that others can use is refused`(_ mode: Int) async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try folder.setMode(mode, of: folder.path)
+        #expect(await code(folder) == .permissionDenied)
+    }
+
+    @Test func `a vault below a directory that others can change is refused`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let path = folder.path + "/shared/own/vault"
+        _ = try await VaultStore.create(at: path, unlockedBy: .keyFile(folder.keyFile))
+        try folder.setMode(0o777, of: folder.path + "/shared")
+        #expect(await code(folder, at: path) == .permissionDenied)
+        let error = await refusal { () async throws(StoreError) in
+            try await VaultStore.create(at: path + "2", unlockedBy: .keyFile(folder.keyFile))
+        }
+        #expect(error?.code == .permissionDenied)
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660, 0o610])
+    func `a key file that others can use is refused`(_ mode: Int) async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try folder.setMode(mode, of: folder.keyFile)
+        #expect(await code(folder) == .permissionDenied)
+    }
+
+    @Test(arguments: [0, 1, 31, 33, 64, 100_000])
+    func `a key file of another length is no key file`(_ count: Int) async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try folder.replace(folder.keyFile, with: [UInt8](repeating: 7, count: count))
+        #expect(await code(folder) == .wrongKey)
+    }
+
+    @Test func `a key file that is missing, a link or a directory is refused`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try FileManager.default.moveItem(atPath: folder.keyFile, toPath: folder.path + "/real")
+        #expect(await code(folder) == .unavailable)
+        try FileManager.default.createSymbolicLink(atPath: folder.keyFile, withDestinationPath: folder.path + "/real")
+        #expect(await code(folder) == .permissionDenied)
+        try FileManager.default.removeItem(atPath: folder.keyFile)
+        try FileManager.default.createDirectory(atPath: folder.keyFile, withIntermediateDirectories: false)
+        #expect(await code(folder) == .permissionDenied)
+    }
+
+    @Test(arguments: ["", "/", ".", "..", "dir/", "a/.."])
+    func `a path that names no file is refused`(_ path: String) async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        #expect(await code(folder, at: path) == .unavailable)
+    }
+}

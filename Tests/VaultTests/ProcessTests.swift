@@ -1,0 +1,169 @@
+import Credentials
+import Foundation
+import Synchronization
+import TestServices
+import Testing
+
+@testable import Vault
+
+/// Several processes, several stores, and processes that die.
+@Suite struct ProcessTests {
+    private func start(_ mode: String, _ folder: VaultFolder, _ name: String, _ count: Int) throws -> RunningProgram {
+        try BuiltProducts.program("vault-writer").start(
+            [mode, folder.vault, folder.keyFile, name, "\(count)"], environment: [:], folder: folder.path)
+    }
+
+    private func key(_ account: String) -> CredentialKey { try! CredentialKey(service: "writer", account: account) }
+
+    @Test func `processes that save at once lose nothing`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let (processes, saves) = runsLong ? (8, 500) : (4, 40)
+        var writers: [RunningProgram] = []
+        for number in 0..<processes { writers.append(try start("save", folder, "\(number)", saves)) }
+        for writer in writers {
+            let run = try await writer.finish(within: .seconds(300))
+            #expect(run.status == 0, "\(run.outputText.suffix(200)) \(run.errorText)")
+        }
+        let report = try await store.verify()
+        #expect(report.problems == [])
+        #expect(report.itemCount == processes * saves)
+        #expect(try await store.text(key("1/7")) == "1 7")
+    }
+
+    @Test func `processes that count by compare-and-set lose no step`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let (processes, steps) = runsLong ? (8, 200) : (3, 25)
+        var writers: [RunningProgram] = []
+        for _ in 0..<processes { writers.append(try start("count", folder, "number", steps)) }
+        for writer in writers {
+            let run = try await writer.finish(within: .seconds(300))
+            #expect(run.status == 0, "\(run.outputText.suffix(200)) \(run.errorText)")
+        }
+        #expect(try await store.text(key("number")) == "\(processes * steps)")
+    }
+
+    @Test func `what a killed process had saved is there, and the vault is sound`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        for round in 0..<(runsLong ? 500 : 25) {
+            let writers = [
+                try start("save", folder, "s\(round)", 100_000), try start("churn", folder, "c\(round)", 100_000),
+            ]
+            // Not before both have begun; then at any moment.
+            for writer in writers {
+                while writer.isRunning && !writer.outputSoFar.contains("open") {
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...60_000)))
+            for writer in writers { writer.kill() }
+            var saved: [Int] = []
+            for writer in writers {
+                let run = try await writer.finish()
+                #expect(run.status == 137, "\(run.outputText.suffix(300))")
+                saved += run.outputText.split(separator: "\n").compactMap { line in
+                    line.hasPrefix("saved ") ? Int(line.dropFirst(6)) : nil
+                }
+            }
+            for index in saved {
+                let text = try await store.text(key("s\(round)/\(index)"))
+                #expect(text == "s\(round) \(index)")
+            }
+            let report = try await store.verify()
+            #expect(report.problems == [], "round \(round)")
+        }
+    }
+
+    // MARK: - Waiting
+
+    /// Holds the vault as a writer would, until it is let go.
+    private final class Holder: Sendable {
+        private let go = DispatchSemaphore(value: 0)
+        private let ended = DispatchSemaphore(value: 0)
+
+        init(_ folder: VaultFolder) throws {
+            let begun = DispatchSemaphore(value: 0)
+            let table = try SQLiteRowTable(path: folder.vault)
+            Thread.detachNewThread { [go, ended] in
+                try? table.write(Patience(.standard)) { (transaction) throws(StoreError) in
+                    try transaction.put(record: "held", [1])
+                    begun.signal()
+                    go.wait()
+                    throw StoreError.cancelled
+                }
+                ended.signal()
+            }
+            begun.wait()
+        }
+
+        func letGo() {
+            go.signal()
+            ended.wait()
+        }
+    }
+
+    @Test func `a save waits for another writer until its deadline and changes nothing`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.save(secret("old"), for: key("ada"))
+        let holder = try Holder(folder)
+        let error = await refusal { () async throws(StoreError) in
+            try await store.save(
+                secret("new"), for: key("ada"), options: SaveOptions(), deadline: .after(.milliseconds(50)))
+        }
+        #expect(error?.code == .timedOut)
+        #expect(try await store.text(key("ada")) == "old")
+        holder.letGo()
+        #expect(try await store.text(key("ada")) == "old")
+        try await store.save(secret("new"), for: key("ada"))
+        #expect(try await store.text(key("ada")) == "new")
+    }
+
+    @Test func `a save that waits ends when its task is cancelled, and others behind it don't wait for it`()
+        async throws
+    {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let holder = try Holder(folder)
+        let key = key("ada")
+        let waiting = Task {
+            await refusal { () async throws(StoreError) in
+                try await store.save(
+                    secret("new"), for: key, options: SaveOptions(), deadline: .after(.seconds(600)))
+            }
+        }
+        // Behind the one that waits for ten minutes, this one keeps its own deadline.
+        let behind = await refusal { () async throws(StoreError) in
+            try await store.delete(key, condition: .none, deadline: .after(.milliseconds(50)))
+        }
+        #expect(behind?.code == .timedOut)
+        waiting.cancel()
+        #expect(await waiting.value?.code == .cancelled)
+        holder.letGo()
+        #expect(try await store.text(key) == nil)
+    }
+
+    @Test func `a save succeeds once the other writer has finished`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let holder = try Holder(folder)
+        let key = key("ada")
+        let waiting = Task { try await store.save(secret("new"), for: key) }
+        holder.letGo()
+        _ = try await waiting.value
+        #expect(try await store.text(key) == "new")
+    }
+
+    @Test func `reads go on while a writer prepares its change`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.save(secret("old"), for: key("ada"))
+        let holder = try Holder(folder)
+        #expect(try await store.text(key("ada")) == "old")
+        let again = try await folder.store()
+        #expect(try await again.text(key("ada")) == "old")
+        holder.letGo()
+    }
+}

@@ -1,0 +1,84 @@
+import Credentials
+import Glibc
+import RedactedLog
+import Secrets
+import Vault
+
+// Another process at a vault, for the tests:
+//
+//     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
+//     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes; says "at N" after each round
+//     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
+
+@discardableResult
+func say(_ text: String) -> Bool {
+    let bytes = Array((text + "\n").utf8)
+    return unsafe write(1, bytes, bytes.count) == bytes.count
+}
+
+func secret(_ text: String) -> Secret<Password> {
+    let bytes = Array(text.utf8)
+    return Secret(copying: bytes.span)
+}
+
+func number(_ record: borrowing CredentialRecord<Password>) -> Int {
+    record.secret.withExposedBytes { bytes in
+        bytes.indices.reduce(0) { $0 * 10 + Int(bytes[$1]) - 0x30 }
+    }
+}
+
+func work() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 6, let count = Int(arguments[5]) else { exit(64) }
+    let store = try await VaultStore.open(
+        at: arguments[2], unlockedBy: .keyFile(arguments[3]), deadline: .after(.seconds(120)))
+    say("open")
+    func key(_ account: String) throws -> CredentialKey { try CredentialKey(service: "writer", account: account) }
+    let deadline = Deadline.after(.seconds(300))
+    switch arguments[1] {
+    case "save":
+        for index in 0..<count {
+            try await store.save(
+                secret("\(arguments[4]) \(index)"), for: key("\(arguments[4])/\(index)"), options: SaveOptions(),
+                deadline: deadline)
+            say("saved \(index)")
+        }
+    case "churn":
+        for index in 0..<count {
+            let padding = String(repeating: "-", count: index * 97 % 6000)
+            try await store.save(
+                secret("\(index)\(padding)"), for: key("\(arguments[4])/kept"), options: SaveOptions(),
+                deadline: deadline)
+            let passing = try key("\(arguments[4])/passing \(index % 7)")
+            try await store.save(secret("\(index)"), for: passing, options: SaveOptions(), deadline: deadline)
+            if index % 3 == 0 { try await store.delete(passing, condition: .none, deadline: deadline) }
+            say("at \(index)")
+        }
+    case "count":
+        let key = try key(arguments[4])
+        var done = 0
+        while done < count {
+            var condition = WriteCondition.absent
+            var value = 0
+            if let record = try await store.read(key, as: Password.self, deadline: deadline) {
+                condition = .matches(record.version)
+                value = number(record)
+            }
+            do throws(StoreError) {
+                try await store.save(
+                    secret("\(value + 1)"), for: key, options: SaveOptions(condition: condition), deadline: deadline)
+                done += 1
+            } catch {
+                guard error.code == .conflict else { throw error }
+            }
+        }
+    default: exit(64)
+    }
+}
+
+do {
+    try await work()
+} catch {
+    say("\(error)")
+    exit(70)
+}

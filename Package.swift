@@ -104,7 +104,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer", "TestServices"]),
         .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),

@@ -144,7 +144,9 @@ extension OAuthError {
             "check the client id and the client secret"
         case .redirectURIMismatch: "register the redirect address with the server exactly as it is used here"
         case .invalidScope: "check the scopes"
-        case .invalidGrant, .badVerificationCode, .invalidCode: "start the sign-in again"
+        // Some servers say nothing more to a token that is no longer accepted.
+        case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
+        case .invalidGrant, .badVerificationCode, .invalidCode: "sign in again"
         default: nil
         }
     }

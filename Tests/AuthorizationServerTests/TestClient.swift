@@ -77,6 +77,9 @@ struct TestClient {
         return try await get((endpoint ?? server.authorizationEndpoint) + "?" + Self.form(parameters))
     }
 
+    /// A whole sign-in; returns the token answer.
+    func signIn() async throws -> Answer { try await exchange(code: authorize().code) }
+
     func exchange(
         at endpoint: String? = nil, code: String, _ changes: [String: String?] = [:], basic: String? = nil,
         accept: String = "application/json"

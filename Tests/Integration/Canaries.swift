@@ -21,9 +21,13 @@ struct Canaries {
         try audit.plant(Secret<Purpose>(copying: bytes.span))
     }
 
-    func expectNone(in transcript: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    /// - Parameter shown: what the terminal showed to a person who pastes: the authorization URL, in which `state` is.
+    func expectNone(
+        in transcript: [UInt8], shown: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         try #require(transcript.count > 500, "there is nothing to search in")
-        audit.capture(transcript, as: "the terminal")
+        audit.capture(transcript, as: "output and logs")
+        if let shown { audit.capture(shown, as: "the terminal", allowing: .stateInURLThatPastePrints) }
         let report = audit.report()
         try #require(report.canaryCount >= 2)
         #expect(report.findings.isEmpty, "\(report.findings)", sourceLocation: sourceLocation)

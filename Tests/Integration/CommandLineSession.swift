@@ -51,6 +51,19 @@ final class CommandLineSession: Sendable {
         return run
     }
 
+    /// Runs a command with a person at its terminal, and records what it said apart from what the terminal showed.
+    @discardableResult
+    func run(
+        _ arguments: [String], on terminal: PseudoTerminal, person: (RunningProgram) async throws -> Void
+    ) async throws -> ProgramRun {
+        let running = try BuiltProducts.latchkey().start(
+            arguments + ["--log-level", "trace"], environment: environment, terminal: terminal)
+        try await person(running)
+        let run = try await running.finish()
+        said.withLock { $0 += run.errorOutput + run.output }
+        return run
+    }
+
     /// All output and logs of the session so far.
     var transcript: [UInt8] { said.withLock { $0 } }
 }

@@ -92,4 +92,39 @@ struct RealServerTests {
         let setting = try await Setting(.vault, answer: .close)
         try await setting.terminal.run(["sign-in", "work", "--timeout", "1"], expecting: 75)
     }
+
+    /// Without the lease each process would spend the same refresh token, and the server would revoke the family.
+    @Test(arguments: StoreUnderTest.allCases)
+    func `many processes that find the token expired make one renewal`(store: StoreUnderTest) async throws {
+        // A token of sixteen seconds is renewed in its last four.
+        let setting = try await Setting(store, issuer: .brief, briefTokenSeconds: 16)
+        try await setting.terminal.run(["sign-in", "work"])
+        try await Task.sleep(for: .seconds(13))
+        let tokens = try await withThrowingTaskGroup { group in
+            for _ in 0..<6 { group.addTask { try await setting.token() } }
+            return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1)
+        #expect(try setting.server.accessTokensIssued(.brief) == 2)
+        #expect(try setting.server.refreshTokensRevoked(.brief) == 0)
+    }
+
+    @Test func `a person without a browser here signs in by pasting the address where another one ended`() async throws
+    {
+        let setting = try await Setting(.vault)
+        let terminal = try PseudoTerminal()
+        let run = try await setting.terminal.run(["sign-in", "work", "--paste"], on: terminal) { program in
+            let address = try Regex("http://127\\.0\\.0\\.1:[0-9]+/api/[^\\s]*code_challenge[^\\s]*")
+            try await program.wait(for: "the address and the question") {
+                terminal.shown.contains(address) && !terminal.echoes
+            }
+            let url = try #require(terminal.shown.firstMatch(of: address).map { String(terminal.shown[$0.range]) })
+            let record = try await setting.person.open(url)
+            terminal.type(try #require(record.callback) + "\n")
+        }
+        #expect(run.status == 0, "\(run.errorText)\(terminal.shown)")
+        let token = try await setting.token()
+        try Canaries(record: setting.person.record(), tokens: [token])
+            .expectNone(in: setting.terminal.transcript, shown: terminal.shown)
+    }
 }

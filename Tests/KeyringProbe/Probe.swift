@@ -2,6 +2,7 @@ internal import Credentials
 internal import RedactedLog
 internal import SecretService
 internal import Secrets
+internal import StoreContract
 
 /// The commands of the probe.
 actor Probe {
@@ -9,6 +10,8 @@ actor Probe {
     private var mayPrompt = true
     private var timeout = Duration.seconds(30)
     private var versions: [CredentialKey: CredentialVersion] = [:]
+    private var watched: Task<Void, Never>?
+    private var seen: [String] = []
     private var running: [String: Task<String, Never>] = [:]
 
     init(runtimeDirectory: String) {
@@ -37,6 +40,15 @@ actor Probe {
                 running[words[1]]?.cancel()
                 return "ok"
             case "join": return await running.removeValue(forKey: words[1])?.value ?? "no such task"
+            case "contract": return try await keepContract(words[1])
+            case "watch":
+                // From now on changes are collected; `changes COUNT` waits until there are so many.
+                let changes = try await store.changes(deadline: .after(timeout))
+                watched = Task { await self.collect(changes) }
+                return "ok"
+            case "changes":
+                while seen.count < Int(words[1]) ?? 0 { try await Task.sleep(for: .milliseconds(5)) }
+                return seen.joined(separator: "\t")
             default: return try await operate(words)
             }
         } catch let error as StoreError {
@@ -45,6 +57,20 @@ actor Probe {
         } catch {
             return "failed\t\(error)"
         }
+    }
+
+    private func keepContract(_ statement: String) async throws -> String {
+        guard let rule = ContractCase.all.first(where: { $0.statement == statement }) else { throw ProbeFailure() }
+        let configuration = SecretServiceConfiguration(coordination: leases)
+        try await rule.check(leases: leases) { SecretServiceStore(configuration) }
+        return "kept"
+    }
+
+    private func collect(_ changes: AsyncStream<CredentialChange>) async {
+        for await change in changes {
+            seen.append("\(change.kind) \(change.key.map { $0.logMessage.text } ?? "-")")
+        }
+        seen.append("end")
     }
 
     private func operate(_ words: [String]) async throws -> String {
@@ -60,6 +86,16 @@ actor Probe {
             let entries = try await store.list(service: service, deadline: .after(timeout)).all()
             return entries.map { "\($0.key.service)/\($0.key.account)/\($0.key.kind.name)/\($0.label)" }
                 .joined(separator: "\t")
+        case "state":
+            let state = try await store.state(deadline: .after(timeout))
+            return "\(state.collectionPath)\t\(state.isLocked ? "locked" : "open")\t"
+                + (state.isSessionEncrypted ? "encrypted" : "plain")
+        case "lock":
+            try await store.lock(deadline: .after(timeout))
+            return "ok"
+        case "unlock":
+            try await store.unlock(deadline: .after(timeout))
+            return "ok"
         default: return "failed\tno such command"
         }
     }

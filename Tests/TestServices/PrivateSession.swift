@@ -97,7 +97,11 @@ public final class PrivateSession: Sendable {
             environment: environment)
         bus.closeInput()
         running.withLock { $0.bus = bus }
-        try await bus.wait(for: "the session bus") { [directory] in unsafe access(directory / "run/bus", F_OK) == 0 }
+        try await bus.wait(for: "the session bus") {
+            // The socket is there a moment before somebody listens on it.
+            guard unsafe access(directory / "run/bus", F_OK) == 0 else { return false }
+            return (try? await hasOwner("org.freedesktop.DBus")) ?? false
+        }
     }
 
     /// Kills the bus at once; whoever is connected loses the connection.

@@ -31,17 +31,26 @@ struct EndpointClient: Sendable {
                 return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
             }
             let body = form.finish(as: MessageBody.self)
-            let answer = try await send(
-                url, body.duplicate(),
-                authorization: try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: true))
-            guard answer.refusesClient, try BasicCredentials.encodingMatters(clientID: clientID, secret: secret) else {
+            let first = authentication.basicForm ?? .formEncoded
+            let answer = try await send(url, body.duplicate(), secret, first)
+            guard authentication.basicForm == nil, answer.refusesClient,
+                try BasicCredentials.encodingMatters(clientID: clientID, secret: secret)
+            else {
                 return answer
             }
             log.debug("the client was refused; its credentials are sent once more without form encoding")
-            return try await send(
-                url, body,
-                authorization: try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: false))
+            return try await send(url, body, secret, .raw)
         }
+    }
+
+    private func send(
+        _ url: HTTPURL, _ body: consuming Secret<MessageBody>, _ secret: borrowing Secret<ClientSecret>,
+        _ form: ClientAuthentication.BasicForm
+    ) async throws(OAuthError) -> EndpointAnswer {
+        let field = try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: form == .formEncoded)
+        var answer = try await send(url, body, authorization: field)
+        answer.basicForm = form
+        return answer
     }
 
     /// Posts a form with an access token instead of a client's credentials.
@@ -102,6 +111,8 @@ struct EndpointAnswer: ~Copyable {
     let document: JSONDocument?
     /// The answer's `error`, whatever its status: GitHub sends it with 200.
     let error: ServerErrorCode?
+    /// How the Basic credentials of the request were written, if there were any.
+    var basicForm: ClientAuthentication.BasicForm?
 
     init(_ response: borrowing HTTPResponse) {
         status = response.status
@@ -130,9 +141,14 @@ struct EndpointAnswer: ~Copyable {
 
     var isSuccess: Bool { (200...299).contains(status) && error == nil }
 
-    /// Whether it was the client that the server didn't know. glewlwyd says so with an empty 403.
+    /// Whether it may be the client that the server didn't know. glewlwyd says `unauthorized_client`, an empty 403, or at
+    /// a refresh an empty 400.
     var refusesClient: Bool {
-        error == .invalidClient || error == .incorrectClientCredentials
-            || (error == nil && (status == 401 || status == 403))
+        switch error {
+        case .invalidClient, .incorrectClientCredentials: true
+        case .unauthorizedClient: true
+        case .none: status == 401 || status == 403 || (status == 400 && isEmpty)
+        default: false
+        }
     }
 }

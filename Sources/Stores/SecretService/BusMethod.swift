@@ -26,12 +26,16 @@
 
     /// Where things are on the bus (Secret Service API, "Object paths").
     enum BusName {
+        static let wellKnown = "org.freedesktop.secrets"
         static let service = "/org/freedesktop/secrets"
         static let aliases = "/org/freedesktop/secrets/aliases/"
         /// What stands for "no prompt" and "no such alias".
         static let nothing = "/"
         static let collectionInterface: StaticString = "org.freedesktop.Secret.Collection"
         static let itemInterface: StaticString = "org.freedesktop.Secret.Item"
+        /// Our own signal `ItemChanged(o)`: gnome-keyring 42 sends none when the secret of an item is set.
+        static let latchkeyPath = "/org/latchkey/Changes"
+        static let latchkeyInterface: StaticString = "org.latchkey.Changes"
         static let promptInterface: StaticString = "org.freedesktop.Secret.Prompt"
     }
 #endif

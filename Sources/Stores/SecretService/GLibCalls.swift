@@ -218,46 +218,97 @@
             }
         }
 
-        /// Calls `receive` with (path, signal, arguments) on the GLib thread for each signal, until the value dies.
+        /// Broadcasts a signal; the answer comes when it is on its way.
+        func broadcast(
+            _ name: StaticString, of interface: StaticString, from path: String, _ arguments: Variant, trigger: Trigger
+        ) -> Pending<AsyncAnswer> {
+            unsafe start { callback, data in
+                unsafe withPointer { connection in
+                    unsafe arguments.withPointer { arguments in
+                        _ = unsafe g_dbus_connection_emit_signal(
+                            connection, nil, path, interface.description, name.description, arguments, nil)
+                    }
+                    unsafe trigger.cancellable.withPointer {
+                        unsafe g_dbus_connection_flush(connection, $0, callback, data)
+                    }
+                }
+            }
+        }
+
+        /// Calls `receive` on the GLib thread for each signal of a sender, until the returned value dies.
+        ///
+        /// - Parameters:
+        ///   - path: of the object that sends it; `nil` for any.
+        ///   - first: what the signal's first argument must be, if it matters.
         func subscribe(
-            sender: String, interface: StaticString, signal: StaticString?, path: String?,
-            _ receive: @escaping @Sendable (String, String, Variant) -> Void
+            sender: String?, interface: StaticString, signal: StaticString?, path: String? = nil, first: String? = nil,
+            _ receive: @escaping @Sendable (BusSignal) -> Void
         ) -> Subscription {
             let receiver = Receiver(receive)
             let id = unsafe withPointer { connection in
                 unsafe g_dbus_connection_signal_subscribe(
-                    connection, sender, interface.description, signal?.description, path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
-                    { _, _, path, _, signal, arguments, data in
+                    connection, sender, interface.description, signal?.description, path, first,
+                    G_DBUS_SIGNAL_FLAGS_NONE,
+                    { _, _, path, _, name, arguments, data in
                         let receiver = unsafe Unmanaged<Receiver>.fromOpaque(data!).takeUnretainedValue()
-                        unsafe receiver.receive(
-                            String(cString: path!), String(cString: signal!),
-                            Variant(adopting: g_variant_ref(arguments!)))
+                        let signal = unsafe BusSignal(
+                            path: String(cString: path!), name: String(cString: name!),
+                            arguments: Variant(adopting: g_variant_ref(arguments!)))
+                        receiver.receive(signal)
                     }, Unmanaged.passRetained(receiver).toOpaque(),
                     { unsafe Unmanaged<Receiver>.fromOpaque($0!).release() })
             }
-            return Subscription(connection: self, id: id)
+            return Subscription(connection: self, end: .signal(id))
         }
 
-        fileprivate func unsubscribe(_ id: UInt32) {
-            unsafe withPointer { unsafe g_dbus_connection_signal_unsubscribe($0, id) }
+        /// Calls `receive` on the GLib thread when the connection is closed, until the returned value dies.
+        func subscribeToEnd(_ receive: @escaping @Sendable () -> Void) -> Subscription {
+            let receiver = Receiver { _ in receive() }
+            let id = unsafe withPointer { connection in
+                unsafe latchkey_connection_on_closed(
+                    connection,
+                    { _, _, _, data in
+                        let receiver = unsafe Unmanaged<Receiver>.fromOpaque(data!).takeUnretainedValue()
+                        receiver.receive(BusSignal(path: "/", name: "closed", arguments: .tuple([])))
+                    }, Unmanaged.passRetained(receiver).toOpaque(),
+                    { data, _ in unsafe Unmanaged<Receiver>.fromOpaque(data!).release() })
+            }
+            return Subscription(connection: self, end: .handler(UInt(id)))
+        }
+
+        fileprivate func unsubscribe(_ end: Subscription.End) {
+            unsafe withPointer { connection in
+                switch end {
+                case .signal(let id): unsafe g_dbus_connection_signal_unsubscribe(connection, id)
+                case .handler(let id): unsafe latchkey_connection_forget(connection, gulong(id))
+                }
+            }
         }
 
         private final class Receiver: Sendable {
-            let receive: @Sendable (String, String, Variant) -> Void
-            init(_ receive: @escaping @Sendable (String, String, Variant) -> Void) { self.receive = receive }
+            let receive: @Sendable (BusSignal) -> Void
+            init(_ receive: @escaping @Sendable (BusSignal) -> Void) { self.receive = receive }
         }
+    }
+
+    /// A signal as it came over the bus. Its arguments are as the sender made them: check their type.
+    struct BusSignal: Sendable {
+        let path: String
+        let name: String
+        let arguments: Variant
     }
 
     /// A subscription to signals, until the value dies.
     struct Subscription: ~Copyable, Sendable {
+        fileprivate enum End: Sendable {
+            case signal(UInt32)
+            case handler(UInt)
+        }
         fileprivate let connection: BusConnection
-        fileprivate let id: UInt32
-
-        /// Ends the subscription now rather than at the end of its scope.
-        consuming func end() {}
+        fileprivate let end: End
 
         deinit {
-            connection.unsubscribe(id)
+            connection.unsubscribe(end)
         }
     }
 

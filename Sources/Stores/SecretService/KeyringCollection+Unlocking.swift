@@ -11,57 +11,118 @@
             return true
         }
 
-        /// Unlocks those of the items that are locked, and returns whether there were any: their attributes may only have
-        /// become readable.
+        /// Unlocks the collection, or those of the items that are locked apart from it, and returns whether there was
+        /// anything to unlock: their attributes may only have become readable.
         func unlock(
             _ items: [KeyringItem], _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> Bool {
             let locked = items.filter(\.isLocked).map(\.path)
             if locked.isEmpty { return false }
+            if try await unlockIfLocked(session, interruption) { return true }
             try await unlock(paths: locked, session, interruption)
             return true
+        }
+
+        func lock(_ deadline: Deadline) async throws(StoreError) {
+            let interruption = Interruption(deadline)
+            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+                let own = try await ownPath(session, interruption)
+                let answer = try await session.call(.lock, on: BusName.service, [.paths([own])], interruption)
+                try await finish(prompt: answer[1].text, session, interruption)
+                guard try await isLocked(session, interruption) else { throw .store(.keyringStaysOpen) }
+            }
+        }
+
+        func unlock(_ deadline: Deadline) async throws(StoreError) {
+            let interruption = Interruption(deadline)
+            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+                _ = try await unlockIfLocked(session, interruption)
+            }
         }
 
         private func unlock(
             paths: [String], _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) {
+            guard configuration.mayPrompt else {
+                return try await Unlocking.unlock(paths, session, mayPrompt: false, interruption)
+            }
+            try await Unlocking.joined(paths, session, interruption)
+        }
+
+        /// Shows the prompt of another operation than unlocking, if the service asks for one.
+        func finish(
+            prompt path: String, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) {
+            guard path != BusName.nothing else { return }
+            let prompt = KeyringPrompt(path: path, session: session)
+            guard configuration.mayPrompt else {
+                prompt.dismiss()
+                throw .store(.keyringLocked)
+            }
+            try await prompt.show(interruption)
+        }
+    }
+
+    /// Unlocking that is under way. All who need the same thing unlocked wait for one prompt; it is dismissed when the last
+    /// of them has given up.
+    @GLibThread final class Unlocking {
+        private static var underWay: [[String]: Unlocking] = [:]
+
+        private let interruption = Interruption(.after(.seconds(1_000_000)))
+        private var waiters: [Pending<Result<Void, KeyringFailure>>] = []
+
+        /// Unlocks, or joins those who do.
+        static func joined(
+            _ paths: [String], _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) {
+            let place = [session.owner] + paths
+            let unlocking = underWay[place] ?? begin(place, paths, session)
+            let end = Pending<Result<Void, KeyringFailure>>()
+            unlocking.waiters.append(end)
+            let number = interruption.trigger.onPull { end.complete(.failure(.interrupted)) }
+            defer { interruption.trigger.forget(number) }
+            let result = await interruption.wait(end)
+            unlocking.waiters.removeAll { $0 === end }
+            if unlocking.waiters.isEmpty {
+                if underWay[place] === unlocking { underWay[place] = nil }
+                unlocking.interruption.trigger.pull()
+            }
+            try result.get()
+        }
+
+        private static func begin(_ place: [String], _ paths: [String], _ session: KeyringSession) -> Unlocking {
+            let unlocking = Unlocking()
+            underWay[place] = unlocking
+            Task {
+                let result: Result<Void, KeyringFailure>
+                do throws(KeyringFailure) {
+                    try await unlock(paths, session, mayPrompt: true, unlocking.interruption)
+                    result = .success(())
+                } catch {
+                    result = .failure(error)
+                }
+                if underWay[place] === unlocking { underWay[place] = nil }
+                for waiter in unlocking.waiters { waiter.complete(result) }
+            }
+            return unlocking
+        }
+
+        static func unlock(
+            _ paths: [String], _ session: KeyringSession, mayPrompt: Bool, _ interruption: Interruption
+        ) async throws(KeyringFailure) {
             let answer = try await session.call(.unlock, on: BusName.service, [.paths(paths)], interruption)
-            let prompt = answer[1].text
-            if prompt == BusName.nothing {
+            let path = answer[1].text
+            if path == BusName.nothing {
                 let unlocked = Set(answer[0].texts)
                 if !paths.allSatisfy(unlocked.contains) { throw .store(.keyringStaysLocked) }
                 return
             }
-            try await finish(prompt: prompt, session, interruption)
-        }
-
-        /// Shows a prompt and waits for the person, if there is a prompt to show.
-        func finish(
-            prompt: String, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) {
-            if prompt == BusName.nothing { return }
-            guard configuration.mayPrompt else {
-                session.connection.send(.dismiss, on: prompt, of: session.owner, .tuple([]))
+            let prompt = KeyringPrompt(path: path, session: session)
+            guard mayPrompt else {
+                prompt.dismiss()
                 throw .store(.keyringLocked)
             }
-            let completed = Pending<Bool?>()
-            let subscription = session.connection.subscribe(
-                sender: session.owner, interface: BusName.promptInterface, signal: "Completed", path: prompt
-            ) { _, _, arguments in
-                completed.complete(arguments.is("(bv)") ? arguments[0].boolean : nil)
-            }
-            let number = interruption.trigger.onPull { completed.complete(nil) }
-            defer { interruption.trigger.forget(number) }
-            _ = try await session.call(.prompt, on: prompt, [.string("")], interruption)
-            let end = await interruption.wait(completed)
-            subscription.end()
-            switch end {
-            case false?: return
-            case true?: throw .store(.keyringPromptDismissed)
-            case nil:
-                session.connection.send(.dismiss, on: prompt, of: session.owner, .tuple([]))
-                throw .interrupted
-            }
+            try await prompt.show(interruption)
         }
     }
 #endif

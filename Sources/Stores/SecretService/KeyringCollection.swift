@@ -93,6 +93,19 @@
             return own
         }
 
+        func state(_ deadline: Deadline) async throws(StoreError) -> SecretServiceState {
+            let interruption = Interruption(deadline)
+            var state: SecretServiceState?
+            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+                state = SecretServiceState(
+                    collectionPath: try await ownPath(session, interruption),
+                    isLocked: try await isLocked(session, interruption), owner: session.owner,
+                    isSessionEncrypted: session.codec.isEncrypted)
+            }
+            guard let state else { throw .keyringWentAway }
+            return state
+        }
+
         private func onCollection(
             _ call: () async throws(KeyringFailure) -> Variant
         ) async throws(KeyringFailure) -> Variant {

@@ -45,6 +45,30 @@
             return try reply(await interruption.waitForChange(start(method, on: path, arguments, interruption)))
         }
 
+        /// Tells Latchkey's processes that the secret of an item was set (see `KeyringCollection.changes`).
+        func announce(_ path: String, _ interruption: Interruption) async {
+            let sent = connection.broadcast(
+                "ItemChanged", of: BusName.latchkeyInterface, from: BusName.latchkeyPath, .tuple([.path(path)]),
+                trigger: interruption.trigger)
+            // The secret is saved, whatever becomes of the word about it.
+            _ = await interruption.wait(sent)
+        }
+
+        /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.
+        func whenGone<Value>(_ pending: Pending<Value>, _ value: Value) -> Watch {
+            Watch(
+                process: connection.subscribe(
+                    sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", signal: "NameOwnerChanged",
+                    first: owner
+                ) { _ in pending.complete(value) },
+                bus: connection.subscribeToEnd { pending.complete(value) })
+        }
+
+        struct Watch: ~Copyable {
+            let process: Subscription
+            let bus: Subscription
+        }
+
         private func reply(_ answer: AsyncAnswer) throws(KeyringFailure) -> Variant {
             do throws(BusFailure) {
                 return try connection.reply(answer)

@@ -110,6 +110,17 @@
             .timedOut, "the keyring service did not answer in time",
             hint: "look for an unlock dialog that waits for you; else try again, or raise --timeout")
 
+        static let keyringWentAway = keyringWentAway(nil)
+
+        static func keyringWentAway(_ failure: BusFailure?) -> StoreError {
+            StoreError(
+                .unavailable, "the keyring service went away during the operation",
+                hint: "try again; a change may or may not have been made", platform: failure?.platform)
+        }
+
+        static let keyringStaysOpen = StoreError(
+            .unsupported, "the keyring service did not lock the keyring", hint: "lock it in your keyring application")
+
         static let keyringBrokeProtocol = StoreError(
             .protocolViolation, "the keyring service sent an answer of the wrong form",
             hint: "restart the keyring service; `latchkey doctor` shows which program it is")
@@ -136,10 +147,7 @@
                 case .cancelled: return Task.isCancelled ? .cancelled : .keyringTimedOut
                 case .noBus: return .noSessionBus(failure)
                 case .noService: return .noKeyringService(failure)
-                case .noSession, .lost:
-                    return StoreError(
-                        .unavailable, "the keyring service went away during the operation",
-                        hint: "try again; a change may or may not have been made", platform: failure.platform)
+                case .noSession, .lost: return .keyringWentAway(failure)
                 case .isLocked:
                     return StoreError(
                         .locked, "the keyring was locked during the operation", hint: "unlock it, then try again",

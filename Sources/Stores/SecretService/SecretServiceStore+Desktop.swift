@@ -36,6 +36,26 @@
             ListingPage(entries: try await collection.list(service: service, deadline), next: nil)
         }
 
+        public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+            try await collection.changes(deadline)
+        }
+
+        public func lock(deadline: Deadline) async throws(StoreError) {
+            try await collection.lock(deadline)
+        }
+
+        /// Unlocks the collection; the desktop asks for its password. Throws `locked` when the store may not prompt.
+        public func unlock(deadline: Deadline) async throws(StoreError) {
+            try await collection.unlock(deadline)
+        }
+
+        /// Returns how things are, or throws why the store can't be used: no bus, no service, no such collection.
+        ///
+        /// It asks nobody for anything. That the collection is locked is no error.
+        public func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState {
+            try await collection.state(deadline)
+        }
+
         private var collection: KeyringCollection { KeyringCollection(self) }
     }
 #endif

@@ -23,5 +23,15 @@
         public func page(
             service: String?, after cursor: ListingCursor?, deadline: Deadline
         ) async throws(StoreError) -> ListingPage { throw Self.notBuilt }
+
+        public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+            throw Self.notBuilt
+        }
+
+        public func lock(deadline: Deadline) async throws(StoreError) { throw Self.notBuilt }
+
+        public func unlock(deadline: Deadline) async throws(StoreError) { throw Self.notBuilt }
+
+        public func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState { throw Self.notBuilt }
     }
 #endif

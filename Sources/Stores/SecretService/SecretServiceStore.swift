@@ -1,5 +1,16 @@
 public import Credentials
 
+/// How the keyring is, for a report.
+public struct SecretServiceState: Sendable, Hashable {
+    /// The collection's D-Bus path.
+    public let collectionPath: String
+    public let isLocked: Bool
+    /// The unique bus name of the program that offers the service.
+    public let owner: String
+    /// Whether secrets are encrypted on their way over the bus.
+    public let isSessionEncrypted: Bool
+}
+
 /// Keeps credentials in the desktop's keyring: GNOME Keyring, KeePassXC or KWallet, through the Secret Service.
 ///
 /// Items carry the attributes `service` and `username`, so that secret-tool, gh and Python keyring find them and theirs
@@ -29,8 +40,8 @@ public struct SecretServiceStore: Sendable {
 
     public var capabilities: StoreCapabilities {
         StoreCapabilities(
-            isPersistent: configuration.collection != .session, canLock: true, reportsChanges: false,
-            hasAtomicConditions: false, hasVersionsInListing: false,
+            isPersistent: configuration.collection != .session, canLock: true, reportsChanges: true,
+            hasAtomicConditions: false, hasVersionsInListing: false, keepsContentType: false,
             maximumSecretByteCount: Self.maximumSecretByteCount)
     }
 

@@ -38,6 +38,13 @@ static inline SecretValue *latchkey_service_decode(gpointer service, GVariant *v
     return secret_service_decode_dbus_secret(SECRET_SERVICE(service), value);
 }
 
-static inline gint latchkey_variant_is(GVariant *value, const gchar *type) {
-    return g_variant_is_of_type(value, G_VARIANT_TYPE(type));
+typedef void (*latchkey_closed_callback)(GDBusConnection *, gboolean, GError *, gpointer);
+
+static inline gulong latchkey_connection_on_closed(
+    GDBusConnection *connection, latchkey_closed_callback callback, gpointer data, GClosureNotify free_data) {
+    return g_signal_connect_data(connection, "closed", G_CALLBACK(callback), data, free_data, 0);
+}
+
+static inline void latchkey_connection_forget(GDBusConnection *connection, gulong handler) {
+    g_signal_handler_disconnect(connection, handler);
 }

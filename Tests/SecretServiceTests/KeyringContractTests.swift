@@ -1,0 +1,13 @@
+import StoreContract
+import TestServices
+import Testing
+
+/// The contract of all stores, each statement with a gnome-keyring and a process of its own.
+struct KeyringContractTests {
+    @Test(arguments: ContractCase.all)
+    func `keeps the store contract`(_ statement: ContractCase) async throws {
+        let session = try await PrivateSession(.unlocked)
+        let probe = try KeyringProbe(session)
+        #expect(try await probe.ask("contract", statement.statement, within: .seconds(120)) == ["kept"])
+    }
+}

@@ -86,9 +86,9 @@ let package = Package(
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
-        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),
-        .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
-        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
+        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets"]),
+        .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
+        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
         .executableTarget(
             name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
             path: "Tests/VaultWriter"),

@@ -86,14 +86,15 @@ let package = Package(
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
-        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),
-        .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
-        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
+        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets"]),
+        .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
+        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
         .executableTarget(
             name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
             path: "Tests/VaultWriter"),
         .testTarget(
-            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"]),
+            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"],
+            exclude: ["Fixtures", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(

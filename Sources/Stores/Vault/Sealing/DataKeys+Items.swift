@@ -46,9 +46,9 @@ extension DataKeys {
     }
 
     /// Opens an item's secret; throws `corrupted` when it doesn't belong to this place and version.
-    func openSecret<Purpose: SecretPurpose>(
-        _ sealed: Span<UInt8>, of metadata: ItemMetadata, at lookup: [UInt8], as purpose: Purpose.Type
-    ) throws(StoreError) -> Secret<Purpose> {
+    func openSecret(
+        _ sealed: Span<UInt8>, of metadata: ItemMetadata, at lookup: [UInt8]
+    ) throws(StoreError) -> Secret<StoredSecret> {
         let capacity = SealedSize.bucket(metadata.secretByteCount)
         guard sealed.count == capacity + Sealing.overheadByteCount else { throw .damagedItem }
         return try Secret(capacity: capacity) { (out) throws(StoreError) in

@@ -25,7 +25,7 @@ struct SessionStoreTests {
         StoredSession(
             authority: "https://example.org/\u{FC}", clientID: "client", account: account, subject: "42",
             scopes: ["a", "b:c"], issued: UnixTime(seconds: 1000), expiry: expiry.map(UnixTime.init(seconds:)),
-            refreshExpiry: nil, accessToken: .test(token), refreshToken: refresh.map { .test($0) })
+            refreshExpiry: nil, basicForm: .raw, accessToken: .test(token), refreshToken: refresh.map { .test($0) })
     }
 
     @Test(arguments: [nil, "refresh \"\\ \u{1F511}"])
@@ -44,8 +44,8 @@ struct SessionStoreTests {
         #expect(summary == session("\u{E9}t\u{E9} & co.", refresh: refresh).summary)
         #expect(access == "access")
         #expect(kept == refresh)
-        let (authority, client) = (found.authority, found.clientID)
-        #expect(authority == "https://example.org/\u{FC}" && client == "client")
+        let (authority, client, form) = (found.authority, found.clientID, found.basicForm)
+        #expect(authority == "https://example.org/\u{FC}" && client == "client" && form == .raw)
     }
 
     @Test func `the example of the format's page is read`() async throws {

@@ -1,4 +1,5 @@
 import Credentials
+import Foundation
 import InMemory
 import OAuth
 import RedactedLog
@@ -24,7 +25,7 @@ struct SessionStoreTests {
         StoredSession(
             authority: "https://example.org/\u{FC}", clientID: "client", account: account, subject: "42",
             scopes: ["a", "b:c"], issued: UnixTime(seconds: 1000), expiry: expiry.map(UnixTime.init(seconds:)),
-            refreshExpiry: nil, accessToken: .test(token), refreshToken: refresh.map { .test($0) })
+            refreshExpiry: nil, basicForm: .raw, accessToken: .test(token), refreshToken: refresh.map { .test($0) })
     }
 
     @Test(arguments: [nil, "refresh \"\\ \u{1F511}"])
@@ -43,8 +44,29 @@ struct SessionStoreTests {
         #expect(summary == session("\u{E9}t\u{E9} & co.", refresh: refresh).summary)
         #expect(access == "access")
         #expect(kept == refresh)
-        let (authority, client) = (found.authority, found.clientID)
-        #expect(authority == "https://example.org/\u{FC}" && client == "client")
+        let (authority, client, form) = (found.authority, found.clientID, found.basicForm)
+        #expect(authority == "https://example.org/\u{FC}" && client == "client" && form == .raw)
+    }
+
+    @Test func `the example of the format's page is read`() async throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let page = try String(
+            contentsOf: folder.appendingPathComponent("../../Docs/Formats/session-v1.md"), encoding: .utf8)
+        let example = try #require(
+            page.components(separatedBy: "```json\n").last?.components(separatedBy: "\n```").first)
+        let key = try CredentialKey(service: "latchkey:test", account: "alice", kind: .session)
+        try await store.save(Secret<Session>.test(example), for: key)
+        let summary = try await sessions.load("alice")?.summary
+        #expect(
+            summary
+                == SessionSummary(
+                    account: "alice", subject: "248289761001", scopes: ["openid", "offline_access"],
+                    issued: UnixTime(seconds: 1_790_000_000), expiry: UnixTime(seconds: 1_790_003_600),
+                    isRenewable: true))
+        // And written again as it stands there.
+        if let session = try await sessions.load("alice") { try await sessions.save(session) }
+        let written = try await store.read(key, as: Session.self)?.takeSecret().testText
+        #expect(written == example)
     }
 
     @Test func `there is one item for each account, named by the brief`() async throws {

@@ -114,6 +114,17 @@ struct SignInFaultTests {
         #expect(cause.code == .cannotConnect)
     }
 
+    @Test func `a store that is locked is told before anybody is asked`() async throws {
+        let scene = try SignInScene()
+        scene.store.refuseReads(true)
+        guard case .store(let error)? = await scene.failure()?.code else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(error.code == .locked)
+        #expect(scene.requests == [:])
+    }
+
     // MARK: - After the exchange
 
     @Test(arguments: [CredentialKind.session, .current])

@@ -95,7 +95,7 @@ extension SignInService {
         let secret = try await clientSecret()
         let tokens: TokenResponse
         do throws(OAuthError) {
-            let authentication = try authentication(secret)
+            let authentication = try authentication(secret, basicForm: session.basicForm)
             switch session.refreshToken {
             case .some(let token):
                 tokens = try await tokenEndpoint(server).refresh(

@@ -60,6 +60,8 @@ extension SignInService {
             throw SignInError(.accountNameNeeded)
         }
         if let account { try await stored { () throws(StoreError) in _ = try sessions.key(account) } }
+        // A store that is locked or gone says so now, and not when there are tokens to keep.
+        try await stored { () throws(StoreError) in _ = try await sessions.currentAccount() }
         let secret = try await clientSecret()
         let server = try await server()
         let attempt: any UserAgentAttempt

@@ -155,7 +155,10 @@ public actor SignInService {
         return nil
     }
 
-    func authentication(_ secret: borrowing Secret<ClientSecret>?) throws(OAuthError) -> ClientAuthentication {
+    /// - Parameter basicForm: how the server took Basic credentials before; `nil` to find out.
+    func authentication(
+        _ secret: borrowing Secret<ClientSecret>?, basicForm: ClientAuthentication.BasicForm? = nil
+    ) throws(OAuthError) -> ClientAuthentication {
         switch (provider.proof, secret == nil) {
         case (.none, _), (_, true): return .none
         case (.secret(let method), false), (.secretIfPresent(let method), false):
@@ -163,7 +166,7 @@ public actor SignInService {
             case .some(let secret):
                 switch method {
                 case .none: return .none
-                case .secretBasic: return try .secretBasic(secret.duplicate())
+                case .secretBasic: return try .secretBasic(secret.duplicate(), form: basicForm)
                 case .secretPost: return try .secretPost(secret.duplicate())
                 }
             case .none: return .none

@@ -22,6 +22,7 @@ extension StoredSession {
         try json.member("issued_at", integer: issued.seconds)
         if let expiry { try json.member("expires_at", integer: expiry.seconds) }
         if let refreshExpiry { try json.member("refresh_expires_at", integer: refreshExpiry.seconds) }
+        if let basicForm { try json.member("basic_form", publicText: basicForm.rawValue) }
         try json.member("access_token", secret: accessToken)
         switch refreshToken {
         case .some(let token): try json.member("refresh_token", secret: token)
@@ -44,6 +45,7 @@ extension StoredSession {
             scopes: try reader.scopes("scopes"), issued: UnixTime(seconds: try reader.integer("issued_at") ?? 0),
             expiry: try reader.integer("expires_at").map(UnixTime.init(seconds:)),
             refreshExpiry: try reader.integer("refresh_expires_at").map(UnixTime.init(seconds:)),
+            basicForm: try reader.text("basic_form").flatMap(ClientAuthentication.BasicForm.init(rawValue:)),
             accessToken: try reader.requiredSecret("access_token"),
             refreshToken: try reader.secret("refresh_token"))
     }

@@ -20,13 +20,15 @@ public struct StoredSession: ~Copyable, Sendable {
     public let expiry: UnixTime?
     /// When the refresh token ends; `nil` when the server didn't say.
     public let refreshExpiry: UnixTime?
+    /// How the server took the client's Basic credentials at the sign-in, so that a renewal doesn't have to try.
+    public let basicForm: ClientAuthentication.BasicForm?
     public let accessToken: Secret<AccessToken>
     public let refreshToken: Secret<RefreshToken>?
 
     public init(
         authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
-        expiry: UnixTime?, refreshExpiry: UnixTime?, accessToken: consuming Secret<AccessToken>,
-        refreshToken: consuming Secret<RefreshToken>?
+        expiry: UnixTime?, refreshExpiry: UnixTime?, basicForm: ClientAuthentication.BasicForm? = nil,
+        accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?
     ) {
         self.authority = authority
         self.clientID = clientID
@@ -36,6 +38,7 @@ public struct StoredSession: ~Copyable, Sendable {
         self.issued = issued
         self.expiry = expiry
         self.refreshExpiry = refreshExpiry
+        self.basicForm = basicForm
         self.accessToken = accessToken
         self.refreshToken = refreshToken
     }
@@ -82,7 +85,8 @@ extension StoredSession {
         self.init(
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: tokens.grantedScopes ?? asked, issued: now, expiry: expiry, refreshExpiry: refreshExpiry,
-            accessToken: tokens.accessToken.duplicate(), refreshToken: tokens.refreshToken?.duplicate())
+            basicForm: tokens.acceptedBasicForm, accessToken: tokens.accessToken.duplicate(),
+            refreshToken: tokens.refreshToken?.duplicate())
     }
 
     /// The session after a renewal. Scopes and the refresh token's end stay what they were unless the answer names them.
@@ -91,7 +95,8 @@ extension StoredSession {
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: tokens.grantedScopes ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
             refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
-            accessToken: tokens.accessToken.duplicate(), refreshToken: tokens.refreshToken?.duplicate())
+            basicForm: tokens.acceptedBasicForm ?? basicForm, accessToken: tokens.accessToken.duplicate(),
+            refreshToken: tokens.refreshToken?.duplicate())
     }
 
     private static func end(of seconds: Int64?, _ now: UnixTime) -> UnixTime? {

@@ -131,6 +131,9 @@ extension OAuthError {
         case .invalidMetadata(.withoutS256): "the server must offer PKCE with S256"
         case .invalidConfiguration(.redirectScheme):
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this one explicitly"
+        case .invalidMetadata: "the server's operator has to correct it"
+        case .invalidConfiguration(.issuer): "give the https:// address that the server calls its issuer"
+        case .invalidConfiguration(.clientSecret): "give it without a line break at its end, as printf does"
         case .invalidConfiguration(.redirectLocalhost): "use 127.0.0.1 or [::1]"
         case .exchangeFailed, .authorizationFailed, .revocationFailed, .discoveryFailed:
             isTransient ? "try again later" : clientHint

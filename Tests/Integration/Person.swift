@@ -43,7 +43,9 @@ struct Person {
         return try record()
     }
 
+    /// Waits for the browser to have written it: the page it was shown may be all that the sign-in waits for.
     func record() throws -> Record {
+        for _ in 0..<1000 where !FileManager.default.fileExists(atPath: folder + "/record.json") { usleep(10_000) }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(Record.self, from: Data(contentsOf: URL(fileURLWithPath: folder + "/record.json")))

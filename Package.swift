@@ -112,7 +112,8 @@ let package = Package(
         .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
-        .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
+        .testTarget(
+            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
         .testTarget(

@@ -76,9 +76,13 @@ let package = Package(
         .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "Vault"]),
         .target(
             name: "SignInCommands",
-            dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
+            dependencies: [
+                "Terminal", "StoreCommands", "StoreSelection", "SignIn", "OAuth", "HTTPTransport",
+                "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault",
+            ]),
         .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
-        .executableTarget(name: "latchkey-auth", dependencies: ["SignInCommands"]),
+        .executableTarget(
+            name: "latchkey-auth", dependencies: ["SignInCommands", "StoreCommands", "StoreSelection"]),
 
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
@@ -93,7 +97,8 @@ let package = Package(
             name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
             path: "Tests/VaultWriter"),
         .testTarget(
-            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"]),
+            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"],
+            exclude: ["Fixtures", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(
@@ -107,11 +112,14 @@ let package = Package(
         .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
-        .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
+        .testTarget(
+            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
         .testTarget(
-            name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
+            name: "CommandTests",
+            dependencies: ["TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth"],
+            exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -1,6 +1,8 @@
 import AuthorizationServer
 import HTTPTransport
+import LoopbackHTTP
 import Secrets
+import TestServices
 import Testing
 
 struct AuthorizationServerTests {
@@ -95,6 +97,22 @@ struct AuthorizationServerTests {
         let query = TestClient.form(["client_id": "latchkey", "redirect_uri": client.redirectURI])
         let answer = try await client.get(server.authorizationEndpoint + "?\(query)&client_id=latchkey")
         #expect(answer.status == 400)
+    }
+
+    @Test func `the whole flow works over HTTPS and IPv6`() async throws {
+        let directory = try TestDirectory()
+        let authority = try await CertificateAuthority(in: directory)
+        let key = try directory.read("certificates/server.key")
+        let chain = String(decoding: try directory.read("certificates/server.pem"), as: UTF8.self)
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(
+                family: .ipv6, tls: LoopbackTLS(certificatePEM: chain, key: Secret(copying: key.span))))
+        #expect(server.issuer == "https://[::1]:\(server.port)")
+        var client = TestClient(server)
+        client.http = CurlHTTPClient(configuration: .init(trust: .only(file: authority.certificate)))
+        client.redirectURI = "http://[::1]:4711/callback"
+        let answer = try await client.signIn()
+        #expect(try await client.userInfo(token: answer.json["access_token"]!).status == 200)
     }
 
     // MARK: - Refresh and revocation

@@ -9,7 +9,7 @@ struct TestClient {
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
     let server: LoopbackAuthorizationServer
-    let http = CurlHTTPClient()
+    var http = CurlHTTPClient()
     var redirectURI = "http://127.0.0.1:4711/callback"
     var identifier = "latchkey"
 

@@ -5,12 +5,15 @@ struct OpenSSLServer {
     let origin: String
     private let program: RunningProgram
 
-    init(_ authority: CertificateAuthority, arguments: [String] = []) async throws {
+    /// - Parameter mode: `-www` for a page about the connection, `-HTTP` for files of the folder, header included.
+    init(
+        _ authority: CertificateAuthority, mode: String = "-www", folder: String = "/", arguments: [String] = []
+    ) async throws {
         program = try Program("openssl").start(
             [
-                "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", authority.serverChain, "-key",
+                "s_server", "-accept", "127.0.0.1:0", mode, "-cert", authority.serverChain, "-key",
                 authority.serverKey,
-            ] + arguments)
+            ] + arguments, folder: folder)
         let start = "ACCEPT "
         try await program.wait(for: "the server's address") { [program] in
             program.outputSoFar.split(separator: "\n").contains { $0.hasPrefix(start) }

@@ -28,6 +28,13 @@ struct LoopbackPeerTests {
         #expect(peer.owner(inTable: table, address: peer.address) == nil)
     }
 
+    @Test func `own connections and root's are trusted, other users' are not`() {
+        #expect(LoopbackDaemon.isTrusted(1000, by: 1000))
+        #expect(LoopbackDaemon.isTrusted(0, by: 1000))
+        #expect(!LoopbackDaemon.isTrusted(1001, by: 1000))
+        #expect(!LoopbackDaemon.isTrusted(1000, by: 0))
+    }
+
     @Test func `a closed connection, which the kernel shows as root's, has no owner`() {
         let table = head + row("0100007F:ABCD", "0100007F:1F90", state: "06", uid: 0)
         #expect(peer.owner(inTable: table, address: peer.address) == nil)

@@ -70,6 +70,30 @@ struct LoopbackServerTests {
         #expect(await request.value?.code == .connectionLost)
     }
 
+    @Test func `the end of an answer is told whether it left or the server stopped first`() async throws {
+        let (ended, hasEnded) = AsyncStream.makeStream(of: String.self)
+        let (started, hasStarted) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { request in
+            let path = request.path
+            if path == "/late" {
+                hasStarted.yield()
+                try? await Task.sleep(for: .seconds(3600))
+            }
+            var response = LoopbackResponse(status: 204)
+            response.whenEnded = { hasEnded.yield(path) }
+            return response
+        }
+        var ends = ended.makeAsyncIterator()
+        _ = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/soon")))
+        #expect(await ends.next() == "/soon")
+        let late = try HTTPURL(server.origin + "/late")
+        let request = Task { [client] in try? await client.send(HTTPRequest(.get, late)).status }
+        for await _ in started { break }
+        server.stop()
+        #expect(await ends.next() == "/late")
+        #expect(await request.value == nil)
+    }
+
     @Test func `it stops when nobody keeps it`() async throws {
         weak var gone: LoopbackServer?
         do {

@@ -21,6 +21,18 @@ extension SignInError: CommandError {
     }
 }
 
+extension ResourceError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .unauthorized, .forbidden: .refused
+        case .rateLimited: .tryAgain
+        case .refused(let status): status >= 500 ? .unavailable : .refused
+        case .invalidResponse: .protocolError
+        case .networkError(let error): error.exitStatus
+        }
+    }
+}
+
 extension UserAgentError: CommandError {
     public var exitStatus: ExitStatus {
         switch code {
@@ -29,18 +41,6 @@ extension UserAgentError: CommandError {
         case .timedOut: .tryAgain
         case .onlyForeignAnswers: .protocolError
         case .cancelled: .interrupted
-        }
-    }
-}
-
-extension ResourceError: CommandError {
-    public var exitStatus: ExitStatus {
-        switch code {
-        case .unauthorized, .forbidden: .refused
-        case .rateLimited: .tryAgain
-        case .refused(let status): status >= 500 ? .unavailable : .protocolError
-        case .invalidResponse: .protocolError
-        case .networkError(let error): error.exitStatus
         }
     }
 }

@@ -76,9 +76,13 @@ let package = Package(
         .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "Vault"]),
         .target(
             name: "SignInCommands",
-            dependencies: ["Terminal", "StoreCommands", "SignIn", "AuthorizationServer", "RedactionAudit"]),
+            dependencies: [
+                "Terminal", "StoreCommands", "StoreSelection", "SignIn", "OAuth", "HTTPTransport",
+                "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault",
+            ]),
         .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
-        .executableTarget(name: "latchkey-auth", dependencies: ["SignInCommands"]),
+        .executableTarget(
+            name: "latchkey-auth", dependencies: ["SignInCommands", "StoreCommands", "StoreSelection"]),
 
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
@@ -87,14 +91,15 @@ let package = Package(
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
-        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog"]),
-        .testTarget(name: "CredentialsTests", dependencies: ["Credentials"]),
-        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract"]),
+        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets"]),
+        .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
+        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
         .executableTarget(
             name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
             path: "Tests/VaultWriter"),
         .testTarget(
-            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"]),
+            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"],
+            exclude: ["Fixtures", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(
@@ -104,15 +109,18 @@ let package = Package(
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer", "TestServices"]),
         .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
-        .testTarget(name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport"]),
+        .testTarget(
+            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
         .testTarget(
-            name: "CommandTests", dependencies: ["TestServices", "latchkey", "latchkey-auth"], exclude: ["Transcripts"]),
+            name: "CommandTests",
+            dependencies: ["TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth"],
+            exclude: ["Transcripts"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -53,7 +53,7 @@ extension LoopbackResponse {
 }
 
 extension AuthorizationService {
-    /// RFC 8414 section 2, and as much of OpenID Connect Discovery as there is without ID tokens.
+    /// RFC 8414 section 2 and OpenID Connect Discovery section 3.
     func metadata() -> LoopbackResponse {
         let origin = state.withLock { $0.origin }
         let methods = has(.metadataWithoutS256) ? ["plain"] : ["S256"]
@@ -63,6 +63,9 @@ extension AuthorizationService {
             ("token_endpoint", JSONText.quoted(origin + "/token")),
             ("revocation_endpoint", JSONText.quoted(origin + "/revoke")),
             ("userinfo_endpoint", JSONText.quoted(origin + "/userinfo")),
+            ("jwks_uri", JSONText.quoted(origin + "/jwks")),
+            ("subject_types_supported", JSONText.list(["public"])),
+            ("id_token_signing_alg_values_supported", JSONText.list(["EdDSA"])),
             ("response_types_supported", JSONText.list(["code"])),
             ("response_modes_supported", JSONText.list(["query"])),
             ("grant_types_supported", JSONText.list(["authorization_code", "refresh_token"])),

@@ -15,15 +15,16 @@ extension AuthorizationService {
         let challenge = query.text("code_challenge")
         let request = AuthorizationRequest(
             shape: shape, clientID: client.identifier, redirectURI: redirectURI, scopes: scopes,
-            state: query.secret("state"), challenge: challenge)
+            state: query.secret("state"), nonce: query.secret("nonce"), challenge: challenge)
         state.withLock { state in
             state.record.lastRequestHadState = request.state != nil
-            state.record.lastRequestHadNonce = query.secret("nonce") != nil
+            state.record.lastRequestHadNonce = request.nonce != nil
             state.record.lastScopes = scopes
         }
         let responseType = query.text("response_type") ?? (shape == .gitHub ? "code" : nil)
         guard responseType == "code" else { return redirect(request, error: "unsupported_response_type") }
         let isChallenged = challenge.map { $0.utf8.count == 43 && query.text("code_challenge_method") == "S256" }
+        if let nonce = request.nonce, !nonce.isUnreserved { return redirect(request, error: "invalid_request") }
         guard isChallenged ?? (shape == .gitHub) else { return redirect(request, error: "invalid_request") }
         if has(.denied) { return deny(request) }
         switch configuration.consent {

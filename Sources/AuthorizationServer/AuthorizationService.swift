@@ -6,11 +6,13 @@ internal import Synchronization
 final class AuthorizationService: Sendable {
     let configuration: AuthorizationServerConfiguration
     let index: SecretIndex
+    let identityTokens: IdentityTokens
     let state = Mutex(ServerState())
 
     init(configuration: AuthorizationServerConfiguration) throws(RandomSourceError) {
         self.configuration = configuration
         index = try SecretIndex()
+        identityTokens = try IdentityTokens()
     }
 
     var issuer: String { state.withLock { $0.origin } + configuration.issuerPath }
@@ -50,6 +52,8 @@ final class AuthorizationService: Sendable {
     private func answer(_ input: Input, at route: Route) -> LoopbackResponse {
         switch route {
         case .metadata: metadata()
+        case .keySet:
+            LoopbackResponse(status: 200, contentType: "application/json", publicText: identityTokens.keySet)
         case .authorize(let shape): authorize(input, shape: shape)
         case .consent: consent(input)
         case .token(let shape): token(input, shape: shape)

@@ -41,6 +41,9 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// A `token_type` that nobody knows.
     case unknownTokenType
     case missingAccessToken
+    /// The ID token carries another request's nonce.
+    case wrongNonce
+    case missingIDToken
 
     /// The endpoint whose whole answer it replaces or delays.
     var endpoint: AuthorizationServerEndpoint? {

@@ -7,6 +7,13 @@ internal import Synchronization
 /// It has the authorization code flow with PKCE (S256, always checked), refresh with rotation, revocation, user
 /// information and metadata; and beside them GitHub's endpoints under GitHub's paths. Tests switch faults on. It keeps
 /// its tokens in guarded memory, and ends with the value.
+///
+/// ```swift
+/// let server = try LoopbackAuthorizationServer()
+/// server.switchOn(.wrongState)
+/// // … sign in with `server.issuer` and the client `latchkey`; it must fail …
+/// #expect(server.record.requests[.token] == nil)
+/// ```
 public final class LoopbackAuthorizationServer: Sendable {
     /// The text of every `error_description`: no client may show or log it.
     public static let prose = "prose of the authorization server that nobody may repeat"

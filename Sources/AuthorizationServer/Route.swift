@@ -3,6 +3,7 @@ internal import LoopbackHTTP
 /// Where a request goes.
 enum Route: Sendable {
     case metadata
+    case keySet
     case authorize(Shape)
     /// The buttons of the consent page.
     case consent
@@ -14,7 +15,7 @@ enum Route: Sendable {
 
     var endpoint: AuthorizationServerEndpoint {
         switch self {
-        case .metadata: .metadata
+        case .metadata, .keySet: .metadata
         case .authorize, .consent: .authorization
         case .token: .token
         case .revoke, .gitHubRevoke: .revocation
@@ -30,6 +31,7 @@ enum Route: Sendable {
         case (.get, "/.well-known/oauth-authorization-server" + issuerPath),
             (.get, issuerPath + "/.well-known/openid-configuration"):
             self = .metadata
+        case (.get, "/jwks"): self = .keySet
         case (.get, "/authorize"): self = .authorize(.standard)
         case (.get, "/login/oauth/authorize"): self = .authorize(.gitHub)
         case (.post, "/consent"): self = .consent

@@ -32,6 +32,8 @@ struct AuthorizationRequest: Sendable {
     let redirectURI: String
     let scopes: [String]
     let state: KeptSecret?
+    /// Of unreserved characters; goes into the ID token.
+    let nonce: KeptSecret?
     /// `nil` only where GitHub's shape permits it.
     let challenge: String?
 }

@@ -85,7 +85,9 @@ extension AuthorizationService {
         guard proves(form.secret("code_verifier"), grant.request.challenge) else { throw .code }
         state.withLock { $0.record.codesExchanged += 1 }
         return try issue(
-            TokenSet(client: client, scopes: grant.request.scopes, family: grant.family, shape: shape), json: json)
+            TokenSet(
+                client: client, scopes: grant.request.scopes, family: grant.family, shape: shape,
+                nonce: grant.request.nonce), json: json)
     }
 
     /// RFC 7636 section 4.6. A verifier without a challenge is wrong too.
@@ -137,7 +139,7 @@ extension AuthorizationService {
         }
         guard let grant = found else { throw .refresh }
         return try issue(
-            TokenSet(client: client, scopes: grant.scopes, family: grant.family, shape: shape), json: json)
+            TokenSet(client: client, scopes: grant.scopes, family: grant.family, shape: shape, nonce: nil), json: json)
     }
 
     // MARK: - Tokens
@@ -147,6 +149,7 @@ extension AuthorizationService {
         let scopes: [String]
         let family: Int
         let shape: Shape
+        let nonce: KeptSecret?
     }
 
     private func issue(_ set: TokenSet, json: Bool) throws(TokenRefusal) -> LoopbackResponse {
@@ -164,8 +167,23 @@ extension AuthorizationService {
         if !has(.missingAccessToken) { members.insert(Member("access_token", .secret(access)), at: 0) }
         if let lifetime { members.append(Member("expires_in", .number(Int(lifetime.components.seconds)))) }
         if let refresh { members.append(Member("refresh_token", .secret(refresh))) }
+        if !isGitHub, set.scopes.contains("openid"), !has(.missingIDToken) {
+            members.append(Member("id_token", .secret(try identityToken(set))))
+        }
         if isGitHub, refresh != nil { members.append(Member("refresh_token_expires_in", .number(15_811_200))) }
         return .members(members, status: 200, json: !isGitHub || json)
+    }
+
+    private func identityToken(_ set: TokenSet) throws(TokenRefusal) -> KeptSecret {
+        do throws(RandomSourceError) {
+            let nonce = has(.wrongNonce) ? try KeptSecret.random("nonce") : set.nonce
+            let token = identityTokens.token(
+                issuer: issuer, subject: configuration.login, audience: set.client.identifier, nonce: nonce)
+            note(token)
+            return token
+        } catch {
+            throw .server
+        }
     }
 
     private func newToken(

@@ -8,6 +8,7 @@ extension CurlEasyHandle {
     ) {
         set(CURLOPT_URL, copying: url.text)
         set(CURLOPT_PATH_AS_IS, true)
+        set(CURLOPT_DISALLOW_USERNAME_IN_URL, true)
         set(CURLOPT_PROTOCOLS_STR, copying: url.scheme.rawValue)
         set(CURLOPT_FOLLOWLOCATION, false)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
@@ -64,7 +65,10 @@ extension CurlEasyHandle {
         let hasBody = body != nil
         switch method {
         case .get where !hasBody: set(CURLOPT_HTTPGET, true)
-        case .head where !hasBody: set(CURLOPT_NOBODY, true)
+        case .head where !hasBody:
+            set(CURLOPT_NOBODY, true)
+            // The length that is announced is that of a body which doesn't come.
+            set(CURLOPT_MAXFILESIZE, 0)
         case .delete where !hasBody: set(CURLOPT_CUSTOMREQUEST, copying: method.rawValue)
         default:
             set(CURLOPT_POST, true)
@@ -112,8 +116,10 @@ extension HTTPError.CertificateProblem {
     /// Sorts OpenSSL's verification results (X509_STORE_CTX_get_error(3)).
     init(verifyResult: Int) {
         switch Int32(truncatingIfNeeded: verifyResult) {
-        // The chain is good, so it was libcurl's comparison of names that failed.
-        case X509_V_OK, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: self = .wrongHost
+        // libcurl compares names after a chain was found good, and before it asks OpenSSL for the result: it still says
+        // "unspecified" then.
+        case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            self = .wrongHost
         case X509_V_ERR_CERT_HAS_EXPIRED: self = .expired
         case X509_V_ERR_CERT_NOT_YET_VALID: self = .notYetValid
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,

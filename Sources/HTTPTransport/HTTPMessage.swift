@@ -39,7 +39,7 @@ public struct HTTPField: Sendable, Hashable {
 }
 
 /// An HTTP request. Noncopyable, because its `Authorization` and its body may be secrets.
-public struct HTTPRequest: ~Copyable, Sendable {
+@frozen public struct HTTPRequest: ~Copyable, Sendable {
     public let method: HTTPMethod
     public let url: HTTPURL
     /// Fields that are no secret.
@@ -61,7 +61,7 @@ public struct HTTPRequest: ~Copyable, Sendable {
 }
 
 /// An HTTP response, whole. Its body is treated as a secret until someone has taken it apart.
-public struct HTTPResponse: ~Copyable, Sendable {
+@frozen public struct HTTPResponse: ~Copyable, Sendable {
     public let status: Int
     public let fields: [HTTPField]
     public let body: Secret<MessageBody>

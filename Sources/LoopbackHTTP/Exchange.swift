@@ -80,6 +80,12 @@ final class Exchange: @unchecked Sendable {
         return connection.queue(message)
     }
 
+    /// Drops an answer that came too late.
+    func discardResponse() {
+        guard let response = response.take() else { return }
+        response.whenEnded?()
+    }
+
     /// The library is done with it.
     func ended() { whenEnded?() }
 

@@ -60,11 +60,13 @@ final class LoopbackDaemon: Sendable {
         case .sameUser:
             // The kernel's table is read in pieces and may miss a row while it changes.
             for _ in 0..<3 {
-                if let owner = peer?.userID { return owner == geteuid() }
+                if let owner = peer?.userID { return Self.isTrusted(owner, by: geteuid()) }
             }
             return false
         }
     }
+
+    static func isTrusted(_ owner: UInt32, by user: UInt32) -> Bool { owner == user || owner == 0 }
 
     /// The status with which a request is refused before its body is read, or `nil` to go on.
     func refusal(of exchange: Exchange) -> Int? {
@@ -102,10 +104,13 @@ final class LoopbackDaemon: Sendable {
     }
 
     private func answered(_ exchange: Exchange) {
-        state.withLock { state in
-            // Absent when the server stopped meanwhile, which has resumed it.
-            if state.waiting.removeValue(forKey: ObjectIdentifier(exchange)) != nil { exchange.resume() }
+        let isAwaited = state.withLock { state in
+            guard state.waiting.removeValue(forKey: ObjectIdentifier(exchange)) != nil else { return false }
+            exchange.resume()
+            return true
         }
+        // The server stopped meanwhile and has closed the connection: the answer goes nowhere.
+        if !isAwaited { exchange.discardResponse() }
     }
 
     var isStopped: Bool { state.withLock { $0.isStopped } }

@@ -12,9 +12,18 @@ public struct LoopbackPeer: Sendable, Hashable {
     ///
     /// A connection to 127.0.0.1 may come from an IPv6 socket, so both tables are searched.
     public var userID: UInt32? {
-        if address.count > 8 { return Self.search("/proc/net/tcp6", for: address, self) }
-        return Self.search("/proc/net/tcp", for: address, self)
-            ?? Self.search("/proc/net/tcp6", for: "0000000000000000FFFF0000" + address, self)
+        let isIPv4 = address.count == 8
+        if isIPv4, let owner = Self.read("/proc/net/tcp").flatMap({ owner(inTable: $0, address: address) }) {
+            return owner
+        }
+        let mapped = isIPv4 ? "0000000000000000FFFF0000" + address : address
+        return Self.read("/proc/net/tcp6").flatMap { owner(inTable: $0, address: mapped) }
+    }
+
+    init(address: String, port: UInt16, serverPort: UInt16) {
+        self.address = address
+        self.port = port
+        self.serverPort = serverPort
     }
 
     /// Returns `nil` for an address of another family.
@@ -43,17 +52,15 @@ public struct LoopbackPeer: Sendable, Hashable {
         return String(repeating: "0", count: digits - text.count) + text
     }
 
-    private static func search(_ table: String, for address: String, _ peer: LoopbackPeer) -> UInt32? {
-        guard let text = read(table) else { return nil }
-        let local = "\(address):\(hexadecimal(peer.port, digits: 4))"
-        let remotePort = ":" + hexadecimal(peer.serverPort, digits: 4)
-        for line in text.split(separator: "\n").dropFirst() {
+    /// The owner of the socket whose local end is this peer and whose remote end is the server.
+    func owner(inTable table: String, address: String) -> UInt32? {
+        let local = "\(address):\(Self.hexadecimal(port, digits: 4))"
+        let remotePort = ":" + Self.hexadecimal(serverPort, digits: 4)
+        for line in table.split(separator: "\n").dropFirst() {
             // sl local_address rem_address st tx:rx tr:when retrnsmt uid …
             let words = line.split(separator: " ", omittingEmptySubsequences: true)
             // 01 is an established connection; closed ones lose their owner and show 0, which would be root.
-            guard words.count > 7, words[1] == local, words[2].hasSuffix(remotePort), words[3] == "01" else {
-                continue
-            }
+            guard words.count > 7, words[1] == local, words[2].hasSuffix(remotePort), words[3] == "01" else { continue }
             return UInt32(words[7])
         }
         return nil

@@ -22,7 +22,7 @@ public struct LoopbackField: Sendable, Hashable {
 }
 
 /// A request as it came in. Noncopyable, because its query, its `Authorization` and its body may be secrets.
-public struct LoopbackRequest: ~Copyable, Sendable {
+@frozen public struct LoopbackRequest: ~Copyable, Sendable {
     public let method: LoopbackMethod
     /// As written, percent-encoding included; starts with a slash. Whoever connects chooses it: not for logs.
     public let path: String

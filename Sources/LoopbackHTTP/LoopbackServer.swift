@@ -12,7 +12,8 @@ public final class LoopbackServer: Sendable {
     /// Who may connect.
     public enum PeerRule: Sendable, Hashable {
         case anyUser
-        /// Only sockets of the process's own user; also refuses when the owner can't be told.
+        /// Only sockets of the process's own user and of root, which needs no socket to learn our secrets and which
+        /// passes on connections from outside (WSL). Also refuses when the owner can't be told.
         case sameUser
     }
 

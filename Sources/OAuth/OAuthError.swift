@@ -66,7 +66,11 @@ public struct OAuthError: RedactedError, Hashable {
     /// Whether trying again later may help: nothing was refused.
     public var isTransient: Bool {
         switch code {
-        case .networkError(let error): error.code != .certificateRefused && error.code != .notConfidential
+        case .networkError(let error):
+            switch error.code {
+            case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .timedOut, .other: true
+            default: false
+            }
         case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
             status >= 500 || status == 429
         default: serverError == .temporarilyUnavailable || serverError == .serverError
@@ -131,6 +135,9 @@ extension OAuthError {
         case .invalidMetadata(.withoutS256): "the server must offer PKCE with S256"
         case .invalidConfiguration(.redirectScheme):
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this one explicitly"
+        case .invalidMetadata: "the server's operator has to correct it"
+        case .invalidConfiguration(.issuer): "give the https:// address that the server calls its issuer"
+        case .invalidConfiguration(.clientSecret): "give it without a line break at its end, as printf does"
         case .invalidConfiguration(.redirectLocalhost): "use 127.0.0.1 or [::1]"
         case .exchangeFailed, .authorizationFailed, .revocationFailed, .discoveryFailed:
             isTransient ? "try again later" : clientHint
@@ -144,7 +151,9 @@ extension OAuthError {
             "check the client id and the client secret"
         case .redirectURIMismatch: "register the redirect address with the server exactly as it is used here"
         case .invalidScope: "check the scopes"
-        case .invalidGrant, .badVerificationCode, .invalidCode: "start the sign-in again"
+        // Some servers say nothing more to a token that is no longer accepted.
+        case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
+        case .invalidGrant, .badVerificationCode, .invalidCode: "sign in again"
         default: nil
         }
     }

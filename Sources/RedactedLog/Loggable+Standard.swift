@@ -18,7 +18,8 @@ extension Duration: Loggable {
         let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
         let fraction = String(abs(milliseconds % 1000))
         let padding = String(repeating: "0", count: 3 - fraction.count)
-        return LogMessage(verbatim: "\(milliseconds / 1000).\(padding)\(fraction) s")
+        let sign = milliseconds < 0 ? "-" : ""
+        return LogMessage(verbatim: "\(sign)\(abs(milliseconds / 1000)).\(padding)\(fraction) s")
     }
 }
 

@@ -96,6 +96,13 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         withExposedBytes { constantTimeEqual($0, other) }
     }
 
+    /// Ends this secret and returns one of another purpose in the same memory.
+    public consuming func repurposed<Other: SecretPurpose>(as purpose: Other.Type) -> Secret<Other> {
+        let (block, byteCount) = (block, byteCount)
+        discard self
+        return Secret<Other>(adopting: block, byteCount: byteCount)
+    }
+
     /// Returns a second secret with the same bytes.
     public borrowing func duplicate() -> Secret<Purpose> {
         withExposedBytes { Secret<Purpose>(copying: $0) }

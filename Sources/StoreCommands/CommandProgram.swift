@@ -8,10 +8,15 @@ internal import Terminal
 public struct CommandProgram: Sendable {
     private let commands: [Command]
     private let catalogue: StoreCatalogue
+    private let cancelsWhenInterrupted: Bool
 
-    public init(commands: [Command], catalogue: StoreCatalogue) {
+    /// - Parameter cancelsWhenInterrupted: whether the first Ctrl-C cancels the command, so that it can put things in
+    ///   order, rather than ending the process at once. For commands that talk to servers; a store's operation is whole
+    ///   or not there at all whenever the process ends.
+    public init(commands: [Command], catalogue: StoreCatalogue, cancelsWhenInterrupted: Bool = false) {
         self.commands = commands
         self.catalogue = catalogue
+        self.cancelsWhenInterrupted = cancelsWhenInterrupted
     }
 
     /// Hardens the process, runs the command that its arguments name, and ends it.
@@ -45,9 +50,18 @@ public struct CommandProgram: Sendable {
             let context = try CommandContext(
                 arguments: arguments, environment: environment, output: output, catalogue: catalogue)
             context.logger.debug("\(hardening)")
-            return try await command.run(arguments, context)
+            return try await run(command, arguments, context)
         }
         return .success
+    }
+
+    private func run(
+        _ command: Command, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> ExitStatus {
+        guard cancelsWhenInterrupted else { return try await command.run(arguments, context) }
+        let task = Task { try await command.run(arguments, context) }
+        Interruption.onFirst { task.cancel() }
+        return try await task.value
     }
 
     /// Says what went wrong, and returns the status for it.

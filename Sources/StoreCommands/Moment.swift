@@ -1,12 +1,12 @@
-internal import Credentials
+package import Credentials
 internal import Glibc
-internal import RedactedLog
+package import RedactedLog
 
 /// A moment as RFC 3339 shows it, in UTC: `2026-01-02T03:04:05Z`.
-struct Moment: Loggable {
+package struct Moment: Loggable {
     private let text: String
 
-    init(_ time: UnixTime) {
+    package init(_ time: UnixTime) {
         var seconds = time_t(time.seconds)
         var parts = unsafe tm()
         guard unsafe gmtime_r(&seconds, &parts) != nil else {
@@ -19,5 +19,5 @@ struct Moment: Loggable {
     }
 
     /// Safe: a moment.
-    var logMessage: LogMessage { "\(LoggableText(reviewed: "digits of a moment", unredacted: text))" }
+    package var logMessage: LogMessage { "\(LoggableText(reviewed: "digits of a moment", unredacted: text))" }
 }

@@ -18,6 +18,9 @@ public enum SignInDefinitions {
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
+    public static let contentType = CommandOption.value(
+        "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
+
     private static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
 
     public static let signIn = CommandDefinition(
@@ -42,7 +45,8 @@ public enum SignInDefinitions {
             provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
             .required("URL", help: "where to; https, or a loopback address"),
         ],
-        options: [account, data, certificateAuthority])
+        options: [account, data, contentType, certificateAuthority],
+        details: "The answer's body is written as it is. A status other than 2xx is an error, after the body.")
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],

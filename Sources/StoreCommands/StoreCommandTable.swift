@@ -2,6 +2,6 @@
 public enum StoreCommandTable {
     public static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
-        VaultInitCommand.command,
+        VaultInitCommand.command, VaultVerifyCommand.command,
     ]
 }

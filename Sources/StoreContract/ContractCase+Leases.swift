@@ -15,7 +15,9 @@ extension ContractCase {
                             to: key, in: context.leases, deadline: context.patience)
                         let others = inside.add(1) - 1
                         try context.expect(others == 0, "\(others) other tasks hold the lease")
-                        guard let seen = try await context.read(key) else { throw context.fail("it is gone") }
+                        guard let seen = try await context.read(key), seen.bytes.count == 2 else {
+                            throw context.fail("what was saved is gone")
+                        }
                         let number = Int(seen.bytes[0]) << 8 + Int(seen.bytes[1]) + 1
                         try await context.save([UInt8(number >> 8), UInt8(number & 255)], key)
                         inside.add(-1)

@@ -57,7 +57,7 @@ struct ContractContext: Sendable {
         guard let record = try await (other ?? store).read(key, as: Password.self, deadline: patience) else {
             return nil
         }
-        let bytes = record.secret.withExposedBytes { span in span.indices.map { span[$0] } }
+        let bytes = record.secret.withExposedBytes { span in unsafe span.withUnsafeBufferPointer { unsafe Array($0) } }
         return Seen(
             bytes: bytes, version: record.version, contentType: record.contentType, metadata: record.metadata)
     }

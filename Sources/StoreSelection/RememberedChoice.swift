@@ -32,28 +32,11 @@ public struct RememberedChoice: Sendable, Hashable {
 
     /// Remembers a name, replacing the one before.
     public func write(_ name: StaticString) throws(StoreError) {
-        try makeFolders()
-        let draft = "\(path).\(getpid())"
-        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
-        guard descriptor >= 0 else { throw unusable(.cannotWrite, "can't be written", errno) }
-        let bytes = Array("\(name)\n".utf8)
-        let written = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-        var number: Int32? = written ? nil : errno
-        close(descriptor)
-        if number == nil, unsafe rename(draft, path) != 0 { number = errno }
-        if let number {
-            unsafe unlink(draft)
-            throw unusable(.cannotWrite, "can't be written", number)
-        }
-    }
-
-    private func makeFolders() throws(StoreError) {
-        var made = ""
-        for part in path.split(separator: "/").dropLast() {
-            made += "/" + part
-            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST {
-                throw unusable(.cannotWrite, "can't be written", errno)
-            }
+        do throws(PrivateFile.Failure) {
+            if let slash = path.lastIndex(of: "/") { try PrivateFile.makeFolder(String(path[..<slash])) }
+            try PrivateFile.replace(path, with: "\(name)\n")
+        } catch {
+            throw unusable(.cannotWrite, "can't be written", error.number)
         }
     }
 

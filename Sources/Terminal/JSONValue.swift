@@ -16,7 +16,7 @@ public indirect enum JSONValue: Sendable {
     public static func optional(_ text: LoggableText?) -> JSONValue { text.map { .text($0) } ?? .null }
 
     /// The document, indented by two spaces, without a line break at its end.
-    var text: String { render(indent: "") }
+    package var text: String { render(indent: "") }
 
     private func render(indent: String) -> String {
         let inner = indent + "  "

@@ -1,1 +1,5 @@
-print("latchkey-auth")
+internal import SignInCommands
+internal import StoreCommands
+internal import StoreSelection
+
+await CommandProgram(commands: SignInCommandTable.all, catalogue: .standard, cancelsWhenInterrupted: true).main()

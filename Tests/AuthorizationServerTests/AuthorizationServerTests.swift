@@ -2,21 +2,189 @@ import AuthorizationServer
 import HTTPTransport
 import LoopbackHTTP
 import Secrets
+import TestServices
 import Testing
 
 struct AuthorizationServerTests {
-    @Test func `a code is exchanged once, by who holds the verifier`() async throws {
-        let server = try LoopbackAuthorizationServer()
-        let client = TestClient(server)
-        let code = try await client.authorize().code
-        let answer = try await client.exchange(code: code)
+    private let server: LoopbackAuthorizationServer
+    private let client: TestClient
+
+    init() throws {
+        server = try LoopbackAuthorizationServer()
+        client = TestClient(server)
+    }
+
+    // MARK: - The code flow
+
+    @Test func `a code becomes tokens, and the access token opens the user's information`() async throws {
+        let redirect = try await client.authorize()
+        #expect(redirect.status == 302)
+        #expect(redirect.location?.hasPrefix("http://127.0.0.1:4711/callback?code=") == true)
+        #expect(redirect.redirect["state"] == "st ate&1")
+        #expect(redirect.redirect["iss"] == server.issuer)
+        let answer = try await client.exchange(code: redirect.code)
         #expect(answer.status == 200)
         #expect(answer.json["token_type"] == "Bearer")
-        #expect(answer.json["refresh_token"] != nil)
+        #expect(answer.json["expires_in"] == "3600")
+        #expect(answer.json["scope"] == "repo gist")
+        let info = try await client.userInfo(token: answer.json["access_token"]!)
+        #expect(info.json["sub"] == "octocat")
+        #expect(server.record.matchingVerifiers == 1)
+        #expect(server.record.lastScopes == ["repo", "gist"])
+    }
+
+    @Test func `a code that comes twice ends what it brought the first time`() async throws {
+        let code = try await client.authorize().code
+        let token = try await client.exchange(code: code).json["access_token"]!
         let again = try await client.exchange(code: code)
         #expect(again.status == 400)
         #expect(again.json["error"] == "invalid_grant")
         #expect(server.record.replays == 1)
-        #expect(try await client.userInfo(token: answer.json["access_token"]!).status == 401)
+        #expect(try await client.userInfo(token: token).status == 401)
+    }
+
+    @Test(
+        arguments: [
+            ["code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"], ["code_verifier": nil],
+            ["code_verifier": "short"], ["redirect_uri": "http://127.0.0.1:4712/callback"], ["redirect_uri": nil],
+            ["code": "made-up"], ["client_id": "someone-else"], ["grant_type": "password"], ["client_secret": "x"],
+        ] as [[String: String?]])
+    func `a code is good only with its verifier, its redirect and its client`(change: [String: String?]) async throws {
+        let code = try await client.authorize().code
+        let answer = try await client.exchange(code: code, change)
+        #expect(answer.status == 400 || answer.status == 401)
+        #expect(answer.json["error"] != nil)
+        #expect(server.record.codesExchanged == 0)
+    }
+
+    @Test(
+        arguments: [
+            ["code_challenge": nil], ["code_challenge_method": "plain"], ["code_challenge_method": nil],
+            ["code_challenge": "short"], ["response_type": "token"], ["response_type": nil],
+        ] as [[String: String?]])
+    func `a request without S256 or for anything but a code goes back with an error`(
+        change: [String: String?]
+    ) async throws {
+        let answer = try await client.authorize(change)
+        #expect(answer.status == 302)
+        #expect(answer.redirect["error"] != nil)
+        #expect(answer.redirect["state"] == "st ate&1")
+        #expect(answer.redirect["code"] == nil)
+    }
+
+    @Test(
+        arguments: [
+            ["client_id": "someone-else"], ["client_id": nil], ["redirect_uri": "https://attacker.example/"],
+            ["redirect_uri": "http://127.0.0.1:4711/callback/"],
+            ["redirect_uri": "http://127.0.0.1.attacker.example/callback"],
+            ["redirect_uri": "http://127.0.0.1:x@attacker.example/callback"], ["redirect_uri": nil],
+            ["redirect_uri": "http://127.0.0.1:99999/callback"],
+        ] as [[String: String?]])
+    func `nothing ever goes to an address that nobody registered`(change: [String: String?]) async throws {
+        let answer = try await client.authorize(change)
+        #expect(answer.status == 400)
+        #expect(answer.location == nil)
+    }
+
+    @Test func `an expired code is worthless`() async throws {
+        let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(codeLifetime: .zero))
+        let client = TestClient(server)
+        let answer = try await client.exchange(code: client.authorize().code)
+        #expect(answer.json["error"] == "invalid_grant")
+    }
+
+    @Test func `a parameter that comes twice spoils the request`() async throws {
+        let query = TestClient.form(["client_id": "latchkey", "redirect_uri": client.redirectURI])
+        let answer = try await client.get(server.authorizationEndpoint + "?\(query)&client_id=latchkey")
+        #expect(answer.status == 400)
+    }
+
+    @Test func `the whole flow works over HTTPS and IPv6`() async throws {
+        let directory = try TestDirectory()
+        let authority = try await CertificateAuthority(in: directory)
+        let key = try directory.read("certificates/server.key")
+        let chain = String(decoding: try directory.read("certificates/server.pem"), as: UTF8.self)
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(
+                family: .ipv6, tls: LoopbackTLS(certificatePEM: chain, key: Secret(copying: key.span))))
+        #expect(server.issuer == "https://[::1]:\(server.port)")
+        var client = TestClient(server)
+        client.http = CurlHTTPClient(configuration: .init(trust: .only(file: authority.certificate)))
+        client.redirectURI = "http://[::1]:4711/callback"
+        let answer = try await client.signIn()
+        #expect(try await client.userInfo(token: answer.json["access_token"]!).status == 200)
+    }
+
+    // MARK: - Refresh and revocation
+
+    @Test func `a refresh token is good once, and a second use ends the family`() async throws {
+        let first = try await client.signIn()
+        let second = try await client.refresh(token: first.json["refresh_token"]!)
+        #expect(second.status == 200)
+        #expect(second.json["refresh_token"] != first.json["refresh_token"])
+        let replay = try await client.refresh(token: first.json["refresh_token"]!)
+        #expect(replay.json["error"] == "invalid_grant")
+        #expect(try await client.refresh(token: second.json["refresh_token"]!).status == 400)
+        #expect(try await client.userInfo(token: second.json["access_token"]!).status == 401)
+        #expect(server.record.refreshes == 1)
+    }
+
+    @Test func `an expired access token is refused and a refreshed one is not`() async throws {
+        let tokens = try await client.signIn()
+        server.expireAccessTokens()
+        let refused = try await client.userInfo(token: tokens.json["access_token"]!)
+        #expect(refused.status == 401)
+        #expect(refused.fields.contains { $0.value == "Bearer error=\"invalid_token\"" })
+        let fresh = try await client.refresh(token: tokens.json["refresh_token"]!)
+        #expect(try await client.userInfo(token: fresh.json["access_token"]!).status == 200)
+    }
+
+    @Test func `a refresh token opens nothing by itself`() async throws {
+        let tokens = try await client.signIn()
+        #expect(try await client.userInfo(token: tokens.json["refresh_token"]!).status == 401)
+    }
+
+    @Test func `revoking ends both tokens, and is no error for a token that nobody knows`() async throws {
+        let tokens = try await client.signIn()
+        for token in [tokens.json["refresh_token"]!, "unknown"] {
+            let answer = try await client.post(server.revocationEndpoint, ["client_id": "latchkey", "token": token])
+            #expect(answer.status == 200)
+        }
+        #expect(server.record.revocations == 1)
+        #expect(try await client.userInfo(token: tokens.json["access_token"]!).status == 401)
+        #expect(try await client.refresh(token: tokens.json["refresh_token"]!).status == 400)
+    }
+
+    // MARK: - Clients with a secret
+
+    @Test func `a confidential client proves itself with Basic or with parameters, and never without`() async throws {
+        let secret = Array("s/ecret +:1".utf8)
+        let registered = RegisteredClient(
+            "web:app", redirectURIs: ["http://127.0.0.1/callback"], secret: Secret(copying: secret.span))
+        let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(clients: [registered]))
+        var client = TestClient(server)
+        client.identifier = "web:app"
+        func status(_ changes: [String: String?], basic: String? = nil) async throws -> Int {
+            try await client.exchange(code: client.authorize().code, changes, basic: basic).status
+        }
+        #expect(try await status(["client_secret": "s/ecret +:1"]) == 200)
+        #expect(try await status(["client_id": nil], basic: "web%3Aapp:s%2Fecret+%2B%3A1") == 200)
+        #expect(try await status([:]) == 401)
+        #expect(try await status(["client_secret": "wrong"]) == 401)
+        #expect(try await status([:], basic: "web%3Aapp:wrong") == 401)
+        #expect(server.record.clientAuthentication == [.basic: 2, .post: 2, .none: 1])
+    }
+
+    // MARK: - Metadata
+
+    @Test func `metadata stands where both standards look for it`() async throws {
+        let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(issuerPath: "/tenant"))
+        let client = TestClient(server)
+        for path in ["/.well-known/oauth-authorization-server/tenant", "/tenant/.well-known/openid-configuration"] {
+            let answer = try await client.get(server.origin + path)
+            #expect(answer.json["issuer"] == server.origin + "/tenant")
+            #expect(answer.json["token_endpoint"] == server.tokenEndpoint)
+        }
+        #expect(try await client.get(server.origin + "/.well-known/oauth-authorization-server").status == 404)
     }
 }

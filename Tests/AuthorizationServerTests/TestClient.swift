@@ -9,7 +9,7 @@ struct TestClient {
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
     let server: LoopbackAuthorizationServer
-    let http = CurlHTTPClient()
+    var http = CurlHTTPClient()
     var redirectURI = "http://127.0.0.1:4711/callback"
     var identifier = "latchkey"
 
@@ -76,6 +76,9 @@ struct TestClient {
         for (name, value) in changes { parameters[name] = value }
         return try await get((endpoint ?? server.authorizationEndpoint) + "?" + Self.form(parameters))
     }
+
+    /// A whole sign-in; returns the token answer.
+    func signIn() async throws -> Answer { try await exchange(code: authorize().code) }
 
     func exchange(
         at endpoint: String? = nil, code: String, _ changes: [String: String?] = [:], basic: String? = nil,

@@ -10,8 +10,8 @@ internal import Testing
 ///     ? 1
 ///
 /// `$` starts a command for /bin/sh, `>` is a line of its standard output, `>|` one without a line break, `!` a line
-/// of its standard error, `?` its exit status (0 when left out). DIR stands for the test's directory; `…` matches any
-/// text within a line.
+/// of its standard error, `?` its exit status (0 when left out). In output DIR stands for the test's directory and
+/// SERVER, SECURE and NOBODY for the variables of these names (see `MetadataServer`); `…` matches any text within a line.
 struct Transcript: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {
         var line: Int
@@ -25,6 +25,9 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     let steps: [Step]
 
     var testDescription: String { name }
+
+    /// Whether a command names one of the servers.
+    var needsServers: Bool { steps.contains { $0.command.contains("$SERVER") || $0.command.contains("$SECURE") } }
 
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
         "Transcripts")

@@ -9,16 +9,34 @@ internal import Testing
         let directory = try TestDirectory()
         var environment = try directory.environment()
         environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        var servers: MetadataServer?
+        if transcript.needsServers {
+            let certificates = try await CertificateAuthority(in: directory)
+            servers = try MetadataServer(certificates: certificates)
+            environment.merge(servers?.environment ?? [:]) { _, new in new }
+            environment["AUTHORITY"] = certificates.certificate
+            environment["NOBODY"] = "http://127.0.0.1:\(try LoopbackPort.free())"
+        }
         let shell = try Program("/bin/sh")
         for step in transcript.steps {
             let run = try await shell.run(["-c", step.command], environment: environment, folder: directory.path)
-            let output = run.outputText.replacingOccurrences(of: directory.path, with: "DIR")
-            let errors = run.errorText.replacingOccurrences(of: directory.path, with: "DIR")
             let place: Comment = "\(transcript.name):\(step.line): \(step.command)"
+            let output = Self.shown(run.outputText, directory, environment)
+            let errors = Self.shown(run.errorText, directory, environment)
             #expect(Transcript.matches(output, step.output), place)
             #expect(Transcript.matches(errors, step.errorOutput), place)
             #expect(run.status == step.status, place)
         }
+        withExtendedLifetime(servers) {}
+    }
+
+    /// Puts names in the place of what is different in each run.
+    private static func shown(_ text: String, _ directory: TestDirectory, _ environment: [String: String]) -> String {
+        var text = text.replacingOccurrences(of: directory.path, with: "DIR")
+        for name in ["SERVER", "SECURE", "NOBODY"] {
+            if let value = environment[name] { text = text.replacingOccurrences(of: value, with: name) }
+        }
+        return text
     }
 
     @Test func `a transcript that expects other output is noticed`() throws {

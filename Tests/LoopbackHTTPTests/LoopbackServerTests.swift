@@ -1,30 +1,286 @@
+import Foundation
 import HTTPTransport
-import LoopbackHTTP
+import Secrets
+import Synchronization
 import Testing
 
+@testable import LoopbackHTTP
+
 struct LoopbackServerTests {
+    private let client = CurlHTTPClient()
+
+    private func empty(_ request: consuming LoopbackRequest) async -> LoopbackResponse { LoopbackResponse(status: 204) }
+
+    // MARK: - Starting and stopping
+
     @Test func `a port that is taken is a typed error`() throws {
-        let first = try LoopbackServer { _ in LoopbackResponse(status: 204) }
+        let first = try LoopbackServer(handler: empty)
         let error = #expect(throws: LoopbackError.self) {
-            _ = try LoopbackServer(.init(port: first.port)) { _ in LoopbackResponse(status: 204) }
+            _ = try LoopbackServer(.init(port: first.port), handler: empty)
         }
         #expect(error?.code == .portInUse)
     }
 
+    @Test func `key and certificate that don't fit are a typed error`() throws {
+        let key = Array("no key".utf8)
+        let tls = LoopbackTLS(certificatePEM: "no certificate", key: Secret(copying: key.span))
+        let error = #expect(throws: LoopbackError.self) { _ = try LoopbackServer(.init(tls: tls), handler: empty) }
+        #expect(error?.code == .badCertificate)
+    }
+
+    @Test func `its handler is asked no more once it has stopped`() async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed)
+            return LoopbackResponse(status: 204)
+        }
+        let url = try HTTPURL(server.origin)
+        _ = try await client.send(HTTPRequest(.get, url))
+        server.stop()
+        server.stop()
+        // Another test's server may have the port by now, so whatever answers is not looked at.
+        _ = try? await client.send(HTTPRequest(.get, url))
+        #expect(count.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func `stopping doesn't wait for a handler, but cancels it and closes its connection`() async throws {
+        let (started, hasStarted) = AsyncStream.makeStream(of: Void.self)
+        let (cancelled, wasCancelled) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { _ in
+            hasStarted.yield()
+            await withTaskCancellationHandler {
+                try? await Task.sleep(for: .seconds(3600))
+            } onCancel: {
+                wasCancelled.yield()
+            }
+            return LoopbackResponse(status: 204)
+        }
+        let url = try HTTPURL(server.origin)
+        let request = Task { [client] () -> HTTPError? in
+            do throws(HTTPError) {
+                _ = try await client.send(HTTPRequest(.get, url))
+                return nil
+            } catch {
+                return error
+            }
+        }
+        for await _ in started { break }
+        server.stop()
+        for await _ in cancelled { break }
+        #expect(await request.value?.code == .connectionLost)
+    }
+
+    @Test func `the end of an answer is told whether it left or the server stopped first`() async throws {
+        let (ended, hasEnded) = AsyncStream.makeStream(of: String.self)
+        let (started, hasStarted) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { request in
+            let path = request.path
+            if path == "/late" {
+                hasStarted.yield()
+                try? await Task.sleep(for: .seconds(3600))
+            }
+            var response = LoopbackResponse(status: 204)
+            response.whenEnded = { hasEnded.yield(path) }
+            return response
+        }
+        var ends = ended.makeAsyncIterator()
+        _ = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/soon")))
+        #expect(await ends.next() == "/soon")
+        let late = try HTTPURL(server.origin + "/late")
+        let request = Task { [client] in try? await client.send(HTTPRequest(.get, late)).status }
+        for await _ in started { break }
+        server.stop()
+        #expect(await ends.next() == "/late")
+        #expect(await request.value == nil)
+    }
+
+    @Test func `it stops when nobody keeps it`() async throws {
+        weak var gone: LoopbackServer?
+        do {
+            let server = try LoopbackServer(handler: empty)
+            gone = server
+            let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+            #expect(response.status == 204)
+        }
+        #expect(gone == nil)
+    }
+
+    @Test func `starting and stopping in the middle of requests never hangs or crashes`() async throws {
+        for _ in 0..<20 {
+            let server = try LoopbackServer { _ in
+                await Task.yield()
+                return LoopbackResponse(status: 204)
+            }
+            let url = try HTTPURL(server.origin)
+            let client = client
+            await withTaskGroup { group in
+                for _ in 0..<8 { group.addTask { _ = try? await client.send(HTTPRequest(.get, url)) } }
+                group.addTask { server.stop() }
+            }
+        }
+    }
+
+    @Test func `no thread of it is left behind`() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<20 {
+                let server = try LoopbackServer { _ in LoopbackResponse(status: 204) }
+                let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+                #expect(response.status == 204)
+            }
+            let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+            let names = threads.map {
+                (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) ?? ""
+            }
+            #expect(names.filter { $0.hasPrefix("MHD") } == [])
+        }
+    }
+
+    // MARK: - Who is answered
+
     @Test func `a method that isn't served gets 405 and the list of those that are`() async throws {
-        let server = try LoopbackServer(.init(methods: [.get])) { _ in LoopbackResponse(status: 204) }
-        let response = try await CurlHTTPClient().send(HTTPRequest(.post, HTTPURL(server.origin)))
+        let server = try LoopbackServer(.init(methods: [.get]), handler: empty)
+        let response = try await client.send(HTTPRequest(.post, HTTPURL(server.origin)))
         #expect(response.status == 405)
         #expect(response.field("Allow") == "GET")
     }
 
-    @Test func `nobody answers once it has stopped`() async throws {
-        let server = try LoopbackServer { _ in LoopbackResponse(status: 204) }
-        let url = try HTTPURL(server.origin)
-        server.stop()
-        let error = await #expect(throws: HTTPError.self) {
-            _ = try await CurlHTTPClient().send(HTTPRequest(.get, url))
+    @Test(arguments: [
+        "attacker.example", "127.0.0.1", "127.0.0.1:1", "[::1]:PORT", "", "127.0.0.1:PORT.attacker.example",
+    ])
+    func `another host's name is refused, as a page that rebinds DNS would send it`(host: String) async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed)
+            return LoopbackResponse(status: 204)
         }
-        #expect(error?.code == .cannotConnect)
+        let name = host.replacing("PORT", with: "\(server.port)")
+        let answer = try await RawConnection(port: server.port).exchange("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 421 "))
+        #expect(count.load(ordering: .relaxed) == 0)
+    }
+
+    @Test(arguments: ["127.0.0.1:PORT", "localhost:PORT", "LOCALHOST:PORT"])
+    func `its own names are known`(host: String) async throws {
+        let server = try LoopbackServer(handler: empty)
+        let name = host.replacing("PORT", with: "\(server.port)")
+        let answer = try await RawConnection(port: server.port).exchange("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 204 "))
+    }
+
+    @Test(arguments: ["GET http://HOST/ HTTP/1.1", "GET * HTTP/1.1", "FROB / HTTP/1.1", "GET / HTTP/9.9", "GARBAGE"])
+    func `a request that is none is refused`(line: String) async throws {
+        let server = try LoopbackServer(handler: empty)
+        let text = line.replacing("HOST", with: server.authority)
+        let answer = try await RawConnection(port: server.port).exchange("\(text)\r\nHost: \(server.authority)\r\n\r\n")
+        #expect(!answer.contains(" 204 "))
+    }
+
+    @Test func `the same user may connect where only the same user may`() async throws {
+        for family in [LoopbackServer.Family.ipv4, .ipv6] {
+            let server = try LoopbackServer(.init(family: family, peers: .sameUser), handler: empty)
+            let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+            #expect(response.status == 204)
+        }
+    }
+
+    // MARK: - What arrives
+
+    @Test func `the path stays as written, and the query keeps its bytes`() async throws {
+        let server = try LoopbackServer { request in
+            return LoopbackResponse(
+                status: 200, fields: [LoopbackField("X-Path", request.path)], body: request.query?.duplicate())
+        }
+        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/a/../%2F+?code=%41+%00&x")))
+        #expect(response.field("X-Path") == "/a/../%2F+")
+        let same = response.body.matches(text: "code=%41+%00&x")
+        #expect(same)
+    }
+
+    @Test func `credentials come apart from the other fields`() async throws {
+        let server = try LoopbackServer { request in
+            let names = request.fields.map { $0.name.lowercased() }.sorted().joined(separator: ",")
+            let isThere = request.authorization?.byteCount == 8
+            return LoopbackResponse(status: 200, contentType: "text/plain", publicText: "\(names) \(isThere)")
+        }
+        let answer = try await RawConnection(port: server.port).exchange(
+            "GET / HTTP/1.1\r\nHost: \(server.authority)\r\nAuthorization: Bearer t\r\nCookie: a=b\r\n"
+                + "Proxy-Authorization: x\r\nOrigin: null\r\n\r\n")
+        #expect(answer.hasSuffix("\r\n\r\nhost,origin true"))
+    }
+
+    @Test func `a body above the limit never reaches the handler`() async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer(.init(maximumBodyByteCount: 10)) { _ in
+            count.add(1, ordering: .relaxed)
+            return LoopbackResponse(status: 204)
+        }
+        let head = "POST / HTTP/1.1\r\nHost: \(server.authority)\r\n"
+        let announced = try await RawConnection(port: server.port).exchange(
+            head + "Content-Length: 11\r\n\r\n12345678901")
+        #expect(announced.hasPrefix("HTTP/1.1 413 "))
+        let chunked = try await RawConnection(port: server.port).exchange(
+            head + "Transfer-Encoding: chunked\r\n\r\nb\r\n12345678901\r\n0\r\n\r\n")
+        #expect(!chunked.contains(" 204 "))
+        #expect(count.load(ordering: .relaxed) == 0)
+        let fitting = try await RawConnection(port: server.port).exchange(head + "Content-Length: 10\r\n\r\n1234567890")
+        #expect(fitting.hasPrefix("HTTP/1.1 204 "))
+    }
+
+    @Test func `a header above the limit is refused`() async throws {
+        let server = try LoopbackServer(handler: empty)
+        let field = "X: " + String(repeating: "x", count: 100_000)
+        let answer = try await RawConnection(port: server.port).exchange(
+            "GET / HTTP/1.1\r\nHost: \(server.authority)\r\n\(field)\r\n\r\n")
+        #expect(!answer.contains(" 204 "))
+    }
+
+    @Test func `a query of many thousand bytes arrives whole`() async throws {
+        let server = try LoopbackServer { request in
+            LoopbackResponse(status: 200, contentType: "text/plain", publicText: "\(request.query?.byteCount ?? 0)")
+        }
+        let query = String(repeating: "a", count: 7000)
+        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/?" + query)))
+        let same = response.body.matches(text: "7000")
+        #expect(same)
+    }
+
+    // MARK: - What goes out
+
+    @Test func `an answer isn't stored and closes its connection`() async throws {
+        let server = try LoopbackServer(handler: empty)
+        let answer = try await RawConnection(port: server.port).exchange(
+            "GET / HTTP/1.1\r\nHost: \(server.authority)\r\n\r\n")
+        #expect(answer.contains("\r\nCache-Control: no-store\r\n"))
+        #expect(answer.contains("\r\nConnection: close\r\n"))
+    }
+
+    @Test func `a redirect carries its location`() async throws {
+        let server = try LoopbackServer { _ in .redirect(publicLocation: "https://example.com/?code=x&state=y") }
+        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+        #expect(response.status == 302)
+        #expect(response.field("Location") == "https://example.com/?code=x&state=y")
+    }
+
+    @Test func `a large body arrives whole`() async throws {
+        let body = Secret<MessageBody>(byteCount: 900_000) { bytes in
+            for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index &* 7) }
+        }
+        let expected = body.duplicate()
+        let kept = Mutex<Secret<MessageBody>?>(body)
+        let server = try LoopbackServer { _ in
+            let body = kept.withLock { $0.take() }
+            return LoopbackResponse(status: 200, body: body)
+        }
+        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+        let same = response.body.matches(expected)
+        #expect(same)
+    }
+}
+
+extension Secret {
+    /// Whether the secret is this text.
+    func matches(text: StaticString) -> Bool {
+        let expected = Array(text.description.utf8)
+        return matches(expected.span)
     }
 }

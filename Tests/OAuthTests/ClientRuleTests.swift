@@ -131,8 +131,8 @@ import Testing
             "OpenID Connect Discovery 4.1", "the well-known part stands at the end",
             .metadata("OpenID's address is asked when the first has nothing")),
         Rule(
-            "RFC 9700 2.6", "endpoints are HTTPS, or on a loopback address",
-            .metadata("an endpoint in the clear is refused, on loopback it is not"),
+            "RFC 9700 2.6", "endpoints are HTTPS, or on a loopback address when the issuer is",
+            .metadata("an endpoint in the clear is refused, unless all is on loopback"),
             .metadata("an issuer that can't be one is refused before any request"),
             .fuzz("metadata that is accepted is the issuer's and stays confidential")),
         Rule(

@@ -69,13 +69,15 @@ import Testing
     @Test(arguments: [
         ScriptedHTTPClient.Answer.status(401, #"{"error":"invalid_client"}"#),
         .status(400, #"{"error":"invalid_client"}"#),
-        .status(403, ""), .status(401, ""),
+        .status(403, ""), .status(401, ""), .status(400, ""), .status(403, #"{"error":"unauthorized_client"}"#),
     ])
     func `Basic credentials are sent once more raw when the client is refused`(
         refusal: ScriptedHTTPClient.Answer
     ) async throws {
         let http = ScriptedHTTPClient(refusal, .json(Sample.tokens))
-        _ = try await endpoint(http).exchange(try Sample.callback(), authentication: .secretBasic(Secret("s&cret")))
+        let tokens = try await endpoint(http).exchange(
+            try Sample.callback(), authentication: .secretBasic(Secret("s&cret")))
+        #expect(tokens.acceptedBasicForm == .raw)
         #expect(http.requests.count == 2)
         // client one:s&cret
         #expect(http.requests[1].authorization == "Basic Y2xpZW50IG9uZTpzJmNyZXQ=")
@@ -99,6 +101,25 @@ import Testing
         #expect(expired.requests.count == 1)
     }
 
+    @Test(arguments: ClientAuthentication.BasicForm.allCases)
+    func `a form of Basic credentials that is known is the only one sent`(
+        form: ClientAuthentication.BasicForm
+    ) async throws {
+        let good = ScriptedHTTPClient(.json(Sample.tokens))
+        let tokens = try await endpoint(good).refresh(
+            Secret("r"), authentication: .secretBasic(Secret("s&cret"), form: form))
+        #expect(tokens.acceptedBasicForm == form)
+        let raw = "Basic Y2xpZW50IG9uZTpzJmNyZXQ="
+        #expect((good.requests[0].authorization == raw) == (form == .raw))
+        let bad = ScriptedHTTPClient(.status(401, ""), .json(Sample.tokens))
+        let error = await failure { () async throws(OAuthError) in
+            try await endpoint(bad).refresh(
+                Secret("r"), authentication: .secretBasic(Secret("s&cret"), form: form))
+        }
+        #expect(error == OAuthError(.exchangeFailed(statusCode: 401)))
+        #expect(bad.requests.count == 1)
+    }
+
     @Test func `credentials that are the same in both forms are not sent twice`() async throws {
         let http = ScriptedHTTPClient(.status(401, ""), .json(Sample.tokens))
         let client = try ClientConfiguration(
@@ -112,9 +133,11 @@ import Testing
         #expect(http.requests.count == 1)
     }
 
-    @Test(arguments: ["", "a\nb", "ä", String(repeating: "a", count: 4097)])
-    func `a client secret that can't be one is refused`(secret: String) {
-        let error = failure { () throws(OAuthError) in try ClientAuthentication.secretPost(Secret(secret)) }
+    @Test(arguments: [[], Array("a\nb".utf8), [0], [0x7F], [0xFF], Array(repeating: 0x61, count: 4097)] as [[UInt8]])
+    func `a client secret that can't be one is refused`(secret: [UInt8]) {
+        let error = failure { () throws(OAuthError) in
+            try ClientAuthentication.secretPost(Secret(copying: secret.span))
+        }
         #expect(error == OAuthError(.invalidConfiguration(.clientSecret)))
     }
 
@@ -274,7 +297,7 @@ import Testing
     @Test(arguments: [
         ScriptedHTTPClient.Answer.status(400, #"{"error":"invalid_grant"}"#),
         .status(401, #"{"error":"invalid_grant"}"#),
-        .json(#"{"error":"bad_refresh_token"}"#), .status(400, ""),
+        .json(#"{"error":"bad_refresh_token"}"#),
     ])
     func `a refresh token that is no longer accepted ends the session`(answer: ScriptedHTTPClient.Answer) async {
         let error = await failure { () async throws(OAuthError) in try await refresh(answer) }
@@ -292,8 +315,8 @@ import Testing
         #expect(error?.isTransient == true)
     }
 
-    @Test(arguments: ["<html>", "{}", #"{"error":"invalid_request"}"#, #"{"error":"invalid_scope"}"#])
-    func `a request that the server didn't understand does not end the session`(body: String) async {
+    @Test(arguments: ["", "<html>", "{}", #"{"error":"invalid_request"}"#, #"{"error":"invalid_scope"}"#])
+    func `a refusal that doesn't name the token does not end the session`(body: String) async {
         let error = await failure { () async throws(OAuthError) in try await refresh(.status(400, body)) }
         #expect(error?.code == .exchangeFailed(statusCode: 400))
     }

@@ -34,6 +34,7 @@ struct LoopbackReceiverTests {
 
         let answer = try await receiver.answer(until: .standard)
         async let last = Fetched.get(receiver.redirect.origin + done)
+        _ = await receiver.desk.askedForEnd.wait()
         await receiver.finish(.signedIn)
         let shown = try await last
         #expect(shown.status == 200)

@@ -25,9 +25,7 @@ final class ScriptedTerminal: PromptTerminal {
     }
 
     func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError) {
-        var sink = TextSink()
-        url.pour(into: &sink)
-        let text = sink.text
+        let text = url.testText
         self.url.withLock { $0 = text }
     }
 
@@ -44,14 +42,6 @@ final class ScriptedTerminal: PromptTerminal {
         guard let text else { throw .dismissed }
         if text.utf8.count > limit { throw .tooLong }
         return .test(text)
-    }
-
-    private struct TextSink: SecretSink {
-        static var reason: StaticString { "a test" }
-        var text = ""
-        mutating func receive(_ bytes: Span<UInt8>) {
-            for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
-        }
     }
 }
 

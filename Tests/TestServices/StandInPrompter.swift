@@ -10,14 +10,14 @@ public final class StandInPrompter: Sendable {
         case never
         /// The person presses Cancel.
         case cancel
-        /// The person types this, again for each further question.
-        case password(String)
+        /// The person types these, one a question, and the last one again and again.
+        case passwords([String])
 
         fileprivate var arguments: [String] {
             switch self {
             case .never: ["never"]
             case .cancel: ["cancel"]
-            case .password(let text): ["password", text]
+            case .passwords(let texts): ["passwords"] + texts
             }
         }
     }
@@ -26,19 +26,26 @@ public final class StandInPrompter: Sendable {
 
     /// Waits until the keyring can ask.
     public init(on session: PrivateSession, answering answer: Answer) async throws {
-        program = try Program("python3").start(
+        // The system's Python has the packages that Debian installs; another one may come first on the path.
+        program = try Program("/usr/bin/python3").start(
             ["-c", Self.script] + answer.arguments, environment: session.environment)
         try await program.wait(for: "the prompter's name on the bus") {
             try await session.hasOwner("org.gnome.keyring.SystemPrompter")
         }
     }
 
-    /// How many dialogs were opened so far.
-    public var questionCount: Int { program.outputSoFar.split(separator: "\n").count { $0 == "asked" } }
+    /// How many dialogs were begun.
+    public var begun: Int { count("begun") }
+    /// How often something was asked in them.
+    public var asked: Int { count("asked") }
+    /// How many dialogs were taken away.
+    public var stopped: Int { count("stopped") }
 
-    /// Waits until a dialog is open: from then on somebody waits for its answer.
-    public func waitForQuestion() async throws {
-        try await program.wait(for: "a question") { questionCount > 0 }
+    private func count(_ word: String) -> Int { program.outputSoFar.split(separator: "\n").count { $0 == word } }
+
+    /// Waits until a condition on it holds.
+    public func wait(for what: String, until condition: (StandInPrompter) -> Bool) async throws {
+        try await program.wait(for: what) { condition(self) }
     }
 
     public func stop() async { await program.stop() }
@@ -51,7 +58,7 @@ public final class StandInPrompter: Sendable {
         from jeepney import new_method_call, new_method_return
         from jeepney.io.blocking import open_dbus_connection
 
-        answer = sys.argv[1]
+        answer, passwords = sys.argv[1], sys.argv[2:]
         # RFC 3526, group 5: 2^1536 - 2^1472 - 1 + 2^64 * (floor(2^1406 * pi) + 741804); the middle is from the RFC.
         prime = int(
             "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
@@ -77,7 +84,9 @@ public final class StandInPrompter: Sendable {
             def hear(self, text):
                 fields = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
                 peer = int.from_bytes(base64.b64decode(fields["public"]), "big")
-                shared = pow(peer, self.private, prime).to_bytes(192, "big")
+                shared = pow(peer, self.private, prime)
+                # gcr leaves leading zeros out of the shared number: padded, one dialog in 256 would fail.
+                shared = shared.to_bytes((shared.bit_length() + 7) // 8, "big")
                 extracted = hmac.new(bytes(32), shared, hashlib.sha256).digest()
                 self.key = hmac.new(extracted, b"\x01", hashlib.sha256).digest()[:16]
 
@@ -116,6 +125,7 @@ public final class StandInPrompter: Sendable {
             bus.send(new_method_return(message))
             path = message.body[0]
             if method == "BeginPrompting":
+                print("begun", flush=True)
                 exchanges[path] = Exchange()
                 ready(client, path, "", exchanges[path].opening())
             elif method == "PerformPrompt":
@@ -124,10 +134,13 @@ public final class StandInPrompter: Sendable {
                 exchange.hear(message.body[3])
                 if answer == "cancel":
                     ready(client, path, "no", exchange.opening())
-                elif answer == "password":
-                    wanted = message.body[1] == "password"
-                    ready(client, path, "yes", exchange.sealed(sys.argv[2]) if wanted else exchange.opening())
+                elif answer == "passwords" and message.body[1] == "password":
+                    password = passwords.pop(0) if len(passwords) > 1 else passwords[0]
+                    ready(client, path, "yes", exchange.sealed(password))
+                elif answer == "passwords":
+                    ready(client, path, "yes", exchange.opening())
             else:
+                print("stopped", flush=True)
                 exchanges.pop(path, None)
                 call_back(client, path, "PromptDone")
         """#

@@ -14,31 +14,31 @@ struct StandInPrompterTests {
 
     @Test func `the right password unlocks the keyring for whoever waits`() async throws {
         let session = try await lockedSession()
-        let prompter = try await StandInPrompter(on: session, answering: .password(PrivateSession.password))
+        let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         #expect(try await session.secretTool(["lookup"] + item).outputText == "s3cret")
-        #expect(prompter.questionCount == 1)
+        #expect(prompter.asked == 1)
     }
 
     @Test func `a dialog that is cancelled leaves the keyring locked`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .cancel)
         #expect(try await session.secretTool(["lookup"] + item).status != 0)
-        #expect(prompter.questionCount >= 1)
+        #expect(prompter.asked >= 1)
     }
 
     @Test func `a wrong password is asked for again`() async throws {
         let session = try await lockedSession()
-        let prompter = try await StandInPrompter(on: session, answering: .password("wrong"))
-        let waiting = try Program("secret-tool").start(["lookup"] + item, environment: session.environment)
-        try await waiting.wait(for: "a second question") { prompter.questionCount >= 2 }
-        #expect(waiting.isRunning)
+        let prompter = try await StandInPrompter(
+            on: session, answering: .passwords(["wrong", PrivateSession.password]))
+        #expect(try await session.secretTool(["lookup"] + item).outputText == "s3cret")
+        #expect(prompter.asked == 2)
     }
 
     @Test func `a dialog that nobody answers keeps its caller waiting`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .never)
         let waiting = try Program("secret-tool").start(["lookup"] + item, environment: session.environment)
-        try await prompter.waitForQuestion()
+        try await prompter.wait(for: "a question") { $0.asked == 1 }
         #expect(waiting.isRunning)
     }
 }

@@ -40,3 +40,73 @@ import Testing
         #expect(try folder.contents() == before)
     }
 }
+
+extension KeySlotTests {
+    @Test func `a vault opens with each of its slots, by passphrase and by key file`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.save(secret("s3cret"), for: key("ada"))
+        try await store.addSlot(passphrase("one"), name: KeySlotName("first")!, cost: .cheap)
+        try await store.addSlot(passphrase("two"), name: KeySlotName("second")!, cost: .cheap)
+        for word in ["one", "two"] {
+            let opened = try await VaultStore.open(at: folder.vault, unlockedBy: passphrase(word))
+            #expect(try await opened.text(key("ada")) == "s3cret")
+        }
+        let slots = try await store.slots()
+        #expect(Set(slots.map(\.name.text)) == ["key file", "first", "second"])
+        #expect(slots.filter { $0.kind == .passphrase }.allSatisfy { $0.cost == .cheap })
+    }
+
+    @Test func `a removed slot opens no longer, and the last one stays`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.addSlot(passphrase("one"), name: .passphrase, cost: .cheap)
+        #expect(try await store.removeSlot(.keyFile))
+        #expect(try await store.removeSlot(.keyFile) == false)
+        let error = await refusal { () async throws(StoreError) in try await folder.store() }
+        #expect(error?.code == .wrongKey)
+        let last = await refusal { () async throws(StoreError) in try await store.removeSlot(.passphrase) }
+        #expect(last?.code == .conflict)
+        _ = try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("one"))
+    }
+
+    @Test func `a slot's name is used once, and there are at most sixteen`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let twice = await refusal { () async throws(StoreError) in
+            try await store.addSlot(.keyFile(folder.keyFile), name: .keyFile)
+        }
+        #expect(twice?.code == .conflict)
+        for number in 1..<16 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
+        let tooMany = await refusal { () async throws(StoreError) in
+            try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("16")!)
+        }
+        #expect(tooMany?.code == .conflict)
+        #expect(try await folder.store().slots().count == 16)
+    }
+
+    @Test func `a store that is open sees the slots that another adds, and goes on`() async throws {
+        let folder = try VaultFolder()
+        let (one, two) = (try await folder.store(), try await folder.store())
+        try await one.addSlot(passphrase("new"), name: .passphrase, cost: .cheap)
+        #expect(try await two.slots().count == 2)
+        try await two.save(secret("s"), for: key("ada"))
+        #expect(try await one.text(key("ada")) == "s")
+        #expect(try await one.verify().problems == [])
+    }
+
+    @Test func `a passphrase is given up at the deadline`() async throws {
+        let folder = try VaultFolder()
+        let cost = try PassphraseCost(memoryByteCount: 256 << 20, passes: 16)
+        let error = await refusal { () async throws(StoreError) in
+            try await VaultStore.create(
+                at: folder.vault, unlockedBy: passphrase("p"), cost: cost, deadline: .after(.milliseconds(20)))
+        }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test(arguments: [(4 << 20, 1), (2 << 30, 1), (64 << 20, 0), (64 << 20, 17), ((64 << 20) + 1, 3)])
+    func `costs outside the bounds can't be asked for`(_ memory: Int, _ passes: Int) {
+        #expect(throws: StoreError.self) { try PassphraseCost(memoryByteCount: memory, passes: passes) }
+    }
+}

@@ -55,11 +55,12 @@ extension ServerMetadata {
 
     /// Reads a metadata document.
     ///
-    /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed, or neither
-    /// HTTPS nor loopback, PKCE methods without S256, response types without `code`. Methods that the document doesn't
-    /// list are taken for unknown, not for absent: S256 is sent in any case.
+    /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed or not
+    /// confidential (plain HTTP on loopback is, for an issuer on loopback alone), PKCE methods without S256, response types
+    /// without `code`. Methods that the document doesn't list are taken for unknown, not for absent: S256 is sent in any
+    /// case.
     public init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
-        let reader = MetadataReader(document: try Self.document(body))
+        let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
         guard let named = try reader.text("issuer"), named.utf8.elementsEqual(issuer.text.utf8) else {
             throw OAuthError(.issuerMismatch)
         }
@@ -101,6 +102,9 @@ extension ServerMetadata {
 /// Reads members of a metadata document, which holds no secret.
 private struct MetadataReader: ~Copyable {
     let document: JSONDocument
+    /// Whether endpoints may be plain HTTP on loopback: only where the issuer is on loopback itself. A server elsewhere
+    /// has no business on this machine, and could have us post a code to whatever listens there.
+    let permitsClear: Bool
 
     /// Returns a string, or `nil` when the member is absent or `null`.
     borrowing func text(_ name: StaticString) throws(OAuthError) -> String? {
@@ -114,11 +118,16 @@ private struct MetadataReader: ~Copyable {
 
     borrowing func endpoint(_ name: StaticString) throws(OAuthError) -> HTTPURL? {
         guard let text = try text(name) else { return nil }
+        let url: HTTPURL
         do throws(HTTPURLError) {
-            return try HTTPURL(text)
+            url = try HTTPURL(text)
         } catch {
             throw OAuthError(.invalidMetadata(.malformedEndpoint))
         }
+        guard url.scheme == .https || (permitsClear && url.isLoopback) else {
+            throw OAuthError(.invalidMetadata(.endpointNotConfidential))
+        }
+        return url
     }
 
     borrowing func list(_ name: StaticString) throws(OAuthError) -> [String]? {

@@ -1,6 +1,5 @@
 public import HTTPTransport
 public import Secrets
-internal import Sodium
 
 /// The sink that writes a token or a client secret into an `Authorization` field (RFC 9110 section 11.6.2).
 ///
@@ -52,44 +51,5 @@ extension HTTPRequest {
         clientID: String, secret: borrowing Secret<ClientSecret>, formEncoded: Bool = true
     ) throws(OAuthError) {
         authorization = try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: formEncoded)
-    }
-}
-
-/// `Basic` and the base64 text of `id:secret`.
-enum BasicCredentials {
-    static func field(
-        clientID: String, secret: borrowing Secret<ClientSecret>, formEncoded: Bool
-    ) throws(OAuthError) -> Secret<MessageBody> {
-        var pair = SecretBuilder(capacity: 240, limit: 32 << 10)
-        do throws(SecretBuilder.LimitExceeded) {
-            if formEncoded {
-                let id = Array(clientID.utf8)
-                try PercentEncoding.append(id.span, to: &pair, space: .plus)
-                try pair.append(UInt8(ascii: ":"))
-                try secret.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
-                    try PercentEncoding.append(bytes, to: &pair, space: .plus)
-                }
-            } else {
-                try pair.append(publicText: clientID + ":")
-                try pair.append(secret)
-            }
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
-        }
-        let text = pair.withExposedBytes { bytes in
-            Secret<MessageBody>(byteCount: Base64Codec.encodedByteCount(bytes.count)) {
-                Base64Codec.encode(bytes, into: &$0)
-            }
-        }
-        var sink = AuthorizationFieldSink(scheme: "Basic")
-        try text.pour(into: &sink)
-        return sink.finish()
-    }
-
-    /// Whether the two ways to write the credentials differ, so that a second try makes sense.
-    static func encodingMatters(clientID: String, secret: borrowing Secret<ClientSecret>) throws(OAuthError) -> Bool {
-        let encoded = try field(clientID: clientID, secret: secret, formEncoded: true)
-        let raw = try field(clientID: clientID, secret: secret, formEncoded: false)
-        return !encoded.matches(raw)
     }
 }

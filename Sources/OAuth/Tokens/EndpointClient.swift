@@ -31,17 +31,26 @@ struct EndpointClient: Sendable {
                 return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
             }
             let body = form.finish(as: MessageBody.self)
-            let answer = try await send(
-                url, body.duplicate(),
-                authorization: try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: true))
-            guard answer.refusesClient, try BasicCredentials.encodingMatters(clientID: clientID, secret: secret) else {
+            let first = authentication.basicForm ?? .formEncoded
+            let answer = try await send(url, body.duplicate(), secret, first)
+            guard authentication.basicForm == nil, answer.refusesClient,
+                try BasicCredentials.encodingMatters(clientID: clientID, secret: secret)
+            else {
                 return answer
             }
             log.debug("the client was refused; its credentials are sent once more without form encoding")
-            return try await send(
-                url, body,
-                authorization: try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: false))
+            return try await send(url, body, secret, .raw)
         }
+    }
+
+    private func send(
+        _ url: HTTPURL, _ body: consuming Secret<MessageBody>, _ secret: borrowing Secret<ClientSecret>,
+        _ form: ClientAuthentication.BasicForm
+    ) async throws(OAuthError) -> EndpointAnswer {
+        let field = try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: form == .formEncoded)
+        var answer = try await send(url, body, authorization: field)
+        answer.basicForm = form
+        return answer
     }
 
     /// Posts a form with an access token instead of a client's credentials.
@@ -91,48 +100,5 @@ extension HTTPClient {
             throw error.code == .bodyTooLarge
                 ? OAuthError(.invalidResponse(.tooLarge)) : OAuthError(.networkError(error))
         }
-    }
-}
-
-/// An endpoint's answer, read as JSON where it is.
-struct EndpointAnswer: ~Copyable {
-    let status: Int
-    let isEmpty: Bool
-    /// `nil` unless the body is a JSON object.
-    let document: JSONDocument?
-    /// The answer's `error`, whatever its status: GitHub sends it with 200.
-    let error: ServerErrorCode?
-
-    init(_ response: borrowing HTTPResponse) {
-        status = response.status
-        isEmpty = response.body.isEmpty
-        guard let document = Self.read(response.body) else {
-            document = nil
-            error = nil
-            return
-        }
-        error = Self.error(in: document)
-        self.document = consume document
-    }
-
-    private static func read(_ body: borrowing Secret<MessageBody>) -> JSONDocument? {
-        guard !body.isEmpty, let document = try? JSONDocument(body.duplicate()), document.root.kind == .object else {
-            return nil
-        }
-        return consume document
-    }
-
-    private static func error(in document: borrowing JSONDocument) -> ServerErrorCode? {
-        guard let member = document.member("error") else { return nil }
-        guard let text = try? document.publicText(member, limit: 128) else { return .other }
-        return ServerErrorCode(text: text)
-    }
-
-    var isSuccess: Bool { (200...299).contains(status) && error == nil }
-
-    /// Whether it was the client that the server didn't know. glewlwyd says so with an empty 403.
-    var refusesClient: Bool {
-        error == .invalidClient || error == .incorrectClientCredentials
-            || (error == nil && (status == 401 || status == 403))
     }
 }

@@ -18,25 +18,29 @@ public struct RevocationEndpoint: Sendable {
     ///
     /// A token that the server doesn't know is revoked as far as anyone can tell: no error. Throws `.revocationFailed` or
     /// `.networkError`.
+    public func revoke(
+        _ token: borrowing Secret<RefreshToken>, authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) {
+        try Self.require(
+            try await endpoint.post(url, try form(token, hint: "refresh_token"), authentication: authentication))
+    }
+
+    /// Revokes a refresh token; see `revoke(_:authentication:)`.
     ///
     /// - Parameter bearer: the session's access token. Some servers refuse public clients here but take this instead; it
     ///   is used after such a refusal alone.
     public func revoke(
-        _ token: borrowing Secret<RefreshToken>, bearer: borrowing Secret<AccessToken>? = nil,
+        _ token: borrowing Secret<RefreshToken>, bearer: borrowing Secret<AccessToken>,
         authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
         let answer = try await endpoint.post(
             url, try form(token, hint: "refresh_token"), authentication: authentication)
         guard !answer.isSuccess else { return }
-        switch bearer {
-        case .some(let bearer) where answer.status == 401 && authentication.method == .none:
-            try Self.require(try await endpoint.post(url, try form(token, hint: "refresh_token"), bearer: bearer))
-        default:
-            try Self.require(answer)
-        }
+        guard answer.status == 401, authentication.method == .none else { return try Self.require(answer) }
+        try Self.require(try await endpoint.post(url, try form(token, hint: "refresh_token"), bearer: bearer))
     }
 
-    /// Revokes an access token; see `revoke(_:bearer:authentication:)`.
+    /// Revokes an access token; a public client that is refused proves itself with the token.
     public func revoke(
         _ token: borrowing Secret<AccessToken>, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {

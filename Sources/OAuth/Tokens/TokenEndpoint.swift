@@ -37,18 +37,21 @@ public struct TokenEndpoint: Sendable {
         try form.append("redirect_uri", text: callback.request.redirect.text)
         try form.append("code_verifier", secret: callback.verifier)
         let answer = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
+        let basicForm = answer.basicForm
         let document = try Self.success(answer)
         let reader = TokenAnswerReader(server: server, clientID: client.clientID, now: now())
-        return try reader.tokens(in: document, nonce: callback.nonce)
+        var tokens = try reader.tokens(in: document, nonce: callback.nonce)
+        tokens.acceptedBasicForm = basicForm
+        return tokens
     }
 
     /// Renews a session. A refresh token that the answer leaves out is the old one (RFC 6749 section 6).
     ///
-    /// Throws `.sessionEnded` when the server says `invalid_grant` or the like, or answers 400 without a word, which some
-    /// do; otherwise as `exchange`. After any other error the session may still be good.
+    /// Throws `.sessionEnded` when the server says `invalid_grant` or the like; otherwise as `exchange`. After any other
+    /// error the session may still be good: some servers answer 400 without a word to an old token and to a wrong client
+    /// secret alike.
     ///
-    /// - Parameters:
-    ///   - subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
+    /// - Parameter subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
     public func refresh(
         _ token: borrowing Secret<RefreshToken>, subject: String? = nil, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> TokenResponse {
@@ -60,11 +63,13 @@ public struct TokenEndpoint: Sendable {
         case .invalidGrant, .badRefreshToken, .expiredToken: throw OAuthError(.sessionEnded, serverError: answer.error)
         default: break
         }
-        if answer.status == 400 && answer.isEmpty { throw OAuthError(.sessionEnded) }
+        let basicForm = answer.basicForm
         let document = try Self.success(answer)
         let reader = TokenAnswerReader(server: server, clientID: client.clientID, now: now())
-        return try reader.renewedTokens(
+        var tokens = try reader.renewedTokens(
             in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
+        tokens.acceptedBasicForm = basicForm
+        return tokens
     }
 
     private static func success(_ answer: consuming EndpointAnswer) throws(OAuthError) -> JSONDocument {

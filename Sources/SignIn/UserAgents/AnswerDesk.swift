@@ -16,6 +16,7 @@ final class AnswerDesk: Sendable {
         var url: AuthorizationURL?
         var gate: AnswerGate?
         var answer: RedirectAnswer?
+        var hasSeenForeign = false
     }
 
     private let papers = Mutex(Papers())
@@ -33,6 +34,8 @@ final class AnswerDesk: Sendable {
     let opened = FirstValue<Bool>()
     /// What the last page says; the page waits for it.
     let outcome = FirstValue<SignInOutcome>()
+    /// Given when a browser asks for the last page.
+    let askedForEnd = FirstValue<Bool>()
     /// Given when the last page has left, or can't any more.
     let shown = FirstValue<Bool>()
 
@@ -55,6 +58,9 @@ final class AnswerDesk: Sendable {
 
     /// Hands the answer out, once.
     func takeAnswer() -> RedirectAnswer? { papers.withLock { $0.answer.take() } }
+
+    /// Whether an answer with another state came.
+    var hasSeenForeign: Bool { papers.withLock { $0.hasSeenForeign } }
 
     // MARK: - Requests
 
@@ -112,6 +118,7 @@ final class AnswerDesk: Sendable {
             guard let gate = papers.gate, let candidate = answer.take() else { return .foreign }
             let admission = gate.admit(candidate)
             if admission == .admitted { papers.answer = consume candidate }
+            if admission == .foreign { papers.hasSeenForeign = true }
             return admission
         }
     }
@@ -125,6 +132,7 @@ final class AnswerDesk: Sendable {
     }
 
     private func done() async -> LoopbackResponse {
+        askedForEnd.give(true)
         let outcome = await outcome.wait()
         var response = AnswerPage.outcome(outcome).response()
         response.whenEnded = { [shown] in shown.give(true) }

@@ -5,6 +5,9 @@ final class FirstValue<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var value: Value?
         var waiting: [CheckedContinuation<Value, Never>] = []
+        /// Waits that can be cancelled, by number.
+        var cancellable: [Int: CheckedContinuation<Value?, Never>] = [:]
+        var nextNumber = 0
     }
 
     private let state = Mutex(State())
@@ -12,14 +15,16 @@ final class FirstValue<Value: Sendable>: Sendable {
     /// Gives the value, and returns whether it was the first.
     @discardableResult
     func give(_ value: Value) -> Bool {
-        let waiting: [CheckedContinuation<Value, Never>]? = state.withLock { state in
+        let waiting: State? = state.withLock { state in
             if state.value != nil { return nil }
             state.value = value
-            defer { state.waiting = [] }
-            return state.waiting
+            let before = state
+            (state.waiting, state.cancellable) = ([], [:])
+            return before
         }
         guard let waiting else { return false }
-        for continuation in waiting { continuation.resume(returning: value) }
+        for continuation in waiting.waiting { continuation.resume(returning: value) }
+        for continuation in waiting.cancellable.values { continuation.resume(returning: value) }
         return true
     }
 
@@ -34,6 +39,40 @@ final class FirstValue<Value: Sendable>: Sendable {
                 return state.value
             }
             if let value { continuation.resume(returning: value) }
+        }
+    }
+
+    /// Waits for the value, or returns `nil` when the time is over first. It goes on in a cancelled task.
+    func wait(atMost duration: Duration) async -> Value? {
+        let waiting = Task { await waitUnlessCancelled() }
+        let alarm = Task {
+            try await Task.sleep(for: duration)
+            waiting.cancel()
+        }
+        defer { alarm.cancel() }
+        return await waiting.value
+    }
+
+    /// Waits for the value, or returns `nil` when the task is cancelled first.
+    func waitUnlessCancelled() async -> Value? {
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // The handler may have run already; then nobody would take the continuation away.
+                let known: Value?? = state.withLock { state in
+                    if let value = state.value { return .some(value) }
+                    if Task.isCancelled { return .some(nil) }
+                    state.cancellable[number] = continuation
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { $0.cancellable.removeValue(forKey: number) }
+            continuation?.resume(returning: nil)
         }
     }
 }

@@ -15,8 +15,8 @@ final class LoopbackReceiver: Sendable {
     let desk: AnswerDesk
     private let server: LoopbackServer
 
-    /// How long the last page may take to be fetched before the receiver closes without it.
-    static let patience = Duration.seconds(1)
+    /// How long a browser may take to ask for the last page, and how long to fetch it.
+    private static let patience = (asking: Duration.seconds(1), fetching: Duration.seconds(5))
 
     private init(redirect: RedirectURI, startLink: String, desk: AnswerDesk, server: LoopbackServer) {
         self.redirect = redirect
@@ -52,12 +52,12 @@ final class LoopbackReceiver: Sendable {
         server.stop()
     }
 
-    /// Waits for an answer that the gate admits.
+    /// Waits for an answer that the gate admits. Throws `.onlyForeignAnswers` instead of `.timedOut` when others came.
     func answer(until deadline: Deadline) async throws(UserAgentError) -> RedirectAnswer {
         let event = await withTaskCancellationHandler {
             let alarm = Task { [desk] in
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
-                desk.event.give(.failed(.timedOut))
+                desk.event.give(.failed(desk.hasSeenForeign ? .onlyForeignAnswers : .timedOut))
             }
             defer { alarm.cancel() }
             return await desk.event.wait()
@@ -76,12 +76,9 @@ final class LoopbackReceiver: Sendable {
     func finish(_ outcome: SignInOutcome) async {
         let isFirst = desk.outcome.give(outcome)
         if isFirst, case .answered = desk.event.present {
-            let alarm = Task { [desk] in
-                try? await Task.sleep(for: Self.patience)
-                desk.shown.give(false)
+            if await desk.askedForEnd.wait(atMost: Self.patience.asking) != nil {
+                _ = await desk.shown.wait(atMost: Self.patience.fetching)
             }
-            _ = await desk.shown.wait()
-            alarm.cancel()
         }
         server.stop()
     }

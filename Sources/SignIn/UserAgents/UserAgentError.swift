@@ -10,6 +10,8 @@ public struct UserAgentError: RedactedError, Hashable {
         case unavailable(Reason)
         /// The deadline passed.
         case timedOut
+        /// The deadline passed, and all that came were answers with another state.
+        case onlyForeignAnswers
         /// The task was cancelled.
         case cancelled
     }
@@ -45,6 +47,7 @@ public struct UserAgentError: RedactedError, Hashable {
     public static func unavailable(_ reason: Reason) -> UserAgentError { UserAgentError(.unavailable(reason)) }
     public static let userCancelled = UserAgentError(.userCancelled)
     public static let timedOut = UserAgentError(.timedOut)
+    public static let onlyForeignAnswers = UserAgentError(.onlyForeignAnswers)
     public static let cancelled = UserAgentError(.cancelled)
 
     public var codeName: StaticString {
@@ -52,6 +55,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case .userCancelled: "sign-in.user-cancelled"
         case .unavailable: "sign-in.user-agent-unavailable"
         case .timedOut: "sign-in.timed-out"
+        case .onlyForeignAnswers: "sign-in.only-foreign-answers"
         case .cancelled: "sign-in.cancelled"
         }
     }
@@ -61,6 +65,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case .userCancelled: "the sign-in was cancelled"
         case .unavailable(let reason): reason.logMessage
         case .timedOut: "nobody answered the sign-in page in time"
+        case .onlyForeignAnswers: "what came belongs to another sign-in: its state is missing or another"
         case .cancelled: "the sign-in was interrupted"
         }
     }
@@ -68,6 +73,7 @@ public struct UserAgentError: RedactedError, Hashable {
     public var hint: LogMessage? {
         switch code {
         case .userCancelled, .cancelled: nil
+        case .onlyForeignAnswers: "start the sign-in again, and answer only the page it opens"
         case .timedOut: "start the sign-in again, or give it more time with --timeout"
         case .unavailable(let reason): reason.hint
         }

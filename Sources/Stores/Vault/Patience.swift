@@ -5,17 +5,37 @@ internal import Synchronization
 /// How long a blocking piece of work may wait: until a deadline, or until its task is cancelled.
 final class Patience: Sendable {
     let deadline: Deadline
-    private let cancelled = Atomic<Bool>(false)
+    private let state = Atomic<State>(.open)
+
+    private enum State: UInt8, AtomicRepresentable {
+        case open, ended
+        /// Past the point where the work could be given up.
+        case committed
+    }
 
     init(_ deadline: Deadline) {
         self.deadline = deadline
     }
 
-    func cancel() { cancelled.store(true, ordering: .relaxed) }
+    /// Ends the patience; false when the work has committed itself already and will be done.
+    @discardableResult
+    func end() -> Bool {
+        state.compareExchange(expected: .open, desired: .ended, ordering: .sequentiallyConsistent).original
+            != .committed
+    }
+
+    /// From here on the work is done, whatever happens to the task that asked for it. Throws when that has ended.
+    func commit() throws(StoreError) {
+        try check()
+        let before = state.compareExchange(
+            expected: .open, desired: .committed, ordering: .sequentiallyConsistent
+        ).original
+        if before == .ended { throw .cancelled }
+    }
 
     /// Throws `cancelled` or `timedOut` when there is no patience left.
     func check() throws(StoreError) {
-        if cancelled.load(ordering: .relaxed) { throw .cancelled }
+        if state.load(ordering: .sequentiallyConsistent) == .ended { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
     }
 
@@ -27,7 +47,7 @@ final class Patience: Sendable {
             do throws(StoreError) {
                 return try attempt()
             } catch  where error.code == .busy {
-                if cancelled.load(ordering: .relaxed) { throw .cancelled }
+                if state.load(ordering: .sequentiallyConsistent) == .ended { throw .cancelled }
                 if deadline.hasPassed { throw .vaultBusy }
                 var time = timespec(tv_sec: 0, tv_nsec: Int.random(in: pause / 2...pause))
                 unsafe nanosleep(&time, nil)

@@ -140,7 +140,7 @@ private struct Verification {
     ) throws(StoreError) {
         let (metadata, keys) = try SealedStore<Table>.openMetadata(item, state)
         let opened = try view.withItem(item.lookup) { (_, secret) throws(StoreError) -> Bool in
-            _ = try keys.openSecret(secret, of: metadata, at: item.lookup, as: Password.self)
+            _ = try keys.openSecret(secret, of: metadata, at: item.lookup)
             return true
         }
         guard opened == true else { throw .damagedItem }

@@ -58,25 +58,39 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-        try await waiting(until: deadline) { () throws(StoreError) -> CredentialRecord<Purpose>? in
-            try current { (view, state) throws(StoreError) -> CredentialRecord<Purpose>? in
-                for keys in state.keys {
-                    if let record = try Self.find(key, under: keys, in: view, as: purpose) { return record }
-                }
-                return nil
+        try await item(key, deadline: deadline)?.record(as: purpose)
+    }
+
+    /// An item as found. It knows no purpose, so that all of a read is compiled for one type.
+    struct FoundItem: ~Copyable, Sendable {
+        let metadata: ItemMetadata
+        let secret: Secret<StoredSecret>
+
+        consuming func record<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> CredentialRecord<Purpose> {
+            let metadata = metadata
+            return CredentialRecord(
+                metadata: metadata.credentialMetadata, version: metadata.version, contentType: metadata.contentType,
+                secret: secret.repurposed(as: purpose))
+        }
+    }
+
+    func item(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> FoundItem? {
+        try await waiting(until: deadline) { () throws(StoreError) -> FoundItem? in
+            try current { (view, state) throws(StoreError) -> FoundItem? in
+                let found = try Self.find(key, under: state.keys[0], in: view)
+                if found != nil || state.keys.count == 1 { return found }
+                return try Self.find(key, under: state.keys[1], in: view)
             }
         }
     }
 
-    private static func find<Purpose: SecretPurpose>(
-        _ key: CredentialKey, under keys: DataKeys, in view: Table.View, as purpose: Purpose.Type
-    ) throws(StoreError) -> CredentialRecord<Purpose>? {
+    private static func find(
+        _ key: CredentialKey, under keys: DataKeys, in view: Table.View
+    ) throws(StoreError) -> FoundItem? {
         let lookup = keys.lookup(of: key)
-        return try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> CredentialRecord<Purpose> in
+        return try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> FoundItem in
             let metadata = try openMetadata(sealed, of: key, at: lookup, keys)
-            return CredentialRecord(
-                metadata: metadata.credentialMetadata, version: metadata.version, contentType: metadata.contentType,
-                secret: try keys.openSecret(secret, of: metadata, at: lookup, as: purpose))
+            return FoundItem(metadata: metadata, secret: try keys.openSecret(secret, of: metadata, at: lookup))
         }
     }
 
@@ -185,8 +199,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     private static func openMetadata(
         _ sealed: Span<UInt8>, of key: CredentialKey, at lookup: [UInt8], _ keys: DataKeys
     ) throws(StoreError) -> ItemMetadata {
-        guard let bytes = keys.openMetadata(sealed, at: lookup), let metadata = ItemMetadata.decode(bytes),
-            metadata.key == key
+        guard let bytes = keys.openMetadata(sealed, at: lookup),
+            let metadata = ItemMetadata.decode(bytes, expected: key)
         else { throw .damagedItem }
         return metadata
     }
@@ -308,6 +322,9 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         }
     }
 }
+
+/// A secret as it comes out of a row, before its reader says what it is for.
+enum StoredSecret: SecretPurpose { static var name: StaticString { "stored secret" } }
 
 /// A copy of a secret on its way to the store's thread.
 private final class KeptSecret<Purpose: SecretPurpose>: Sendable {

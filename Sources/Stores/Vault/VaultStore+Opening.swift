@@ -35,7 +35,8 @@ extension VaultStore {
             records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(root)))
             try place.create { (temporary) throws(StoreError) in
                 try SQLiteRowTable.create(path: temporary, records: records)
-                try patience.check()
+                // The vault gets its name now, or never.
+                try patience.commit()
             }
             return try patience.retry { () throws(StoreError) in
                 try open(place, SQLiteRowTable(path: place.file), root, worker, now)

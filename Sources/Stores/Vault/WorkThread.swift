@@ -18,7 +18,7 @@ final class WorkThread: Sendable {
     ///
     /// When the deadline passes or the task is cancelled, work that has not begun is dropped; work that has begun finds
     /// out through its `Patience`, and its outcome is waited for, so that a refused save never happened. With
-    /// `leavesBehind` the caller goes on at once instead, and the outcome is dropped.
+    /// `leavesBehind` the caller goes on at once instead, unless the work has called `Patience.commit()`.
     func run<Result: Sendable>(
         until deadline: Deadline, leavesBehind: Bool = false,
         _ body: @escaping @Sendable (Patience) throws(StoreError) -> Result
@@ -100,9 +100,10 @@ final class WorkThread: Sendable {
         }
 
         func giveUp(_ error: StoreError) {
-            if error.code == .cancelled { patience.cancel() }
             let drops = stage.withLock { stage in
-                guard stage == .waiting || leavesBehind else { return false }
+                // A deadline that passes is seen by the work itself; it must not be taken for a cancellation.
+                let ended = error.code == .cancelled || leavesBehind ? patience.end() : false
+                guard stage == .waiting || (leavesBehind && ended) else { return false }
                 if stage == .waiting { stage = .done }
                 return true
             }

@@ -69,6 +69,23 @@ extension Secret {
     }
 }
 
+extension AuthorizationURL {
+    /// For tests alone: the whole address.
+    var testText: String {
+        var sink = TextSink()
+        pour(into: &sink)
+        return sink.text
+    }
+
+    private struct TextSink: SecretSink {
+        static var reason: StaticString { "a test" }
+        var text = ""
+        mutating func receive(_ bytes: Span<UInt8>) {
+            for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+        }
+    }
+}
+
 /// What a page said.
 struct Fetched {
     let status: Int

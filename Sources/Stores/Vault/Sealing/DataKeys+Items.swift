@@ -46,15 +46,17 @@ extension DataKeys {
     }
 
     /// Opens an item's secret; throws `corrupted` when it doesn't belong to this place and version.
-    func openSecret<Purpose: SecretPurpose>(
-        _ sealed: Span<UInt8>, of metadata: ItemMetadata, at lookup: [UInt8], as purpose: Purpose.Type
-    ) throws(StoreError) -> Secret<Purpose> {
+    func openSecret(
+        _ sealed: Span<UInt8>, of metadata: ItemMetadata, at lookup: [UInt8]
+    ) throws(StoreError) -> Secret<StoredSecret> {
         let capacity = SealedSize.bucket(metadata.secretByteCount)
         guard sealed.count == capacity + Sealing.overheadByteCount else { throw .damagedItem }
         return try Secret(capacity: capacity) { (out) throws(StoreError) in
             let context = secretContext(lookup, metadata.version)
             guard Sealing.open(sealed, associatedData: context, key: secret, into: &out) else { throw .damagedItem }
-            for index in metadata.secretByteCount..<capacity where out[index] != 0 { throw .damagedItem }
+            var padding: UInt8 = 0
+            for index in metadata.secretByteCount..<capacity { padding |= out[index] }
+            guard padding == 0 else { throw .damagedItem }
             return metadata.secretByteCount
         }
     }

@@ -3,6 +3,7 @@ import HTTPTransport
 import LoopbackHTTP
 import OAuth
 import Secrets
+import SignIn
 
 func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {
     print(token.byteCount, key.service, AccessToken.name)
@@ -14,5 +15,5 @@ func passOn(
     _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
     _ request: consuming HTTPRequest, _ reply: consuming HTTPResponse, _ asked: consuming LoopbackRequest,
     _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
-    _ builder: consuming SecretBuilder
+    _ builder: consuming SecretBuilder, _ session: consuming StoredSession
 ) {}

@@ -1,0 +1,113 @@
+internal import HTTPTransport
+internal import RedactedLog
+internal import Secrets
+
+/// One attempt to sign in, from the address the browser is sent to until its answer is believed.
+///
+/// It holds the code verifier, the state and the nonce, and can be used once: validating an answer consumes it, whether
+/// the answer is good or not.
+public struct PendingAuthorization: ~Copyable, Sendable {
+    public let request: AuthorizationRequest
+    let pkce: PKCEChallenge
+    let state: Secret<State>
+    let nonce: Secret<Nonce>?
+
+    /// Random octets behind a state or nonce; their base64url text has 43 characters.
+    static let octetCount = 32
+
+    init(_ request: AuthorizationRequest, random: RandomSource) throws(OAuthError) {
+        let pkce = try Self.freshChallenge(random)
+        let state = try Self.fresh(random, State.self)
+        let nonce = request.client.scopes.includesOpenID ? try Self.fresh(random, Nonce.self) : nil
+        self.request = request
+        self.pkce = pkce
+        self.state = state
+        self.nonce = nonce
+    }
+
+    private static func freshChallenge(_ random: RandomSource) throws(OAuthError) -> PKCEChallenge {
+        do throws(PKCEError) {
+            return try PKCEChallenge.generate(random: random)
+        } catch {
+            guard case .failedToGenerateRandomOctets(let number) = error else {
+                preconditionFailure("a generated verifier is valid")
+            }
+            throw OAuthError(.noRandomOctets(number: number))
+        }
+    }
+
+    private static func fresh<Purpose: SecretPurpose>(
+        _ random: RandomSource, _ purpose: Purpose.Type
+    ) throws(OAuthError) -> Secret<Purpose> {
+        do throws(RandomSourceError) {
+            return try random.secret(byteCount: octetCount, for: purpose).base64URLEncoded()
+        } catch {
+            throw OAuthError(.noRandomOctets(number: error.number))
+        }
+    }
+
+    /// Returns the address to send the browser to.
+    public borrowing func authorizationURL() throws(OAuthError) -> AuthorizationURL {
+        let endpoint = request.server.authorizationEndpoint
+        var query = try FormBody(
+            queryAfter: endpoint.text + (endpoint.query == nil ? "?" : ""),
+            needsSeparator: !(endpoint.query ?? "").isEmpty)
+        try appendParameters(to: &query)
+        let publicPart = LoggableText(
+            reviewed: "origin and path of a configured endpoint, without the query",
+            unredacted: endpoint.origin + endpoint.path)
+        return AuthorizationURL(whole: query.finish(as: AuthorizationAddress.self), publicPart: publicPart)
+    }
+
+    /// The parameters, the same in a query and in a form pushed beforehand.
+    private borrowing func appendParameters(to form: inout FormBody) throws(OAuthError) {
+        try form.append("response_type", text: "code")
+        try form.append("client_id", text: request.client.clientID)
+        try form.append("redirect_uri", text: request.redirect.text)
+        if !request.client.scopes.isEmpty { try form.append("scope", text: request.client.scopes.text) }
+        try form.append("state", secret: state)
+        try form.append("code_challenge", text: pkce.challenge)
+        try form.append("code_challenge_method", text: pkce.method)
+        switch nonce {
+        case .some(let nonce): try form.append("nonce", secret: nonce)
+        case .none: break
+        }
+        for parameter in request.client.extraParameters { try form.append(parameter.name, text: parameter.value) }
+    }
+
+    /// Returns the gate that lets the first answer through that belongs to this attempt.
+    public borrowing func answerGate() -> AnswerGate {
+        AnswerGate(state: state.duplicate())
+    }
+
+    /// Whether the answer's state is this attempt's. The comparison takes constant time.
+    public borrowing func recognizes(_ answer: borrowing RedirectAnswer) -> Bool {
+        switch answer.state {
+        case .some(let theirs): state.matches(theirs)
+        case .none: false
+        }
+    }
+
+    /// Believes an answer, or throws why not. Either way this attempt is over and its state can't be used again.
+    ///
+    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not the issuer that was asked, or is missing where the
+    /// server announces it (RFC 9207 section 2.4, error answers included); `.accessDenied`; `.authorizationFailed`.
+    public consuming func validate(_ answer: consuming RedirectAnswer) throws(OAuthError) -> ValidatedCallback {
+        guard recognizes(answer) else { throw OAuthError(.stateMismatch) }
+        // A server configured without an issuer can't be compared; its answers come to an address of its own.
+        if let issuer = request.server.issuer {
+            if let theirs = answer.issuer {
+                guard theirs.utf8.elementsEqual(issuer.text.utf8) else { throw OAuthError(.issuerMismatch) }
+            } else if request.server.announcesIssuerInAnswers {
+                throw OAuthError(.issuerMismatch)
+            }
+        }
+        switch answer.error {
+        case .none: break
+        case .accessDenied: throw OAuthError(.accessDenied)
+        case .some(let error): throw OAuthError(.authorizationFailed, serverError: error)
+        }
+        guard let code = answer.code else { throw OAuthError(.invalidResponse(.neitherCodeNorError)) }
+        return ValidatedCallback(request: request, code: code, verifier: pkce.verifier, nonce: nonce)
+    }
+}

@@ -1,0 +1,60 @@
+public import Secrets
+
+/// How the client proves itself at the token and revocation endpoints (RFC 6749 section 2.3).
+public struct ClientAuthentication: ~Copyable, Sendable {
+    public enum Method: String, Sendable, Hashable, CaseIterable {
+        /// A public client: its client id in the form, nothing more.
+        case none
+        /// The secret in an `Authorization: Basic` field.
+        case secretBasic = "client_secret_basic"
+        /// The secret in the form.
+        case secretPost = "client_secret_post"
+    }
+
+    /// How the two parts of Basic credentials are written. RFC 6749 section 2.3.1 wants them form-encoded; some servers
+    /// take them raw. It matters only where they hold other characters than letters, digits and `*-._`.
+    public enum BasicForm: String, Sendable, Hashable, CaseIterable {
+        case formEncoded = "form-encoded"
+        case raw
+    }
+
+    public let method: Method
+    /// What the server is known to take; `nil` to find out.
+    let basicForm: BasicForm?
+    let secret: Secret<ClientSecret>?
+
+    private init(method: Method, basicForm: BasicForm? = nil, secret: consuming Secret<ClientSecret>?) {
+        self.method = method
+        self.basicForm = basicForm
+        self.secret = secret
+    }
+
+    /// A public client.
+    public static var none: ClientAuthentication { ClientAuthentication(method: .none, secret: nil) }
+
+    /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 bytes of UTF-8 without control
+    /// characters. (RFC 6749 appendix A.2 wants ASCII, but servers let people choose.)
+    ///
+    /// - Parameter form: `TokenResponse.acceptedBasicForm` of the sign-in. Without it the server is tried with the
+    ///   form-encoded and then with the raw one, which is fine for a code; but a server that spends a refresh token before
+    ///   it looks at the client (glewlwyd does) has none left for the second try.
+    public static func secretBasic(
+        _ secret: consuming Secret<ClientSecret>, form: BasicForm? = nil
+    ) throws(OAuthError) -> ClientAuthentication {
+        ClientAuthentication(method: .secretBasic, basicForm: form, secret: try checked(secret))
+    }
+
+    /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 bytes of UTF-8 without control
+    /// characters. (RFC 6749 appendix A.2 wants ASCII, but servers let people choose.)
+    public static func secretPost(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> ClientAuthentication {
+        ClientAuthentication(method: .secretPost, secret: try checked(secret))
+    }
+
+    private static func checked(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> Secret<ClientSecret> {
+        let valid = secret.withExposedBytes { bytes in
+            (1...4096).contains(bytes.count) && JSONString.isUTF8(bytes) && !ASCII.containsControl(bytes)
+        }
+        guard valid else { throw OAuthError(.invalidConfiguration(.clientSecret)) }
+        return secret
+    }
+}

@@ -1,0 +1,30 @@
+internal import HTTPTransport
+public import RedactedLog
+
+/// A server's name for itself: an HTTPS or loopback URL without query and fragment, compared byte for byte
+/// (RFC 8414 section 2, RFC 9207 section 2.4).
+public struct Issuer: Sendable, Hashable, Loggable {
+    /// As written.
+    public let text: String
+    let url: HTTPURL
+
+    /// Throws `.invalidConfiguration(.issuer)` for anything else.
+    public init(_ text: String) throws(OAuthError) {
+        do throws(HTTPURLError) {
+            url = try HTTPURL(text)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.issuer))
+        }
+        guard url.isConfidential, url.query == nil else { throw OAuthError(.invalidConfiguration(.issuer)) }
+        self.text = text
+    }
+
+    public static func == (left: Issuer, right: Issuer) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    /// Safe: the configured name of a server, without a query.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "the configured name of a server, without a query", unredacted: text))"
+    }
+}

@@ -1,0 +1,138 @@
+public import Credentials
+public import HTTPTransport
+public import OAuth
+public import RedactedLog
+
+/// Why a sign-in at GitHub, or the use of one, did not come about.
+public enum GitHubAuthError: RedactedError, Hashable {
+    /// The person gave up.
+    case userCancelled
+    /// The person, or GitHub for them, said no.
+    case accessDenied
+    /// The answer's `state` is missing or another; no token was asked for.
+    case stateMismatch
+    /// The answer names another server.
+    case issuerMismatch
+    /// GitHub gave no token: its status, which may be 200, and its `error` where it is a known one.
+    case exchangeFailed(statusCode: Int, serverError: ServerErrorCode? = nil)
+    /// There is no whole answer.
+    case networkError(HTTPError)
+    /// The answer can't be understood.
+    case invalidResponse
+    /// The store refused.
+    case store(StoreError)
+    /// GitHub's API refused.
+    case apiError(GitHubAPIError)
+    /// Nobody answered in time.
+    case timedOut
+    /// The task was cancelled, or a newer sign-in took over.
+    case cancelled
+    /// There is nothing to show the page with; the hint names what to use instead.
+    case userAgentUnavailable(UserAgentError)
+    /// There is no session.
+    case notSignedIn
+    /// There are several accounts and none is the current one.
+    case noCurrentAccount
+    /// The session has ended: the person must sign in again.
+    case sessionEnded
+    /// The configuration can't be used.
+    case configuration(OAuthError)
+
+    init(_ error: SignInError) {
+        switch error.code {
+        case .userAgent(let cause): self = Self.userAgent(cause)
+        case .oauth(let cause): self = Self.oauth(cause)
+        case .resource(let cause):
+            if case .networkError(let network) = cause.code {
+                self = .networkError(network)
+            } else {
+                self = .apiError(cause)
+            }
+        case .store(let cause): self = .store(cause)
+        case .notSignedIn: self = .notSignedIn
+        case .noCurrentAccount: self = .noCurrentAccount
+        case .sessionEnded, .otherAuthority: self = .sessionEnded
+        case .accountUnknown, .accountNameNeeded, .accountMismatch: self = .invalidResponse
+        case .clientSecretMissing: self = .configuration(OAuthError(.invalidConfiguration(.clientSecret)))
+        case .superseded, .cancelled: self = .cancelled
+        }
+    }
+
+    private static func userAgent(_ error: UserAgentError) -> GitHubAuthError {
+        switch error.code {
+        case .userCancelled: .userCancelled
+        case .timedOut: .timedOut
+        case .onlyForeignAnswers: .stateMismatch
+        case .cancelled: .cancelled
+        case .unavailable: .userAgentUnavailable(error)
+        }
+    }
+
+    private static func oauth(_ error: OAuthError) -> GitHubAuthError {
+        switch error.code {
+        case .userCancelled: .userCancelled
+        case .accessDenied: .accessDenied
+        case .stateMismatch: .stateMismatch
+        case .issuerMismatch: .issuerMismatch
+        // GitHub sends these to the redirect address, before there is a code to exchange.
+        case .authorizationFailed: .exchangeFailed(statusCode: 302, serverError: error.serverError)
+        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
+            .exchangeFailed(statusCode: status, serverError: error.serverError)
+        case .sessionEnded: .sessionEnded
+        case .invalidResponse: .invalidResponse
+        case .networkError(let cause): .networkError(cause)
+        case .invalidMetadata, .invalidConfiguration, .noRandomOctets: .configuration(error)
+        }
+    }
+}
+
+// MARK: - Telling
+
+extension GitHubAuthError {
+    public var codeName: StaticString {
+        switch self {
+        case .userCancelled: "github.user-cancelled"
+        case .accessDenied: "github.access-denied"
+        case .stateMismatch: "github.state-mismatch"
+        case .issuerMismatch: "github.issuer-mismatch"
+        case .exchangeFailed: "github.exchange-failed"
+        case .networkError(let error): error.codeName
+        case .invalidResponse: "github.invalid-response"
+        case .store(let error): error.codeName
+        case .apiError(let error): error.codeName
+        case .timedOut: "github.timed-out"
+        case .cancelled: "github.cancelled"
+        case .userAgentUnavailable(let error): error.codeName
+        case .notSignedIn: "github.not-signed-in"
+        case .noCurrentAccount: "github.no-current-account"
+        case .sessionEnded: "github.session-ended"
+        case .configuration(let error): error.codeName
+        }
+    }
+
+    /// The same error where it has a cause and a hint already.
+    private var told: any RedactedError {
+        switch self {
+        case .userCancelled: UserAgentError.userCancelled
+        case .accessDenied: OAuthError(.accessDenied)
+        case .stateMismatch: OAuthError(.stateMismatch)
+        case .issuerMismatch: OAuthError(.issuerMismatch)
+        case .exchangeFailed(let status, let error):
+            OAuthError(.exchangeFailed(statusCode: status), serverError: error)
+        case .networkError(let error): error
+        case .invalidResponse: ResourceError(.invalidResponse)
+        case .store(let error): error
+        case .apiError(let error): error
+        case .timedOut: UserAgentError.timedOut
+        case .cancelled: SignInError.cancelled
+        case .userAgentUnavailable(let error): error
+        case .notSignedIn: SignInError(.notSignedIn)
+        case .noCurrentAccount: SignInError(.noCurrentAccount)
+        case .sessionEnded: SignInError(.sessionEnded)
+        case .configuration(let error): error
+        }
+    }
+
+    public var cause: LogMessage { told.cause }
+    public var hint: LogMessage? { told.hint }
+}

@@ -1,0 +1,133 @@
+public import Credentials
+public import HTTPTransport
+internal import OAuth
+internal import RedactedLog
+public import Secrets
+
+/// Signs people in at GitHub and keeps their tokens.
+///
+///     let store = GitHubCredentialStore(vault, leases: leases)
+///     let service = try GitHubAuthService(config: GitHubOAuthConfig(clientID: "…"), store: store, context: context)
+///     let user = try await service.signIn(presenting: browser)
+///
+/// It logs under `latchkey.github.auth`. No token, code, verifier or state is in its log or in its errors.
+public actor GitHubAuthService {
+    private let service: SignInService
+    private let log: Logger
+
+    /// - Parameters:
+    ///   - makeClient: makes the client that asks GitHub whose token it is; it is lent the token.
+    ///
+    /// Throws `.configuration` for a configuration that can't be used.
+    public init(
+        config: GitHubOAuthConfig, store: GitHubCredentialStore, context: SignInContext,
+        makeClient: GitHubClientFactory? = nil
+    ) throws(GitHubAuthError) {
+        var context = context
+        context.log = context.log.category("latchkey.github.auth")
+        let makeClient =
+            makeClient ?? { [context] token in
+                GitHubAPIClient(lent: token, endpoints: config.endpoints, http: context.http, log: context.log)
+            }
+        let provider: Provider
+        do throws(OAuthError) {
+            provider = try config.provider
+        } catch {
+            throw .configuration(error)
+        }
+        log = context.log
+        service = SignInService(provider: provider, sessions: store.sessions, context: context) {
+            token, _ throws(SignInError) in
+            let client = makeClient(token)
+            do throws(GitHubAPIError) {
+                let info = try await client.validateToken()
+                return AccountIdentity(name: info.login, subject: info.id.map(String.init))
+            } catch {
+                throw .resource(error)
+            }
+        }
+    }
+
+    // MARK: - Signing in and out
+
+    /// Signs a person in, asks GitHub who it is, keeps the token under the login, and makes it the current one.
+    ///
+    /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be kept is revoked, where the
+    /// OAuth App's secret is known.
+    ///
+    /// - Parameter deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
+    @discardableResult
+    public func signIn(
+        presenting agent: any UserAgent, deadline: Deadline = .after(.seconds(600))
+    ) async throws(GitHubAuthError) -> GHAuthInfo {
+        try await told { () throws(SignInError) in
+            GHAuthInfo(try await service.signIn(presenting: agent, deadline: deadline))
+        }
+    }
+
+    /// Revokes a login's token where that is possible, and deletes it in any case.
+    ///
+    /// - Parameter login: the current one unless told otherwise.
+    @discardableResult
+    public func signOut(login: String? = nil) async -> SignOutReport { await service.signOut(login) }
+
+    // MARK: - Who is signed in
+
+    /// Returns the current user, or `nil`: nobody is signed in, or the store can't be read. `account()` tells which.
+    public func currentUser() async -> GHAuthInfo? {
+        do throws(GitHubAuthError) {
+            return try await account()
+        } catch {
+            log.info("the current user can't be told: \(error)")
+            return nil
+        }
+    }
+
+    /// Returns the current user, or `nil` when nobody is signed in. Throws `.store` for a store that is locked or can't be
+    /// read.
+    public func account() async throws(GitHubAuthError) -> GHAuthInfo? {
+        try await told { () throws(SignInError) in try await service.currentAccount().map(GHAuthInfo.init) }
+    }
+
+    /// Returns all users with a token.
+    public func accounts() async throws(GitHubAuthError) -> [GHAuthInfo] {
+        try await told { () throws(SignInError) in try await service.accounts().map(GHAuthInfo.init) }
+    }
+
+    /// Makes a login the current one.
+    public func use(login: String) async throws(GitHubAuthError) {
+        try await told { () throws(SignInError) in try await service.use(login) }
+    }
+
+    // MARK: - Using the token
+
+    /// Returns a login's token, renewed first when it is about to end, as a GitHub App's does.
+    public func accessToken(login: String? = nil) async throws(GitHubAuthError) -> Secret<AccessToken> {
+        do throws(SignInError) {
+            return try await service.accessToken(for: login)
+        } catch {
+            throw GitHubAuthError(error)
+        }
+    }
+
+    /// Sends a request to GitHub's API with a login's token.
+    public func send(
+        _ request: consuming HTTPRequest, login: String? = nil, limits: HTTPLimits = HTTPLimits()
+    ) async throws(GitHubAuthError) -> HTTPResponse {
+        do throws(SignInError) {
+            return try await service.send(request, account: login, limits: limits)
+        } catch {
+            throw GitHubAuthError(error)
+        }
+    }
+
+    private func told<Result>(
+        _ body: () async throws(SignInError) -> Result
+    ) async throws(GitHubAuthError) -> Result {
+        do throws(SignInError) {
+            return try await body()
+        } catch {
+            throw GitHubAuthError(error)
+        }
+    }
+}

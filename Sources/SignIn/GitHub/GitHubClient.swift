@@ -1,0 +1,65 @@
+public import HTTPTransport
+internal import OAuth
+public import RedactedLog
+public import Secrets
+
+/// What GitHub's API answered instead of what was asked for.
+public typealias GitHubAPIError = ResourceError
+
+/// A client of GitHub's API that holds one access token.
+public protocol GitHubClient: Sendable {
+    /// Asks GitHub whose token it is (`GET /user`).
+    func validateToken() async throws(GitHubAPIError) -> GHAuthInfo
+}
+
+/// Makes a client from a token that it is lent: to keep it, the client duplicates it.
+public typealias GitHubClientFactory = @Sendable (borrowing Secret<AccessToken>) -> any GitHubClient
+
+/// The client that a `GitHubAuthService` makes unless it is given another.
+public final class GitHubAPIClient: GitHubClient {
+    private let token: Secret<AccessToken>
+    private let endpoints: GitHubEndpoints
+    private let http: any HTTPClient
+    private let log: Logger
+
+    public init(
+        lent token: borrowing Secret<AccessToken>, endpoints: GitHubEndpoints = .gitHub, http: any HTTPClient,
+        log: Logger = .disabled
+    ) {
+        self.token = token.duplicate()
+        self.endpoints = endpoints
+        self.http = http
+        self.log = log
+    }
+
+    public func validateToken() async throws(GitHubAPIError) -> GHAuthInfo {
+        let response = try await get("/user")
+        let scopes = response.field("X-OAuth-Scopes").flatMap { try? ScopeList(text: $0, separatedByComma: true) }
+        guard let document = try? JSONDocument(response.body.duplicate()), let member = document.member("login"),
+            let login = try? document.publicText(member, limit: 255), !login.isEmpty
+        else { throw ResourceError(.invalidResponse) }
+        let id = document.member("id").flatMap { try? document.integer($0) }
+        return GHAuthInfo(login: login, id: id, scopes: scopes ?? [])
+    }
+
+    private func get(_ path: String) async throws(GitHubAPIError) -> HTTPResponse {
+        guard let url = try? endpoints.resource(path), let accept = HTTPField("Accept", "application/vnd.github+json")
+        else { throw ResourceError(.invalidResponse) }
+        var request = HTTPRequest(.get, url, fields: [accept])
+        do throws(OAuthError) {
+            try request.authorize(bearer: token)
+        } catch {
+            throw ResourceError(.unauthorized)
+        }
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await http.send(request)
+        } catch {
+            throw ResourceError(.networkError(error))
+        }
+        let status = response.status
+        log.debug("GET \(url): status \(status)")
+        if let error = ResourceError(response) { throw error }
+        return response
+    }
+}

@@ -1,0 +1,60 @@
+public import Credentials
+internal import HTTPTransport
+internal import OAuth
+public import Secrets
+
+/// Keeps GitHub's tokens in any `CredentialStore`: one item for each login, one that names the current login, and the OAuth
+/// App's secret where there is one.
+public struct GitHubCredentialStore: Sendable {
+    let sessions: SessionStore
+
+    /// - Parameters:
+    ///   - provider: another name for each Enterprise host keeps their logins apart.
+    ///   - leases: where this user's processes agree on who writes.
+    public init(_ store: any CredentialStore, provider: ProviderName = .gitHub, leases: LeaseDirectory) {
+        sessions = SessionStore(store: store, provider: provider.text, leases: leases)
+    }
+
+    /// Returns the token of a login, or `nil`. It is not renewed here; see `GitHubAuthService.accessToken`.
+    public func token(for login: String) async throws(StoreError) -> Secret<AccessToken>? {
+        guard let session = try await sessions.load(login) else { return nil }
+        return session.accessToken.duplicate()
+    }
+
+    /// Keeps a token that was made elsewhere, such as one from GitHub's settings, under a login.
+    public func save(
+        _ token: borrowing Secret<AccessToken>, for login: String, config: GitHubOAuthConfig,
+        now: UnixTime = .now()
+    ) async throws(StoreError) {
+        let lease = try await sessions.lease(login, deadline: .standard)
+        try await sessions.save(
+            StoredSession(
+                authority: config.endpoints.token.text, clientID: config.clientID, account: login, subject: nil,
+                scopes: [], issued: now, expiry: nil, refreshExpiry: nil, accessToken: token.duplicate(),
+                refreshToken: nil))
+        lease.release()
+    }
+
+    /// Deletes the token of a login without revoking it, and returns whether there was one.
+    @discardableResult
+    public func deleteToken(for login: String) async throws(StoreError) -> Bool {
+        try await sessions.delete(login)
+    }
+
+    /// Returns all logins with a token, in order.
+    public func logins() async throws(StoreError) -> [String] { try await sessions.accounts() }
+
+    /// Returns the current login, or `nil`.
+    public func currentAccount() async throws(StoreError) -> String? { try await sessions.currentAccount() }
+
+    public func setCurrentAccount(_ login: String) async throws(StoreError) {
+        try await sessions.setCurrentAccount(login)
+    }
+
+    /// Keeps an OAuth App's secret, which GitHub's web flow wants even with PKCE.
+    public func saveClientSecret(
+        _ secret: borrowing Secret<ClientSecret>, clientID: String
+    ) async throws(StoreError) {
+        try await sessions.store.save(secret, for: try sessions.key(clientID, kind: .clientSecret))
+    }
+}

@@ -1,0 +1,45 @@
+public import OAuth
+
+/// Which OAuth App signs in at which GitHub.
+public struct GitHubOAuthConfig: Sendable, Hashable {
+    public var clientID: String
+    /// Names of permissions, such as `repo` and `read:org`.
+    public var scopes: ScopeList
+    /// Where answers come to: a loopback address, or a private-use scheme by explicit choice.
+    public var redirect: RedirectURI
+    public var endpoints: GitHubEndpoints
+
+    /// - Parameters:
+    ///   - clientID: the OAuth App's; its secret, where there is one, is read from the store (see
+    ///     `GitHubCredentialStore.saveClientSecret`).
+    ///   - redirect: `http://127.0.0.1/callback` with any port unless told otherwise.
+    public init(
+        clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI = .standardLoopback,
+        endpoints: GitHubEndpoints = .gitHub
+    ) {
+        self.clientID = clientID
+        self.scopes = scopes
+        self.redirect = redirect
+        self.endpoints = endpoints
+    }
+
+    /// A client id that GitHub doesn't know, for tests against other servers.
+    public static let placeholder = GitHubOAuthConfig(clientID: "placeholder")
+
+    var provider: Provider {
+        get throws(OAuthError) {
+            try Provider.gitHub(clientID: clientID, scopes: scopes, redirect: redirect, endpoints: endpoints)
+        }
+    }
+}
+
+extension RedirectURI {
+    /// `http://127.0.0.1/callback`, with whichever port is free.
+    public static let standardLoopback: RedirectURI = {
+        do throws(OAuthError) {
+            return try .loopback()
+        } catch {
+            preconditionFailure("malformed redirect address in the source")
+        }
+    }()
+}

@@ -1,0 +1,18 @@
+public import OAuth
+
+extension Provider {
+    /// Any OpenID or OAuth server that publishes its metadata.
+    ///
+    /// - Parameters:
+    ///   - name: chosen by the person.
+    ///   - scopes: `openid` asks for an ID token; `offline_access` is what many servers want for a refresh token.
+    ///   - proof: public unless told otherwise.
+    public static func issuer(
+        _ issuer: Issuer, name: ProviderName, clientID: String, scopes: ScopeList = ["openid"],
+        redirect: RedirectURI? = nil, parameters: [AuthorizationParameter] = [], proof: ClientProof = .none
+    ) throws(OAuthError) -> Provider {
+        try Provider(
+            name: name, server: .issuer(issuer), clientID: clientID, scopes: scopes, redirect: redirect,
+            parameters: parameters, proof: proof)
+    }
+}

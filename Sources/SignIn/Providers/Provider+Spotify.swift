@@ -1,0 +1,19 @@
+internal import HTTPTransport
+public import OAuth
+
+extension Provider {
+    /// Spotify: PKCE, no client secret, a loopback address by its IP number with any port (`localhost` is refused there),
+    /// no revocation endpoint.
+    public static func spotify(
+        clientID: String, scopes: ScopeList = ["user-read-private"], redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> Provider {
+        let server = try ServerMetadata(
+            authorizationEndpoint: HTTPURL(known: "https://accounts.spotify.com/authorize"),
+            tokenEndpoint: HTTPURL(known: "https://accounts.spotify.com/api/token"),
+            clientAuthenticationMethods: [.none, .secretBasic])
+        return try Provider(
+            name: .spotify, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
+            account: .resource(HTTPURL(known: "https://api.spotify.com/v1/me"), name: .id, subject: .id),
+            revocation: .unavailable)
+    }
+}

@@ -1,0 +1,136 @@
+public import HTTPTransport
+public import OAuth
+public import RedactedLog
+
+/// A service to sign in with, as data: where its servers are, who we are there, and what is particular about it.
+///
+/// Flows are written once and read these values; no provider can switch off state or PKCE.
+public struct Provider: Sendable, Hashable {
+    /// How its authorization server is found.
+    public enum Server: Sendable, Hashable {
+        /// By discovery from its issuer (RFC 8414, OpenID Connect Discovery).
+        case issuer(Issuer)
+        /// Endpoint by endpoint.
+        case endpoints(ServerMetadata)
+    }
+
+    /// How the client proves itself.
+    public enum ClientProof: Sendable, Hashable {
+        /// A public client.
+        case none
+        /// With its secret, which must be in the store.
+        case secret(ClientAuthentication.Method)
+        /// With its secret when there is one in the store, as a public client otherwise.
+        case secretIfPresent(ClientAuthentication.Method)
+    }
+
+    /// How the server says who signed in.
+    public enum AccountSource: Sendable, Hashable {
+        /// By user information (OpenID Connect Core section 5.3): `preferred_username`, else `email`, else `sub`; without
+        /// such an endpoint by the ID token's `sub`.
+        case userInfo
+        /// By a resource of its own.
+        case resource(HTTPURL, name: AccountMember, subject: AccountMember)
+        /// Not at all.
+        case nowhere
+    }
+
+    /// A member of a resource that names an account.
+    public enum AccountMember: String, Sendable, Hashable {
+        case login, id, username, email
+    }
+
+    /// How its tokens are revoked.
+    public enum Revocation: Sendable, Hashable {
+        /// By RFC 7009, where the server has the endpoint.
+        case standard
+        /// By GitHub's own resource, which wants the client's secret; the URL is the API's origin and path.
+        case gitHub(api: HTTPURL)
+        /// Not at all: the person does it on a page of the service.
+        case unavailable
+    }
+
+    /// 1 to 64 lower-case letters, digits, dots and hyphens.
+    public let name: String
+    public let server: Server
+    public let clientID: String
+    public let scopes: ScopeList
+    /// Where answers come to; a loopback address may leave its port open.
+    public var redirect: RedirectURI
+    public let parameters: [AuthorizationParameter]
+    public let proof: ClientProof
+    public let account: AccountSource
+    public let revocation: Revocation
+
+    /// Throws `.invalidConfiguration` for a client id that no server takes.
+    public init(
+        name: ProviderName, server: Server, clientID: String, scopes: ScopeList, redirect: RedirectURI? = nil,
+        parameters: [AuthorizationParameter] = [], proof: ClientProof = .none, account: AccountSource = .userInfo,
+        revocation: Revocation = .standard
+    ) throws(OAuthError) {
+        self.name = name.text
+        self.server = server
+        self.clientID = clientID
+        self.scopes = scopes
+        self.redirect = if let redirect { redirect } else { try RedirectURI.loopback() }
+        self.parameters = parameters
+        self.proof = proof
+        self.account = account
+        self.revocation = revocation
+        _ = try client
+    }
+
+    /// What the server knows of us.
+    public var client: ClientConfiguration {
+        get throws(OAuthError) {
+            try ClientConfiguration(
+                clientID: clientID, redirect: redirect, scopes: scopes, extraParameters: parameters)
+        }
+    }
+
+    /// What stands for the server in a session: its issuer, or else its token endpoint.
+    var authority: String {
+        switch server {
+        case .issuer(let issuer): issuer.text
+        case .endpoints(let metadata): metadata.issuer?.text ?? metadata.tokenEndpoint.text
+        }
+    }
+}
+
+/// The name of a provider, as it stands on command lines and in the keys of a store.
+public struct ProviderName: Sendable, Hashable, Loggable {
+    public let text: String
+
+    /// Returns `nil` unless the name is 1 to 64 lower-case letters, digits, dots and hyphens, a letter or digit first.
+    public init?(_ text: String) {
+        let bytes = text.utf8
+        let isWord = { (byte: UInt8) in (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+        guard (1...64).contains(bytes.count), let first = bytes.first, isWord(first),
+            bytes.allSatisfy({ isWord($0) || $0 == 0x2D || $0 == 0x2E })
+        else { return nil }
+        self.text = text
+    }
+
+    init(known text: StaticString) {
+        self.text = text.description
+    }
+
+    public static let gitHub = ProviderName(known: "github")
+    public static let spotify = ProviderName(known: "spotify")
+
+    /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "a provider's name is a word that stands on command lines", unredacted: text))"
+    }
+}
+
+extension HTTPURL {
+    /// An address that stands in the source.
+    init(known text: StaticString) {
+        do throws(HTTPURLError) {
+            try self.init(text.description)
+        } catch {
+            preconditionFailure("malformed URL in the source")
+        }
+    }
+}

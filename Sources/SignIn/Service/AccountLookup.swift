@@ -1,0 +1,103 @@
+internal import HTTPTransport
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+
+/// Who signed in, as the server says.
+public struct AccountIdentity: Sendable, Hashable {
+    /// The name under which the session is kept.
+    public let name: String
+    /// The server's own identifier, which stays when the name changes.
+    public let subject: String?
+
+    public init(name: String, subject: String?) {
+        self.name = name
+        self.subject = subject
+    }
+}
+
+/// Asks a server who an access token belongs to.
+struct AccountLookup: Sendable {
+    let source: Provider.AccountSource
+    let server: ServerMetadata
+    let http: any HTTPClient
+    let log: Logger
+
+    private static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+
+    /// - Parameter subject: the `sub` of the ID token, where there is one.
+    func identify(
+        _ token: borrowing Secret<AccessToken>, subject: String?
+    ) async throws(SignInError) -> AccountIdentity {
+        switch source {
+        case .userInfo:
+            guard let url = server.userinfoEndpoint else { return try Self.known(subject) }
+            return try Self.userInfo(try await fetch(url, token), expecting: subject)
+        case .resource(let url, let name, let subject):
+            let document = try await fetch(url, token)
+            guard let name = Self.text(name, in: document) else { throw SignInError(.accountUnknown) }
+            return AccountIdentity(name: name, subject: Self.text(subject, in: document))
+        case .nowhere:
+            return try Self.known(subject)
+        }
+    }
+
+    private static func known(_ subject: String?) throws(SignInError) -> AccountIdentity {
+        guard let subject else { throw SignInError(.accountUnknown) }
+        return AccountIdentity(name: subject, subject: subject)
+    }
+
+    /// The user information must be about the ID token's person (OpenID Connect Core section 5.3.2).
+    private static func userInfo(
+        _ document: borrowing JSONDocument, expecting subject: String?
+    ) throws(SignInError) -> AccountIdentity {
+        let theirs = text("sub", in: document)
+        if let subject, theirs != subject { throw SignInError(.accountMismatch) }
+        let name = text("preferred_username", in: document) ?? text("email", in: document) ?? theirs
+        guard let name else { throw SignInError(.accountUnknown) }
+        return AccountIdentity(name: name, subject: theirs)
+    }
+
+    private static func text(_ member: Provider.AccountMember, in document: borrowing JSONDocument) -> String? {
+        switch member {
+        case .login: text("login", in: document)
+        case .id: text("id", in: document)
+        case .username: text("username", in: document)
+        case .email: text("email", in: document)
+        }
+    }
+
+    /// A string, or a whole number as text.
+    private static func text(_ name: StaticString, in document: borrowing JSONDocument) -> String? {
+        guard let member = document.member(name) else { return nil }
+        if let number = try? document.integer(member) { return String(number) }
+        guard let text = try? document.publicText(member, limit: 1024), !text.isEmpty else { return nil }
+        return text
+    }
+
+    private func fetch(_ url: HTTPURL, _ token: borrowing Secret<AccessToken>) async throws(SignInError) -> JSONDocument
+    {
+        var request = HTTPRequest(.get, url, fields: [ResourceFields.json[0]])
+        do throws(OAuthError) {
+            try request.authorize(bearer: token)
+        } catch {
+            throw .oauth(error)
+        }
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await http.send(request, limits: Self.limits)
+        } catch {
+            throw .resource(ResourceError(.networkError(error)))
+        }
+        let status = response.status
+        log.debug("asked \(url) who signed in: status \(status)")
+        if let error = ResourceError(response) { throw .resource(error) }
+        do throws(JSONError) {
+            let document = try JSONDocument(response.body.duplicate())
+            guard document.root.kind == .object else { throw JSONError(.wrongType) }
+            return document
+        } catch {
+            throw .resource(ResourceError(.invalidResponse))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import HTTPTransport
+public import RedactedLog
+
+/// Why a resource that an access token opens gave no usable answer.
+public struct ResourceError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable {
+        /// The token is not accepted (401).
+        case unauthorized
+        /// The token doesn't reach so far (403).
+        case forbidden
+        /// Too many requests (429, or 403 with GitHub's sign of it).
+        case rateLimited
+        /// Any other status than 2xx.
+        case refused(statusCode: Int)
+        /// The answer can't be understood.
+        case invalidResponse
+        /// There is no whole answer.
+        case networkError(HTTPError)
+    }
+
+    public let code: Code
+
+    public init(_ code: Code) {
+        self.code = code
+    }
+
+    /// The error of an answer's status, or `nil` for 2xx.
+    init?(_ response: borrowing HTTPResponse) {
+        switch response.status {
+        case 200...299: return nil
+        case 401: code = .unauthorized
+        case 429: code = .rateLimited
+        case 403: code = response.field("X-RateLimit-Remaining") == "0" ? .rateLimited : .forbidden
+        case let status: code = .refused(statusCode: status)
+        }
+    }
+
+    public var codeName: StaticString {
+        switch code {
+        case .unauthorized: "resource.unauthorized"
+        case .forbidden: "resource.forbidden"
+        case .rateLimited: "resource.rate-limited"
+        case .refused: "resource.refused"
+        case .invalidResponse: "resource.invalid-response"
+        case .networkError(let error): error.codeName
+        }
+    }
+
+    public var cause: LogMessage {
+        switch code {
+        case .unauthorized: "the service does not accept the token"
+        case .forbidden: "the token does not reach so far"
+        case .rateLimited: "the service was asked too often"
+        case .refused(let status): "the service did not answer as it should (status \(status))"
+        case .invalidResponse: "the service's answer can't be understood"
+        case .networkError(let error): error.cause
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch code {
+        case .unauthorized: "sign in again"
+        case .forbidden: "sign in again with more scopes"
+        case .rateLimited, .refused: "try again later"
+        case .invalidResponse: nil
+        case .networkError(let error): error.hint
+        }
+    }
+}

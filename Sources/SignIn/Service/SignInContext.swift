@@ -1,0 +1,25 @@
+public import Credentials
+public import HTTPTransport
+public import OAuth
+public import RedactedLog
+
+/// The world as a sign-in sees it: network, randomness, clock, leases and log.
+public struct SignInContext: Sendable {
+    public var http: any HTTPClient
+    /// Where this user's processes agree on who renews a session.
+    public var leases: LeaseDirectory
+    public var random: RandomSource
+    public var now: @Sendable () -> UnixTime
+    public var log: Logger
+
+    public init(
+        http: any HTTPClient, leases: LeaseDirectory, random: RandomSource = .system,
+        now: @escaping @Sendable () -> UnixTime = UnixTime.now, log: Logger = .disabled
+    ) {
+        self.http = http
+        self.leases = leases
+        self.random = random
+        self.now = now
+        self.log = log
+    }
+}

@@ -1,0 +1,136 @@
+public import Credentials
+internal import OAuth
+internal import RedactedLog
+public import Secrets
+
+extension SignInService {
+    /// Returns an account's access token, renewed first when it is about to end.
+    ///
+    /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be renewed, or why the renewal failed; after
+    /// network trouble the session stays, and a token that is still good for some seconds is returned all the same.
+    ///
+    /// - Parameter account: by default the current account.
+    public func accessToken(
+        for account: String? = nil, deadline: Deadline = .standard
+    ) async throws(SignInError) -> Secret<AccessToken> {
+        let name = try await resolve(account)
+        let session = try await session(of: name, deadline: deadline)
+        let now = context.now()
+        if session.isFresh(at: now) { return session.accessToken.duplicate() }
+        let isUsable = session.expiry.map { now < $0 } ?? true
+        guard session.refreshToken != nil else {
+            if isUsable { return session.accessToken.duplicate() }
+            throw SignInError(.sessionEnded)
+        }
+        do throws(SignInError) {
+            try await renew(name, refused: nil, deadline: deadline)
+        } catch {
+            guard isUsable, case .oauth(let cause) = error.code, cause.isTransient else { throw error }
+            log.info("the session could not be renewed yet; its token is still good: \(error)")
+            return session.accessToken.duplicate()
+        }
+        return try await self.session(of: name, deadline: deadline).accessToken.duplicate()
+    }
+
+    /// An access token that a server refused.
+    final class RefusedToken: Sendable {
+        let token: Secret<AccessToken>
+
+        init(_ token: consuming Secret<AccessToken>) {
+            self.token = token
+        }
+    }
+
+    /// Renews a session, once for all tasks that ask meanwhile.
+    ///
+    /// The renewal is a task of its own. Cancelling a caller ends its wait alone: a rotated refresh token that has arrived
+    /// is always stored.
+    ///
+    /// - Parameter refused: renew although the token has not ended, unless somebody else has renewed it since.
+    func renew(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
+        let renewal: FirstValue<SignInError?>
+        if let running = renewals[account] {
+            renewal = running
+        } else {
+            renewal = FirstValue()
+            renewals[account] = renewal
+            Task {
+                var failure: SignInError?
+                do throws(SignInError) {
+                    try await renewAlone(account, refused: refused, deadline: deadline)
+                } catch {
+                    failure = error
+                }
+                renewals[account] = nil
+                renewal.give(failure)
+            }
+        }
+        guard let outcome = await renewal.waitUnlessCancelled() else { throw .cancelled }
+        if let failure = outcome { throw failure }
+    }
+
+    /// Under the lease, among all processes: reads again, refreshes, stores.
+    private func renewAlone(
+        _ account: String, refused: RefusedToken?, deadline: Deadline
+    ) async throws(SignInError) {
+        let lease: Lease
+        do throws(StoreError) {
+            lease = try await sessions.lease(account, deadline: deadline)
+        } catch {
+            throw .store(error)
+        }
+        let session = try await session(of: account, deadline: deadline)
+        let isStale =
+            if let refused { session.accessToken.matches(refused.token) } else { !session.isFresh(at: context.now()) }
+        guard isStale else {
+            log.debug("somebody else has renewed the session")
+            return
+        }
+        try await refresh(session)
+        lease.release()
+    }
+
+    private func refresh(_ session: borrowing StoredSession) async throws(SignInError) {
+        let server = try await server()
+        let secret = try await clientSecret()
+        let tokens: TokenResponse
+        do throws(OAuthError) {
+            let authentication = try authentication(secret, basicForm: session.basicForm)
+            switch session.refreshToken {
+            case .some(let token):
+                tokens = try await tokenEndpoint(server).refresh(
+                    token, subject: session.subject, authentication: authentication)
+            case .none: throw OAuthError(.sessionEnded)
+            }
+        } catch {
+            log.info("the session was not renewed: \(error)")
+            guard error.code == .sessionEnded else { throw .oauth(error) }
+            // The refresh token is of no use any more, nor is the session; the person signs in again.
+            do throws(StoreError) {
+                try await sessions.delete(session.account)
+            } catch {
+                throw .store(error)
+            }
+            throw SignInError(.sessionEnded)
+        }
+        try await store(session.renewed(with: tokens, now: context.now()))
+        log.info("the session was renewed")
+    }
+
+    /// The server may have rotated the refresh token already: a store that refuses is asked again before it is given up.
+    private func store(_ session: borrowing StoredSession) async throws(SignInError) {
+        for pause in [Duration.milliseconds(50), .milliseconds(500)] {
+            do throws(StoreError) {
+                return try await sessions.save(session)
+            } catch {
+                log.warning("the renewed session could not be stored; trying again: \(error)")
+                try? await Task.sleep(for: pause)
+            }
+        }
+        do throws(StoreError) {
+            try await sessions.save(session)
+        } catch {
+            throw .store(error)
+        }
+    }
+}

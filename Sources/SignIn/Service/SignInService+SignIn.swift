@@ -1,0 +1,174 @@
+public import Credentials
+public import OAuth
+internal import RedactedLog
+internal import Secrets
+
+extension SignInService {
+    /// Signs a person in, keeps the session, and makes its account the current one.
+    ///
+    /// Each attempt has its own code verifier and state. A new attempt cancels the one before it, which throws
+    /// `.superseded`. When anything fails after the server has given tokens, they are revoked, as far as the server can.
+    ///
+    /// - Parameters:
+    ///   - account: the name to keep the session under; by default what the server calls the person.
+    ///   - redirect: in place of the provider's, for servers that compare ports.
+    ///   - deadline: when to stop waiting for the person.
+    @discardableResult
+    public func signIn(
+        presenting agent: any UserAgent, account: String? = nil, redirect: RedirectURI? = nil, deadline: Deadline
+    ) async throws(SignInError) -> SessionSummary {
+        var provider = provider
+        if let redirect { provider.redirect = redirect }
+        let previous = attempt
+        previous?.cancel()
+        attemptCount += 1
+        let number = attemptCount
+        let task = Task { [provider] () async -> Result<SessionSummary, SignInError> in
+            // The one before may still hold the port.
+            _ = await previous?.value
+            do throws(SignInError) {
+                return .success(
+                    try await attemptSignIn(provider, presenting: agent, account: account, deadline: deadline))
+            } catch {
+                return .failure(error)
+            }
+        }
+        attempt = task
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        if attemptCount == number { attempt = nil }
+        switch result {
+        case .success(let summary):
+            log.info("signed in; the session has the scopes \(summary.scopes)")
+            return summary
+        case .failure(let error):
+            let isSuperseded = attemptCount != number && !Task.isCancelled
+            let error = isSuperseded ? SignInError(.superseded) : error
+            log.info("the sign-in failed: \(error)")
+            throw error
+        }
+    }
+
+    private func attemptSignIn(
+        _ provider: Provider, presenting agent: any UserAgent, account: String?, deadline: Deadline
+    ) async throws(SignInError) -> SessionSummary {
+        // What can be refused without the person is refused before they are asked.
+        if account == nil, identify == nil, provider.account == .nowhere, !provider.scopes.includesOpenID {
+            throw SignInError(.accountNameNeeded)
+        }
+        if let account { try await stored { () throws(StoreError) in _ = try sessions.key(account) } }
+        // A store that is locked or gone says so now, and not when there are tokens to keep.
+        try await stored { () throws(StoreError) in _ = try await sessions.currentAccount() }
+        let secret = try await clientSecret()
+        let server = try await server()
+        let attempt: any UserAgentAttempt
+        do throws(UserAgentError) {
+            attempt = try await agent.begin(provider.redirect)
+        } catch {
+            throw .userAgent(error)
+        }
+        do throws(SignInError) {
+            let tokens = try await tokens(attempt, provider, server, secret, deadline: deadline)
+            let summary = try await keep(tokens, named: account, server: server, secret: secret)
+            await attempt.finish(.signedIn)
+            return summary
+        } catch {
+            await attempt.finish(.failed(error))
+            throw error
+        }
+    }
+
+    /// Sends the person to the server and exchanges the answer.
+    private func tokens(
+        _ attempt: any UserAgentAttempt, _ provider: Provider, _ server: ServerMetadata,
+        _ secret: borrowing Secret<ClientSecret>?, deadline: Deadline
+    ) async throws(SignInError) -> TokenResponse {
+        let client = try reported { () throws(OAuthError) in try provider.client }
+        let pending = try reported { () throws(OAuthError) in
+            try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect)
+                .begin(random: context.random)
+        }
+        let url = try reported { () throws(OAuthError) in try pending.authorizationURL() }
+        let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+        let endpoint = TokenEndpoint(server: server, client: client, http: context.http, log: log, now: context.now)
+        let answer: RedirectAnswer
+        do throws(UserAgentError) {
+            answer = try await attempt.present(url, gate: pending.answerGate(), deadline: deadline)
+        } catch {
+            throw error.code == .onlyForeignAnswers ? .oauth(OAuthError(.stateMismatch)) : .userAgent(error)
+        }
+        do throws(OAuthError) {
+            return try await endpoint.exchange(pending.validate(answer), authentication: authentication)
+        } catch {
+            throw .oauth(error)
+        }
+    }
+
+    private func reported<Result: ~Copyable>(
+        _ body: () throws(OAuthError) -> Result
+    ) throws(SignInError) -> Result {
+        do throws(OAuthError) {
+            return try body()
+        } catch {
+            throw .oauth(error)
+        }
+    }
+
+    // MARK: - With tokens in hand
+
+    /// Keeps the session, or gives the tokens back.
+    private func keep(
+        _ tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata,
+        secret: borrowing Secret<ClientSecret>?
+    ) async throws(SignInError) -> SessionSummary {
+        do throws(SignInError) {
+            let identity = try await identity(of: tokens, named: account, server: server)
+            let session = StoredSession(
+                tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
+                subject: identity.subject, asked: provider.scopes, now: context.now())
+            if Task.isCancelled { throw .cancelled }
+            do throws(StoreError) {
+                try await save(session)
+            } catch {
+                throw .store(error)
+            }
+            return session.summary
+        } catch {
+            log.warning("the session could not be kept, so its tokens are given back: \(error)")
+            let outcome = await revoke(
+                IssuedTokens(tokens.accessToken.duplicate(), tokens.refreshToken?.duplicate()), server: server,
+                secret: secret?.duplicate())
+            if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
+            throw error
+        }
+    }
+
+    private func identity(
+        of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata
+    ) async throws(SignInError) -> AccountIdentity {
+        if let identify {
+            let identity = try await identify(tokens.accessToken, tokens.grantedScopes)
+            return AccountIdentity(name: account ?? identity.name, subject: identity.subject)
+        }
+        if let account { return AccountIdentity(name: account, subject: tokens.subject) }
+        let lookup = AccountLookup(source: provider.account, server: server, http: context.http, log: log)
+        return try await lookup.identify(tokens.accessToken, subject: tokens.subject)
+    }
+
+    /// Under the lease, so that a renewal in another process doesn't write an old session over the new one.
+    private func save(_ session: borrowing StoredSession) async throws(StoreError) {
+        let lease = try await sessions.lease(session.account, deadline: .standard)
+        try await sessions.save(session)
+        do throws(StoreError) {
+            try await sessions.setCurrentAccount(session.account)
+        } catch {
+            // Its tokens are about to be revoked.
+            _ = try? await sessions.delete(session.account)
+            throw error
+        }
+        lease.release()
+    }
+}

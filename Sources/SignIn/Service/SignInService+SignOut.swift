@@ -1,0 +1,91 @@
+internal import Credentials
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+
+/// Tokens on their way to being revoked, which goes on when the task that asked for it is cancelled.
+final class IssuedTokens: Sendable {
+    let accessToken: Secret<AccessToken>
+    let refreshToken: Secret<RefreshToken>?
+
+    init(_ accessToken: consuming Secret<AccessToken>, _ refreshToken: consuming Secret<RefreshToken>?) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+    }
+}
+
+extension SignInService {
+    /// Revokes an account's tokens, the refresh token first, and deletes its session even when the server is gone.
+    ///
+    /// - Parameter account: by default the current account.
+    @discardableResult
+    public func signOut(_ account: String? = nil) async -> SignOutReport {
+        let report = await endSession(account)
+        log.info("sign-out: \(report)")
+        return report
+    }
+
+    private func endSession(_ account: String?) async -> SignOutReport {
+        let name: String
+        do throws(SignInError) {
+            name = try await resolve(account)
+        } catch {
+            let isAbsent = error.code == .notSignedIn
+            return SignOutReport(
+                account: account, revocation: .notNeeded, deletion: isAbsent ? .absent : .failed(error))
+        }
+        do throws(StoreError) {
+            let lease = try await sessions.lease(name, deadline: .standard)
+            let revocation = await revokeSession(of: name)
+            let existed = try await sessions.delete(name)
+            lease.release()
+            return SignOutReport(
+                account: name, revocation: revocation, deletion: existed ? .deleted : .absent)
+        } catch {
+            return SignOutReport(account: name, revocation: .notNeeded, deletion: .failed(.store(error)))
+        }
+    }
+
+    private func revokeSession(of account: String) async -> SignOutReport.Revocation {
+        do throws(SignInError) {
+            let session = try await session(of: account)
+            let tokens = IssuedTokens(session.accessToken.duplicate(), session.refreshToken?.duplicate())
+            return await revoke(tokens, server: try await server(), secret: try await clientSecret())
+        } catch {
+            return error.code == .notSignedIn ? .notNeeded : .failed(error)
+        }
+    }
+
+    /// Revokes tokens in a task of its own: cancelling the caller doesn't stop it half-way.
+    func revoke(
+        _ tokens: IssuedTokens, server: ServerMetadata, secret: consuming Secret<ClientSecret>?
+    ) async -> SignOutReport.Revocation {
+        let revoker = TokenRevoker(provider: provider, server: server, http: context.http, log: log)
+        let authentication: ClientAuthentication
+        do throws(OAuthError) {
+            authentication = try self.authentication(secret)
+        } catch {
+            return .failed(.oauth(error))
+        }
+        let proof = RevocationProof(authentication: authentication, secret: secret)
+        return await Task {
+            do throws(OAuthError) {
+                return try await revoker.revoke(
+                    tokens.accessToken, tokens.refreshToken, authentication: proof.authentication,
+                    secret: proof.secret)
+            } catch {
+                return .failed(.oauth(error))
+            }
+        }.value
+    }
+
+    private final class RevocationProof: Sendable {
+        let authentication: ClientAuthentication
+        let secret: Secret<ClientSecret>?
+
+        init(authentication: consuming ClientAuthentication, secret: consuming Secret<ClientSecret>?) {
+            self.authentication = authentication
+            self.secret = secret
+        }
+    }
+}

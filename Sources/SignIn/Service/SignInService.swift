@@ -1,0 +1,176 @@
+public import Credentials
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+
+/// Signs in with one provider and keeps its sessions: any number of accounts, of which one is the current one.
+///
+///     let service = SignInService(provider: provider, store: vault, context: context)
+///     let account = try await service.signIn(presenting: browser, deadline: .after(.seconds(300)))
+///     let token = try await service.accessToken()
+///
+/// Sessions are renewed before they end: once among all tasks, and once among all of this user's processes. A renewed
+/// session is stored before it is used. Every error is a `SignInError`, which holds no secret.
+public actor SignInService {
+    public let provider: Provider
+    public let sessions: SessionStore
+    let context: SignInContext
+    let identify: Identify?
+
+    /// Says who an access token belongs to, in place of the provider's own way.
+    typealias Identify =
+        @Sendable (borrowing Secret<AccessToken>, ScopeList?) async throws(SignInError) -> AccountIdentity
+
+    var metadata: ServerMetadata?
+    /// The sign-in that is going on, and how many there were.
+    var attempt: Task<Result<SessionSummary, SignInError>, Never>?
+    var attemptCount = 0
+    /// The renewals that are going on, by account.
+    var renewals: [String: FirstValue<SignInError?>] = [:]
+
+    public init(provider: Provider, store: any CredentialStore, context: SignInContext) {
+        let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
+        self.init(provider: provider, sessions: sessions, context: context, identify: nil)
+    }
+
+    init(provider: Provider, sessions: SessionStore, context: SignInContext, identify: Identify?) {
+        self.provider = provider
+        self.sessions = sessions
+        self.context = context
+        self.identify = identify
+    }
+
+    var log: Logger { context.log }
+
+    // MARK: - Accounts
+
+    /// Returns what can be shown of each account's session.
+    public func accounts() async throws(SignInError) -> [SessionSummary] {
+        try await stored { () throws(StoreError) in try await sessions.summaries() }
+    }
+
+    /// Returns what can be shown of the current account's session, or `nil` when nobody is signed in.
+    public func currentAccount() async throws(SignInError) -> SessionSummary? {
+        try await stored { () throws(StoreError) -> SessionSummary? in
+            guard let name = try await sessions.currentAccount() else { return nil }
+            return try await sessions.load(name)?.summary
+        }
+    }
+
+    /// Makes an account the current one. Throws `.notSignedIn` when it has no session.
+    public func use(_ account: String) async throws(SignInError) {
+        _ = try await session(of: account)
+        try await stored { () throws(StoreError) in try await sessions.setCurrentAccount(account) }
+    }
+
+    /// The account that is meant: the one named, else the current one, else the only one.
+    func resolve(_ account: String?) async throws(SignInError) -> String {
+        if let account { return account }
+        let found = try await stored { () throws(StoreError) -> [String] in
+            if let current = try await sessions.currentAccount() { return [current] }
+            return try await sessions.accounts()
+        }
+        guard let name = found.first else { throw SignInError(.notSignedIn) }
+        guard found.count == 1 else { throw SignInError(.noCurrentAccount) }
+        return name
+    }
+
+    /// The session of an account, which must be from this provider's server for this client: its tokens are for nobody
+    /// else.
+    func session(of account: String, deadline: Deadline = .standard) async throws(SignInError) -> StoredSession {
+        let loaded: StoredSession?
+        do throws(StoreError) {
+            loaded = try await sessions.load(account, deadline: deadline)
+        } catch {
+            throw .store(error)
+        }
+        guard let session = loaded else { throw SignInError(.notSignedIn) }
+        guard session.authority == provider.authority, session.clientID == provider.clientID else {
+            throw SignInError(.otherAuthority)
+        }
+        return session
+    }
+
+    func stored<Result>(
+        _ body: () async throws(StoreError) -> Result
+    ) async throws(SignInError) -> Result {
+        do throws(StoreError) {
+            return try await body()
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    // MARK: - The server
+
+    /// The server's metadata, asked for once.
+    func server() async throws(SignInError) -> ServerMetadata {
+        if let metadata { return metadata }
+        switch provider.server {
+        case .endpoints(let known):
+            metadata = known
+            return known
+        case .issuer(let issuer):
+            do throws(OAuthError) {
+                let found = try await ServerMetadata.discover(issuer, over: context.http, log: log)
+                metadata = found
+                return found
+            } catch {
+                throw .oauth(error)
+            }
+        }
+    }
+
+    func tokenEndpoint(_ server: ServerMetadata) throws(OAuthError) -> TokenEndpoint {
+        TokenEndpoint(
+            server: server, client: try provider.client, http: context.http, log: log, now: context.now)
+    }
+
+    // MARK: - The client's secret
+
+    /// Where a provider's client secret is kept.
+    public static func clientSecretKey(of provider: Provider) throws(StoreError) -> CredentialKey {
+        do throws(CredentialKeyError) {
+            return try CredentialKey(
+                service: "latchkey:" + provider.name, account: provider.clientID, kind: .clientSecret)
+        } catch {
+            throw StoreError(.permissionDenied, "the client id can't be a key: \(error.cause)")
+        }
+    }
+
+    private func clientSecretKey() throws(StoreError) -> CredentialKey {
+        try sessions.key(provider.clientID, kind: .clientSecret)
+    }
+
+    func clientSecret() async throws(SignInError) -> Secret<ClientSecret>? {
+        if provider.proof == .none { return nil }
+        let record: CredentialRecord<ClientSecret>?
+        do throws(StoreError) {
+            record = try await sessions.store.read(try clientSecretKey(), as: ClientSecret.self)
+        } catch {
+            throw .store(error)
+        }
+        if let record { return record.takeSecret() }
+        if case .secret = provider.proof { throw SignInError(.clientSecretMissing) }
+        return nil
+    }
+
+    /// - Parameter basicForm: how the server took Basic credentials before; `nil` to find out.
+    func authentication(
+        _ secret: borrowing Secret<ClientSecret>?, basicForm: ClientAuthentication.BasicForm? = nil
+    ) throws(OAuthError) -> ClientAuthentication {
+        switch (provider.proof, secret == nil) {
+        case (.none, _), (_, true): return .none
+        case (.secret(let method), false), (.secretIfPresent(let method), false):
+            switch secret {
+            case .some(let secret):
+                switch method {
+                case .none: return .none
+                case .secretBasic: return try .secretBasic(secret.duplicate(), form: basicForm)
+                case .secretPost: return try .secretPost(secret.duplicate())
+                }
+            case .none: return .none
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+public import RedactedLog
+
+/// What a sign-out did. The session is deleted even when the server can't be reached.
+public struct SignOutReport: Sendable, Hashable, Loggable {
+    public enum Revocation: Sendable, Hashable {
+        /// The server no longer accepts the tokens.
+        case revoked
+        /// The server has no way to revoke them; they end by themselves, or on a page of the service.
+        case unsupported
+        /// There was no session.
+        case notNeeded
+        /// The server didn't do it, or could not be asked: the tokens may still be good.
+        case failed(SignInError)
+    }
+
+    public enum Deletion: Sendable, Hashable {
+        case deleted
+        /// There was no session.
+        case absent
+        case failed(SignInError)
+    }
+
+    /// `nil` when nobody was signed in, or it could not be told who.
+    public let account: String?
+    public let revocation: Revocation
+    public let deletion: Deletion
+
+    public init(account: String?, revocation: Revocation, deletion: Deletion) {
+        self.account = account
+        self.revocation = revocation
+        self.deletion = deletion
+    }
+
+    /// Whether there is no session here any more.
+    public var isSignedOut: Bool {
+        switch deletion {
+        case .deleted, .absent: true
+        case .failed: false
+        }
+    }
+
+    /// Safe: words of ours and errors that hold no secret.
+    public var logMessage: LogMessage {
+        let revocation: LogMessage =
+            switch revocation {
+            case .revoked: "the tokens were revoked"
+            case .unsupported: "the server can't revoke tokens"
+            case .notNeeded: "there was nothing to revoke"
+            case .failed(let error): "the tokens were not revoked: \(error)"
+            }
+        let deletion: LogMessage =
+            switch deletion {
+            case .deleted: "the session was deleted"
+            case .absent: "there was no session"
+            case .failed(let error): "the session was not deleted: \(error)"
+            }
+        return "\(revocation); \(deletion)"
+    }
+}

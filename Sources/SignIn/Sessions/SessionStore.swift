@@ -1,0 +1,121 @@
+public import Credentials
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+
+/// Keeps one provider's sessions in any `CredentialStore`: one item for each account, and one that names the current
+/// account.
+///
+/// Items have the service `latchkey:PROVIDER`; a session's account is the account's name, with the kind `session`.
+public struct SessionStore: Sendable {
+    public let store: any CredentialStore
+    public let provider: String
+    private let leases: LeaseDirectory
+
+    /// What the item that names the current account is for. The name is no secret; a store knows nothing else.
+    enum CurrentAccount: SecretPurpose { static var name: StaticString { "current account" } }
+
+    public init(store: any CredentialStore, provider: String, leases: LeaseDirectory) {
+        self.store = store
+        self.provider = provider
+        self.leases = leases
+    }
+
+    var service: String { "latchkey:" + provider }
+
+    /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
+    func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {
+        do throws(CredentialKeyError) {
+            return try CredentialKey(service: service, account: account, kind: kind)
+        } catch {
+            throw StoreError(.permissionDenied, "the account's name can't be a key: \(error.cause)", hint: error.hint)
+        }
+    }
+
+    private func currentKey() throws(StoreError) -> CredentialKey { try key("current", kind: .current) }
+
+    // MARK: - Sessions
+
+    /// Saves a session, replacing the one of its account.
+    public func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
+        let secret: Secret<Session>
+        do throws(JSONError) {
+            secret = try session.encoded()
+        } catch {
+            throw StoreError(.tooLarge, "the session is larger than a store takes")
+        }
+        let options = SaveOptions(label: "\(session.account) at \(provider) (sign-in)", contentType: .text)
+        try await store.save(secret, for: try key(session.account), options: options, deadline: deadline)
+    }
+
+    /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that is no session of ours.
+    public func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
+        guard let record = try await store.read(try key(account), as: Session.self, deadline: deadline) else {
+            return nil
+        }
+        do throws(JSONError) {
+            return try StoredSession(decoding: record.secret)
+        } catch {
+            throw StoreError(
+                .corrupted, "the session of \(record.metadata.key) can't be read", hint: "sign in again")
+        }
+    }
+
+    /// Deletes the session of an account, and returns whether there was one. When the account was the current one, there
+    /// is no current account afterwards.
+    @discardableResult
+    public func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
+        let existed = try await store.delete(try key(account), condition: .none, deadline: deadline)
+        if try await currentAccount(deadline: deadline) == account {
+            try await store.delete(try currentKey(), condition: .none, deadline: deadline)
+        }
+        return existed
+    }
+
+    /// Returns the names of all accounts with a session, in order.
+    public func accounts(deadline: Deadline = .standard) async throws(StoreError) -> [String] {
+        var accounts: [String] = []
+        var listing = store.list(service: service, deadline: deadline).makeAsyncIterator()
+        while let entry = try await listing.next() {
+            if entry.key.kind == .session { accounts.append(entry.key.account) }
+        }
+        return accounts.sorted()
+    }
+
+    /// Returns what can be shown of each session, in the order of the accounts. A session that can't be read throws.
+    public func summaries(deadline: Deadline = .standard) async throws(StoreError) -> [SessionSummary] {
+        var summaries: [SessionSummary] = []
+        for account in try await accounts(deadline: deadline) {
+            if let session = try await load(account, deadline: deadline) { summaries.append(session.summary) }
+        }
+        return summaries
+    }
+
+    // MARK: - The current account
+
+    /// Returns the name of the current account, or `nil`.
+    public func currentAccount(deadline: Deadline = .standard) async throws(StoreError) -> String? {
+        guard let record = try await store.read(try currentKey(), as: CurrentAccount.self, deadline: deadline) else {
+            return nil
+        }
+        return record.secret.withExposedBytes { bytes in
+            var text: [UInt8] = []
+            for index in bytes.indices { text.append(bytes[index]) }
+            return String(decoding: text, as: UTF8.self)
+        }
+    }
+
+    public func setCurrentAccount(_ account: String, deadline: Deadline = .standard) async throws(StoreError) {
+        let name = Array(account.utf8)
+        let options = SaveOptions(label: "current account at \(provider)", contentType: .text)
+        try await store.save(
+            Secret<CurrentAccount>(copying: name.span), for: try currentKey(), options: options, deadline: deadline)
+    }
+
+    // MARK: - Exclusive access
+
+    /// Returns the lease of an account's session, among all processes.
+    func lease(_ account: String, deadline: Deadline) async throws(StoreError) -> Lease {
+        try await store.exclusiveAccess(to: try key(account), in: leases, deadline: deadline)
+    }
+}

@@ -1,0 +1,105 @@
+public import Credentials
+public import OAuth
+public import Secrets
+
+/// A sign-in that is kept: its tokens, and what is needed to use, renew and revoke them.
+///
+/// Noncopyable like its tokens. It is written to a store as one secret, so that tokens and expiry never disagree.
+public struct StoredSession: ~Copyable, Sendable {
+    /// Which provider's server gave the tokens: its issuer, or the token endpoint of one without. Tokens are sent nowhere
+    /// else to be renewed or revoked.
+    public let authority: String
+    public let clientID: String
+    /// The name under which the person finds it: what the server calls them, or what they chose.
+    public let account: String
+    /// Who signed in, in the server's own terms: the `sub` of OpenID, GitHub's number.
+    public let subject: String?
+    public let scopes: ScopeList
+    public let issued: UnixTime
+    /// When the access token ends; `nil` when the server didn't say.
+    public let expiry: UnixTime?
+    /// When the refresh token ends; `nil` when the server didn't say.
+    public let refreshExpiry: UnixTime?
+    /// How the server took the client's Basic credentials at the sign-in, so that a renewal doesn't have to try.
+    public let basicForm: ClientAuthentication.BasicForm?
+    public let accessToken: Secret<AccessToken>
+    public let refreshToken: Secret<RefreshToken>?
+
+    public init(
+        authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
+        expiry: UnixTime?, refreshExpiry: UnixTime?, basicForm: ClientAuthentication.BasicForm? = nil,
+        accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?
+    ) {
+        self.authority = authority
+        self.clientID = clientID
+        self.account = account
+        self.subject = subject
+        self.scopes = scopes
+        self.issued = issued
+        self.expiry = expiry
+        self.refreshExpiry = refreshExpiry
+        self.basicForm = basicForm
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+    }
+
+    /// Whether the access token is good for a while longer.
+    ///
+    /// It is renewed a minute before its end, so that a request that takes a while still arrives in time; of a token with
+    /// a short life, in the last quarter.
+    public func isFresh(at now: UnixTime) -> Bool {
+        guard let expiry else { return true }
+        let margin = min(60, max(0, expiry.seconds - issued.seconds) / 4)
+        return now.seconds < expiry.seconds - margin
+    }
+
+    /// All that is no secret.
+    public var summary: SessionSummary {
+        SessionSummary(
+            account: account, subject: subject, scopes: scopes, issued: issued, expiry: expiry,
+            isRenewable: refreshToken != nil)
+    }
+}
+
+/// What can be shown of a session.
+public struct SessionSummary: Sendable, Hashable {
+    public let account: String
+    public let subject: String?
+    public let scopes: ScopeList
+    public let issued: UnixTime
+    /// When the access token ends; `nil` when the server didn't say.
+    public let expiry: UnixTime?
+    /// Whether there is a refresh token.
+    public let isRenewable: Bool
+}
+
+extension StoredSession {
+    /// A session from the answer to a code.
+    init(
+        _ tokens: borrowing TokenResponse, authority: String, clientID: String, account: String, subject: String?,
+        asked: ScopeList, now: UnixTime
+    ) {
+        let (expiry, refreshExpiry) = (
+            Self.end(of: tokens.expiresInSeconds, now), Self.end(of: tokens.refreshTokenExpiresInSeconds, now)
+        )
+        self.init(
+            authority: authority, clientID: clientID, account: account, subject: subject,
+            scopes: tokens.grantedScopes ?? asked, issued: now, expiry: expiry, refreshExpiry: refreshExpiry,
+            basicForm: tokens.acceptedBasicForm, accessToken: tokens.accessToken.duplicate(),
+            refreshToken: tokens.refreshToken?.duplicate())
+    }
+
+    /// The session after a renewal. Scopes and the refresh token's end stay what they were unless the answer names them.
+    borrowing func renewed(with tokens: borrowing TokenResponse, now: UnixTime) -> StoredSession {
+        StoredSession(
+            authority: authority, clientID: clientID, account: account, subject: subject,
+            scopes: tokens.grantedScopes ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
+            refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
+            basicForm: tokens.acceptedBasicForm ?? basicForm, accessToken: tokens.accessToken.duplicate(),
+            refreshToken: tokens.refreshToken?.duplicate())
+    }
+
+    private static func end(of seconds: Int64?, _ now: UnixTime) -> UnixTime? {
+        seconds.map { UnixTime(seconds: now.seconds + $0) }
+    }
+}

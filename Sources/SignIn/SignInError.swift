@@ -1,0 +1,119 @@
+public import Credentials
+internal import HTTPTransport
+public import OAuth
+public import RedactedLog
+
+/// Why a sign-in, a token, a request or a sign-out did not come about.
+public struct SignInError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable {
+        /// The browser or the terminal brought no answer.
+        case userAgent(UserAgentError)
+        /// The server, or what it said.
+        case oauth(OAuthError)
+        /// The service didn't say who signed in.
+        case resource(ResourceError)
+        /// The session could not be read or kept.
+        case store(StoreError)
+        /// There is no session.
+        case notSignedIn
+        /// There are several accounts and none is the current one.
+        case noCurrentAccount
+        /// The session can't be renewed any more; it was deleted.
+        case sessionEnded
+        /// The server didn't say who signed in, or says it in a way that can't be kept.
+        case accountUnknown
+        /// The server gives no account name; one must be chosen.
+        case accountNameNeeded
+        /// The user information is somebody else's than the ID token.
+        case accountMismatch
+        /// The provider wants a client secret, and there is none.
+        case clientSecretMissing
+        /// The session was given by another server or to another client than the provider now names.
+        case otherAuthority
+        /// A newer attempt took over.
+        case superseded
+        /// The task was cancelled.
+        case cancelled
+    }
+
+    public let code: Code
+
+    public init(_ code: Code) {
+        self.code = code
+    }
+
+    // Cancellation is the same thing whoever noticed it.
+
+    public static func userAgent(_ error: UserAgentError) -> SignInError {
+        SignInError(error.code == .cancelled ? .cancelled : .userAgent(error))
+    }
+
+    public static func oauth(_ error: OAuthError) -> SignInError {
+        if case .networkError(let cause) = error.code, cause.code == .cancelled { return .cancelled }
+        return SignInError(.oauth(error))
+    }
+
+    public static func resource(_ error: ResourceError) -> SignInError {
+        if case .networkError(let cause) = error.code, cause.code == .cancelled { return .cancelled }
+        return SignInError(.resource(error))
+    }
+
+    public static func store(_ error: StoreError) -> SignInError {
+        SignInError(error.code == .cancelled ? .cancelled : .store(error))
+    }
+
+    public static let cancelled = SignInError(.cancelled)
+
+    public var codeName: StaticString {
+        switch code {
+        case .userAgent(let error): error.codeName
+        case .oauth(let error): error.codeName
+        case .resource(let error): error.codeName
+        case .store(let error): error.codeName
+        case .notSignedIn: "sign-in.not-signed-in"
+        case .noCurrentAccount: "sign-in.no-current-account"
+        case .sessionEnded: "sign-in.session-ended"
+        case .accountUnknown: "sign-in.account-unknown"
+        case .accountNameNeeded: "sign-in.account-name-needed"
+        case .accountMismatch: "sign-in.account-mismatch"
+        case .clientSecretMissing: "sign-in.client-secret-missing"
+        case .otherAuthority: "sign-in.other-authority"
+        case .superseded: "sign-in.superseded"
+        case .cancelled: "sign-in.cancelled"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch code {
+        case .userAgent(let error): error.cause
+        case .oauth(let error): error.cause
+        case .resource(let error): error.cause
+        case .store(let error): error.cause
+        case .notSignedIn: "nobody is signed in"
+        case .noCurrentAccount: "there are several accounts, and none of them is the current one"
+        case .sessionEnded: "the session has ended and can't be renewed"
+        case .accountUnknown: "the server did not say who signed in"
+        case .accountNameNeeded: "this server does not say who signs in"
+        case .accountMismatch: "the server's answers are about two different persons"
+        case .clientSecretMissing: "the provider needs a client secret, and none is kept"
+        case .otherAuthority: "the session belongs to another server or client than the provider names now"
+        case .superseded: "a newer sign-in took over"
+        case .cancelled: "it was interrupted"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch code {
+        case .userAgent(let error): error.hint
+        case .oauth(let error): error.hint
+        case .resource(let error): error.hint
+        case .store(let error): error.hint
+        case .notSignedIn: "sign in first: latchkey sign-in PROVIDER"
+        case .noCurrentAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"
+        case .sessionEnded, .otherAuthority: "sign in again"
+        case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
+        case .clientSecretMissing: "add the provider again with --client-secret-stdin"
+        case .accountMismatch, .superseded, .cancelled: nil
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import Credentials
+internal import HTTPTransport
+internal import RedactedLog
+internal import SignIn
+internal import StoreCommands
+internal import StoreSelection
+internal import Terminal
+
+extension CommandContext {
+    var providers: ProviderFolder { ProviderFolder(configurationFolder: configurationFolder) }
+
+    /// The transport, with the environment's proxies and the trust that was asked for.
+    func http(certificateFile: String?) -> CurlHTTPClient {
+        CurlHTTPClient(
+            configuration: CurlHTTPClient.Configuration(
+                trust: certificateFile.map { .only(file: $0) } ?? .system,
+                proxies: HTTPProxies(environment: environment.variables)))
+    }
+
+    func signInContext(http: any HTTPClient) -> SignInContext {
+        SignInContext(
+            http: http, leases: .standard(environment: environment.variables, home: environment.home),
+            log: logger.category("latchkey.sign-in"))
+    }
+
+    /// The configuration that PROVIDER names.
+    func configuration(_ arguments: ParsedArguments) throws -> ProviderConfiguration {
+        try configuration(named: arguments.operand("PROVIDER"))
+    }
+
+    func configuration(named text: String) throws -> ProviderConfiguration {
+        let name = try ProviderName(checking: text)
+        if let found = try providers.read(name) { return found }
+        throw CommandFailure(
+            .notFound, "provider.not-found", "there is no provider \(name)",
+            hint: ProviderConfiguration.builtIns.contains(name.text)
+                ? "give --client-id, or add it: latchkey provider add \(name) --client-id ID"
+                : "add it: latchkey provider add \(name) --issuer URL --client-id ID")
+    }
+
+    /// The service for PROVIDER, over the chosen store.
+    func service(_ arguments: ParsedArguments) async throws -> SignInService {
+        try await service(configuration(arguments), arguments)
+    }
+
+    func service(_ configuration: ProviderConfiguration, _ arguments: ParsedArguments) async throws -> SignInService {
+        let asked =
+            arguments.command.takesCertificateFile
+            ? arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of) : nil
+        return SignInService(
+            provider: try configuration.provider(), store: try await openStore(),
+            context: signInContext(http: http(certificateFile: asked ?? configuration.certificateFile)))
+    }
+}
+
+extension CommandDefinition {
+    fileprivate var takesCertificateFile: Bool {
+        options.contains { $0.name.description == SignInDefinitions.certificateAuthority.name.description }
+    }
+}
+
+extension ProviderName {
+    /// Takes a name from a command line.
+    init(checking text: String) throws {
+        guard let name = ProviderName(text) else {
+            throw CommandFailure(
+                .usage, "provider.name", "a provider's name is 1 to 64 lower-case letters, digits, dots and hyphens",
+                hint: "see latchkey provider list")
+        }
+        self = name
+    }
+}

@@ -1,0 +1,35 @@
+public import HTTPTransport
+public import OAuth
+public import Terminal
+
+extension OAuthError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .userCancelled, .accessDenied, .sessionEnded: .refused
+        case .networkError(let error): error.exitStatus
+        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
+            if status == 429 || status == 503 { .tryAgain } else if status >= 500 { .unavailable } else { .refused }
+        case .stateMismatch, .issuerMismatch, .authorizationFailed, .invalidResponse, .invalidMetadata: .protocolError
+        case .invalidConfiguration: .configuration
+        case .noRandomOctets: .internalError
+        }
+    }
+}
+
+extension HTTPError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .other: .unavailable
+        case .certificateRefused: .refused
+        case .certificateAuthoritiesUnreadable, .notConfidential: .configuration
+        case .timedOut: .tryAgain
+        case .cancelled: .interrupted
+        case .handshakeFailed, .bodyTooLarge, .malformedAnswer: .protocolError
+        case .malformedRequest: .badData
+        }
+    }
+}
+
+extension HTTPURLError: CommandError {
+    public var exitStatus: ExitStatus { .usage }
+}

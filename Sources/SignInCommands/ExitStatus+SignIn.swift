@@ -1,0 +1,58 @@
+internal import HTTPTransport
+internal import OAuth
+public import SignIn
+internal import StoreCommands
+public import Terminal
+
+extension SignInError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .userAgent(let error): error.exitStatus
+        case .oauth(let error): error.exitStatus
+        case .resource(let error): error.exitStatus
+        case .store(let error): error.exitStatus
+        case .notSignedIn: .notFound
+        case .noCurrentAccount, .accountNameNeeded: .usage
+        case .sessionEnded: .refused
+        case .accountUnknown, .accountMismatch: .protocolError
+        case .clientSecretMissing, .otherAuthority: .configuration
+        case .superseded, .cancelled: .interrupted
+        }
+    }
+}
+
+extension ResourceError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .unauthorized, .forbidden: .refused
+        case .rateLimited: .tryAgain
+        case .refused(let status): status >= 500 ? .unavailable : .refused
+        case .invalidResponse: .protocolError
+        case .networkError(let error): error.exitStatus
+        }
+    }
+}
+
+extension UserAgentError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .userCancelled: .refused
+        case .unavailable: .unavailable
+        case .timedOut: .tryAgain
+        case .onlyForeignAnswers: .protocolError
+        case .cancelled: .interrupted
+        }
+    }
+}
+
+extension ResourceError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .unauthorized, .forbidden: .refused
+        case .rateLimited: .tryAgain
+        case .refused(let status): status >= 500 ? .unavailable : .protocolError
+        case .invalidResponse: .protocolError
+        case .networkError(let error): error.exitStatus
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Credentials
+internal import HTTPTransport
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+internal import SignIn
+internal import Terminal
+
+/// What a provider's file says: where its server is and who we are there. It holds no secret.
+struct ProviderConfiguration: Sendable {
+    /// How the server is found.
+    enum Server: Sendable, Equatable {
+        case issuer(String)
+        /// One that is built in, such as `github`.
+        case builtIn(String)
+    }
+
+    let name: ProviderName
+    var server: Server
+    var clientID: String
+    var scopes: [String]
+    /// Where answers come to, when it isn't any loopback port.
+    var redirect: String?
+    /// How the client's secret is sent, when it has one.
+    var secretMethod: ClientAuthentication.Method?
+    /// Whose certificates are believed, instead of the system's.
+    var certificateFile: String?
+
+    static let builtIns = ["github", "spotify"]
+
+    /// The provider that it describes.
+    func provider() throws -> Provider {
+        let scopes = self.scopes.isEmpty ? nil : try ScopeList(self.scopes)
+        let redirect = try redirect.map { try RedirectURI($0) }
+        let proof: Provider.ClientProof =
+            if let secretMethod { .secret(secretMethod) } else { .none }
+        switch server {
+        case .issuer(let text):
+            return try Provider.issuer(
+                Issuer(text), name: name, clientID: clientID, scopes: scopes ?? ["openid"], redirect: redirect,
+                proof: proof)
+        case .builtIn("github"):
+            return try Provider.gitHub(
+                clientID: clientID, scopes: scopes ?? ["repo"], redirect: redirect, name: name)
+        case .builtIn:
+            return try Provider.spotify(
+                clientID: clientID, scopes: scopes ?? ["user-read-private"], redirect: redirect)
+        }
+    }
+
+    // MARK: - As JSON
+
+    var json: Terminal.JSONValue {
+        var members: [(name: StaticString, value: Terminal.JSONValue)] = []
+        switch server {
+        case .issuer(let issuer): members.append(("issuer", .text(Self.shown(issuer))))
+        case .builtIn(let name): members.append(("built_in", .text(Self.shown(name))))
+        }
+        members.append(("client_id", .text(Self.shown(clientID))))
+        members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
+        if let redirect { members.append(("redirect", .text(Self.shown(redirect)))) }
+        if let secretMethod { members.append(("client_authentication", .text(Self.shown(secretMethod.rawValue)))) }
+        if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
+        return .object(members)
+    }
+
+    /// Reads a file's content.
+    init(name: ProviderName, parsing content: consuming Secret<MessageBody>) throws(JSONError) {
+        let document = try JSONDocument(content, limits: JSONLimits(byteCount: 64 << 10, depth: 4, valueCount: 512))
+        func text(_ member: StaticString) throws(JSONError) -> String? {
+            guard let value = document.member(member) else { return nil }
+            return try document.publicText(value, limit: 8192)
+        }
+        self.name = name
+        if let issuer = try text("issuer") {
+            server = .issuer(issuer)
+        } else if let builtIn = try text("built_in"), Self.builtIns.contains(builtIn) {
+            server = .builtIn(builtIn)
+        } else {
+            throw JSONError(.wrongType)
+        }
+        guard let clientID = try text("client_id") else { throw JSONError(.wrongType) }
+        self.clientID = clientID
+        scopes = []
+        if let list = document.member("scopes") {
+            for element in document.elements(of: list) {
+                scopes.append(try document.publicText(element, limit: 4096))
+            }
+        }
+        redirect = try text("redirect")
+        certificateFile = try text("ca_file")
+        if let method = try text("client_authentication") {
+            guard let known = ClientAuthentication.Method(rawValue: method), known != .none else {
+                throw JSONError(.wrongType)
+            }
+            secretMethod = known
+        }
+    }
+
+    init(name: ProviderName, server: Server, clientID: String) {
+        self.name = name
+        self.server = server
+        self.clientID = clientID
+        scopes = []
+    }
+
+    private static func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "a provider's configuration holds no secret", unredacted: text)
+    }
+}

@@ -1,0 +1,81 @@
+internal import Glibc
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+internal import SignIn
+internal import StoreSelection
+internal import Terminal
+
+/// The files of the configured providers, `providers/NAME.json` in the configuration's folder, each 0600.
+struct ProviderFolder: Sendable {
+    let path: String
+
+    init(configurationFolder: String) {
+        path = configurationFolder + "/providers"
+    }
+
+    /// All names, sorted.
+    func names() throws -> [ProviderName] {
+        guard let folder = unsafe opendir(path) else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw unusable("can't be read", errno)
+        }
+        defer { unsafe closedir(folder) }
+        var names: [ProviderName] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasSuffix(".json"), let known = ProviderName(String(name.dropLast(5))) else { continue }
+            names.append(known)
+        }
+        return names.sorted { $0.text < $1.text }
+    }
+
+    /// Returns what a provider's file says, or `nil` when there is none.
+    func read(_ name: ProviderName) throws -> ProviderConfiguration? {
+        let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor < 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw unusable("can't be read", errno)
+        }
+        defer { close(descriptor) }
+        let content = try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: 64 << 10)
+        do throws(JSONError) {
+            return try ProviderConfiguration(name: name, parsing: content)
+        } catch {
+            throw CommandFailure(
+                .configuration, "provider.malformed", "the file of the provider \(name) is malformed",
+                hint: "add the provider again, or remove \(shown(file(name)))")
+        }
+    }
+
+    func write(_ configuration: ProviderConfiguration) throws {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.makeFolder(path)
+            try PrivateFile.replace(file(configuration.name), with: configuration.json.text + "\n")
+        } catch {
+            throw unusable("can't be written", error.number)
+        }
+    }
+
+    /// Returns whether there was a file.
+    func remove(_ name: ProviderName) throws -> Bool {
+        if unsafe unlink(file(name)) == 0 { return true }
+        if errno == ENOENT || errno == ENOTDIR { return false }
+        throw unusable("can't be written", errno)
+    }
+
+    private func file(_ name: ProviderName) -> String { "\(path)/\(name.text).json" }
+
+    private func unusable(_ what: StaticString, _ number: Int32) -> CommandFailure {
+        CommandFailure(
+            what.description == "can't be read" ? .configuration : .cannotWrite, "provider.unusable",
+            "the folder of providers, \(shown(path)), \(what) (errno \(number))",
+            hint: "make it a folder of your own with mode 0700")
+    }
+
+    private func shown(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
+    }
+}

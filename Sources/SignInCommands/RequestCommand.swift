@@ -1,0 +1,68 @@
+internal import Glibc
+internal import HTTPTransport
+internal import RedactedLog
+internal import Secrets
+internal import SignIn
+internal import StoreCommands
+internal import StoreSelection
+internal import Terminal
+
+/// `latchkey request PROVIDER METHOD URL`.
+enum RequestCommand {
+    private static let maximumByteCount = 64 << 20
+
+    static let command = Command(SignInDefinitions.request) { arguments, context in
+        guard let method = HTTPMethod(rawValue: arguments.operand("METHOD")) else {
+            throw CommandFailure(
+                .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
+                hint: "see latchkey request --help")
+        }
+        let url = try HTTPURL(arguments.operand("URL"))
+        var request = HTTPRequest(method, url, fields: [])
+        if let data = arguments.value(SignInDefinitions.data) {
+            request.body = try body(data)
+            let type = arguments.value(SignInDefinitions.contentType) ?? "application/json"
+            guard let field = HTTPField("Content-Type", type) else {
+                throw CommandFailure(.usage, "request.content-type", "--content-type is no media type")
+            }
+            request.fields.append(field)
+        }
+        let service = try await context.service(arguments)
+        let response = try await service.send(
+            request, account: arguments.value(SignInDefinitions.account),
+            limits: HTTPLimits(maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout))
+        try context.output.write(secret: response.body)
+        return try outcome(response.status, url)
+    }
+
+    private static func outcome(_ status: Int, _ url: HTTPURL) throws -> ExitStatus {
+        let exitStatus: ExitStatus
+        switch status {
+        case 200...299: return .success
+        case 401, 403: exitStatus = .refused
+        case 404, 410: exitStatus = .notFound
+        case 408, 425, 429, 503: exitStatus = .tryAgain
+        case 500...: exitStatus = .unavailable
+        default: exitStatus = .protocolError
+        }
+        throw CommandFailure(exitStatus, "request.status", "\(url) answered with status \(status)")
+    }
+
+    /// Reads the file behind `@`. Data on the command line itself could be a secret that everybody sees in `ps`.
+    private static func body(_ data: String) throws -> Secret<MessageBody> {
+        guard data.hasPrefix("@"), data.utf8.count > 1 else {
+            throw CommandFailure(
+                .usage, "request.data", "--data takes @FILE, or @- for standard input",
+                hint: "arguments can be seen by every user of this machine")
+        }
+        if data == "@-" { return try SecretInput.readAll(as: MessageBody.self, limit: maximumByteCount) }
+        let path = String(data.dropFirst())
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let shown = LoggableText(reviewed: "the path after --data @", unredacted: path)
+            throw CommandFailure(.badData, "request.data", "the file \(shown) can't be read (errno \(errno))")
+        }
+        defer { close(descriptor) }
+        return try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: maximumByteCount)
+    }
+}

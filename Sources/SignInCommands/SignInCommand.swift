@@ -1,0 +1,81 @@
+internal import Credentials
+internal import HTTPTransport
+internal import OAuth
+internal import RedactedLog
+internal import SignIn
+internal import StoreCommands
+internal import Terminal
+
+/// `latchkey sign-in PROVIDER`.
+enum SignInCommand {
+    /// How long a person may take when nobody says.
+    private static let patience = Duration.seconds(600)
+
+    static let command = Command(SignInDefinitions.signIn) { arguments, context in
+        let (configuration, isNew) = try configuration(arguments, context)
+        let agent = try agent(arguments, context)
+        let redirect = try arguments.value(SignInDefinitions.redirect).map { try RedirectURI($0) }
+        let service = try await context.service(configuration, arguments)
+        let session = try await service.signIn(
+            presenting: agent, account: arguments.value(SignInDefinitions.account), redirect: redirect,
+            deadline: .after(arguments.seconds(GlobalOptions.timeout) ?? patience))
+        if isNew { try context.providers.write(configuration) }
+        context.output.note("signed in at \(configuration.name) as \(Account(session.account))")
+        return .success
+    }
+
+    /// What the file says, with what the command line says in its place for this time. A built-in provider needs no
+    /// file: its client id makes one.
+    private static func configuration(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws -> (ProviderConfiguration, isNew: Bool) {
+        let name = try ProviderName(checking: arguments.operand("PROVIDER"))
+        var configuration: ProviderConfiguration
+        let known = try context.providers.read(name)
+        if let known {
+            configuration = known
+        } else if ProviderConfiguration.builtIns.contains(name.text),
+            let clientID = arguments.value(SignInDefinitions.clientID)
+        {
+            configuration = ProviderConfiguration(name: name, server: .builtIn(name.text), clientID: clientID)
+        } else {
+            configuration = try context.configuration(arguments)
+        }
+        if let clientID = arguments.value(SignInDefinitions.clientID), clientID != configuration.clientID {
+            // The session is only good for the client that it was given to, so the file has to name that one.
+            throw CommandFailure(
+                .usage, "provider.other-client-id", "the provider \(name) is configured with another client id",
+                hint: "add the provider again with the new one")
+        }
+        let scopes = arguments.all(SignInDefinitions.scope)
+        if !scopes.isEmpty { configuration.scopes = scopes }
+        return (configuration, known == nil)
+    }
+
+    private static func agent(_ arguments: ParsedArguments, _ context: CommandContext) throws -> any UserAgent {
+        let log = context.logger.category("latchkey.user-agent")
+        if arguments.has(SignInDefinitions.paste) {
+            guard !arguments.has(SignInDefinitions.browser) else {
+                throw CommandFailure(
+                    .usage, "sign-in.two-agents", "--browser and --paste can't be used together",
+                    hint: "leave one of them out")
+            }
+            return PasteUserAgent(terminal: PersonsTerminal(prompt: context.prompt), log: log)
+        }
+        return BrowserUserAgent(browsers: try BrowserChoice(environment: context.environment.variables), log: log)
+    }
+}
+
+/// An account's name, for messages.
+struct Account: Loggable {
+    private let name: String
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    /// Safe: what the person is called at the service, which listings show too.
+    var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "an account's name stands in listings and keyring applications", unredacted: name))"
+    }
+}

@@ -1,0 +1,11 @@
+public import StoreCommands
+
+/// The commands that need the network, and beside them those that don't: `latchkey-auth` runs all of them.
+public enum SignInCommandTable {
+    public static let all =
+        StoreCommandTable.all + [
+            SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
+            TokenCommand.command, RequestCommand.command, ProviderAddCommand.command, ProviderListCommand.command,
+            ProviderRemoveCommand.command, DemoCommand.command,
+        ]
+}

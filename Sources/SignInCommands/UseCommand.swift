@@ -1,0 +1,14 @@
+internal import RedactedLog
+internal import SignIn
+internal import StoreCommands
+internal import Terminal
+
+/// `latchkey use PROVIDER ACCOUNT`.
+enum UseCommand {
+    static let command = Command(SignInDefinitions.use) { arguments, context in
+        let account = arguments.operand("ACCOUNT")
+        try await context.service(arguments).use(account)
+        context.output.note("\(Account(account)) is the current account now")
+        return .success
+    }
+}

@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// Small files of this user alone that are replaced whole: the remembered store, a provider's configuration.
+package enum PrivateFile {
+    /// A system call failed; `number` is its errno.
+    package struct Failure: Error, Sendable, Hashable {
+        package let number: Int32
+    }
+
+    /// Makes a folder and those above it (0700) where they are missing.
+    package static func makeFolder(_ path: String) throws(Failure) {
+        var made = ""
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST { throw Failure(number: errno) }
+        }
+    }
+
+    /// Writes a file (0600) under a name of its own, then gives it its name: a reader sees the old file or the new one.
+    package static func replace(_ path: String, with text: String) throws(Failure) {
+        let draft = "\(path).\(getpid())"
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        var number = write(Array(text.utf8), to: descriptor)
+        if number == nil, fsync(descriptor) != 0 { number = errno }
+        close(descriptor)
+        if number == nil, unsafe rename(draft, path) != 0 { number = errno }
+        if let number {
+            unsafe unlink(draft)
+            throw Failure(number: number)
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written)
+            }
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 { return errno }
+            written += count
+        }
+        return nil
+    }
+}

@@ -1,0 +1,135 @@
+import AuthorizationServer
+import HTTPTransport
+import Secrets
+import Synchronization
+import Testing
+
+/// Each fault does what it says, and the server is sound again once it is off.
+struct FaultTests {
+    private let server: LoopbackAuthorizationServer
+    private let client: TestClient
+
+    init() throws {
+        server = try LoopbackAuthorizationServer()
+        client = TestClient(server)
+    }
+
+    // MARK: - In the redirect
+
+    @Test func `the redirect's faults change the parameter they name`() async throws {
+        func redirect(_ fault: AuthorizationServerFault) async throws -> TestClient.Answer {
+            server.switchOn(fault)
+            defer { server.switchOff(fault) }
+            return try await client.authorize()
+        }
+        #expect(try await redirect(.wrongState).redirect["state"] == "not-the-state-that-was-sent")
+        #expect(try await redirect(.missingState).redirect["state"] == nil)
+        #expect(try await redirect(.wrongIssuer).redirect["iss"] == "https://attacker.example")
+        #expect(try await redirect(.missingIssuer).redirect["iss"] == nil)
+        #expect(try await redirect(.denied).redirect["error"] == "access_denied")
+        let repeated = try await redirect(.repeatedParameters)
+        #expect(repeated.location?.split(separator: "state=").count == 3)
+        let sound = try await client.authorize()
+        #expect(sound.redirect["state"] == "st ate&1")
+        #expect(sound.redirect["iss"] == server.issuer)
+    }
+
+    // MARK: - In answers
+
+    @Test func `faults of the token endpoint leave the code good for another try`() async throws {
+        let code = try await client.authorize().code
+        for (fault, status) in [
+            (AuthorizationServerFault.errorWithStatus200(.token), 200), (.status(400, .token), 400),
+            (.status(500, .token), 500), (.temporaryRedirect(.token), 307),
+        ] {
+            server.switchOn(fault)
+            let answer = try await client.exchange(code: code)
+            #expect(answer.status == status)
+            #expect(answer.json["access_token"] == nil)
+            server.switchOff(fault)
+        }
+        #expect(try await client.exchange(code: code).status == 200)
+        #expect(server.record.requests[.token] == 5)
+    }
+
+    @Test func `a 307 points to where credentials would be noticed`() async throws {
+        server.switchOn(.temporaryRedirect(.token))
+        let answer = try await client.exchange(code: "c")
+        #expect(!server.record.strayCredentials)
+        _ = try await client.post(try #require(answer.location), ["code": "c"])
+        #expect(server.record.strayCredentials)
+        #expect(server.record.requests[.stray] == 1)
+    }
+
+    @Test func `half of the JSON comes as well-formed HTTP`() async throws {
+        let code = try await client.authorize().code
+        server.switchOn(.truncatedJSON(.token))
+        let answer = try await client.exchange(code: code)
+        #expect(answer.status == 200)
+        #expect(answer.text.hasPrefix("{\"access_token\":"))
+        #expect(answer.json.isEmpty)
+    }
+
+    @Test(arguments: [AuthorizationServerFault.cutConnection(.token), .noAnswer(.token)])
+    func `a connection that breaks is lost`(fault: AuthorizationServerFault) async throws {
+        let code = try await client.authorize().code
+        server.switchOn(fault)
+        let error = await #expect(throws: HTTPError.self) { _ = try await client.exchange(code: code) }
+        #expect(error?.code == .connectionLost)
+    }
+
+    @Test func `a huge body goes past the limit`() async throws {
+        server.switchOn(.hugeBody(byteCount: 1 << 24, .token))
+        let error = await #expect(throws: HTTPError.self) { _ = try await client.exchange(code: "c") }
+        #expect(error?.code == .bodyTooLarge)
+    }
+
+    @Test func `a slow answer is a time-out for who doesn't wait`() async throws {
+        server.switchOn(.slow(.seconds(3600), .metadata))
+        let url = try HTTPURL(server.origin + "/.well-known/oauth-authorization-server")
+        let error = await #expect(throws: HTTPError.self) {
+            _ = try await client.http.send(HTTPRequest(.get, url), limits: HTTPLimits(timeout: .milliseconds(50)))
+        }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func `token answers can lack their token or have a type that nobody knows`() async throws {
+        server.switchOn(.unknownTokenType)
+        #expect(try await client.signIn().json["token_type"] == "mystery")
+        server.switchOn(.missingAccessToken)
+        #expect(try await client.signIn().json["access_token"] == nil)
+        server.switchOffAllFaults()
+        #expect(try await client.signIn().json["token_type"] == "Bearer")
+    }
+
+    @Test func `metadata can name another issuer or lack S256`() async throws {
+        server.switchOn(.metadataNamesAnotherIssuer)
+        server.switchOn(.metadataWithoutS256)
+        let metadata = try await client.get(server.origin + "/.well-known/openid-configuration")
+        #expect(metadata.json["issuer"] == "https://attacker.example")
+        #expect(!metadata.text.contains("S256"))
+    }
+
+    // MARK: - For audits
+
+    @Test func `every secret of a sign-in is lent to audits, by name`() async throws {
+        let tokens = try await client.signIn()
+        let names = Mutex<Set<String>>([])
+        let isThere = Mutex(false)
+        let expected = client.secret(tokens.json["access_token"]!)
+        server.withEachSecret { name, secret in
+            names.withLock { _ = $0.insert(name) }
+            if secret.matches(expected) { isThere.withLock { $0 = true } }
+        }
+        #expect(names.withLock { $0 } == ["state", "code", "code_verifier", "access_token", "refresh_token"])
+        #expect(isThere.withLock { $0 })
+    }
+
+    @Test func `the record says nothing that is secret`() async throws {
+        let tokens = try await client.signIn()
+        let text = "\(server.record)"
+        for secret in [tokens.json["access_token"]!, tokens.json["refresh_token"]!, TestClient.verifier, "st ate&1"] {
+            #expect(!text.contains(secret))
+        }
+    }
+}

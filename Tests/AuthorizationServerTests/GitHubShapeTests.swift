@@ -1,0 +1,89 @@
+import AuthorizationServer
+import Foundation
+import HTTPTransport
+import Secrets
+import Testing
+
+/// The endpoints that answer as GitHub does.
+struct GitHubShapeTests {
+    private let server: LoopbackAuthorizationServer
+    private let client: TestClient
+
+    init() throws {
+        let secret = Array("hush".utf8)
+        let registered = RegisteredClient(
+            "latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: Secret(copying: secret.span))
+        server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(clients: [registered]))
+        client = TestClient(server)
+    }
+
+    private func exchange(
+        _ changes: [String: String?] = [:], accept: String = "application/json"
+    ) async throws -> TestClient.Answer {
+        let redirect = try await client.authorize(at: server.gitHubAuthorizationEndpoint, ["response_type": nil])
+        #expect(redirect.redirect["iss"] == nil)
+        var all: [String: String?] = ["grant_type": nil, "client_secret": "hush"]
+        all.merge(changes) { $1 }
+        return try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code, all, accept: accept)
+    }
+
+    @Test func `a code becomes a token without expiry, and the token names its user`() async throws {
+        let answer = try await exchange()
+        #expect(answer.status == 200)
+        #expect(answer.json["access_token"]?.hasPrefix("gho_") == true)
+        #expect(answer.json["token_type"] == "bearer")
+        #expect(answer.json["scope"] == "repo,gist")
+        #expect(answer.json["refresh_token"] == nil)
+        #expect(answer.json["expires_in"] == nil)
+        let user = try await client.userInfo(token: answer.json["access_token"]!, at: server.gitHubUserEndpoint)
+        #expect(user.json["login"] == "octocat")
+    }
+
+    @Test func `without asking for JSON the answer is a form`() async throws {
+        let answer = try await exchange(accept: "*/*")
+        #expect(answer.form["access_token"]?.hasPrefix("gho_") == true)
+        #expect(answer.form["scope"] == "repo,gist")
+    }
+
+    @Test(
+        arguments: [
+            (["code": "x"], "bad_verification_code"), (["client_secret": "x"], "incorrect_client_credentials"),
+            (["redirect_uri": "http://127.0.0.1:1/callback"], "redirect_uri_mismatch"),
+            (["code_verifier": "x"], "bad_verification_code"),
+        ] as [([String: String?], String)])
+    func `an error has status 200`(change: [String: String?], name: String) async throws {
+        let answer = try await exchange(change)
+        #expect(answer.status == 200)
+        #expect(answer.json["error"] == name)
+        #expect(answer.json["access_token"] == nil)
+    }
+
+    @Test func `the application ends a token with its own credentials, and no one else's`() async throws {
+        let token = try await exchange().json["access_token"]!
+        func delete(_ token: String, basic: String?) async throws -> Int {
+            let url = try HTTPURL(server.gitHubRevocationEndpoint(client: "latchkey"))
+            var request = HTTPRequest(.delete, url, body: client.secret("{\"access_token\": \"\(token)\"}"))
+            if let basic { request.authorization = client.secret("Basic " + Data(basic.utf8).base64EncodedString()) }
+            return try await client.http.send(request).status
+        }
+        #expect(try await delete(token, basic: nil) == 404)
+        #expect(try await delete(token, basic: "latchkey:wrong") == 404)
+        #expect(try await delete("unknown", basic: "latchkey:hush") == 422)
+        #expect(try await client.userInfo(token: token, at: server.gitHubUserEndpoint).status == 200)
+        #expect(try await delete(token, basic: "latchkey:hush") == 204)
+        #expect(try await client.userInfo(token: token, at: server.gitHubUserEndpoint).status == 401)
+    }
+
+    @Test func `an application whose tokens expire gets refresh tokens`() async throws {
+        let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(gitHubTokensExpire: true))
+        let client = TestClient(server)
+        let redirect = try await client.authorize(at: server.gitHubAuthorizationEndpoint)
+        let answer = try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code)
+        #expect(answer.json["refresh_token"]?.hasPrefix("ghr_") == true)
+        let fresh = try await client.refresh(token: answer.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
+        #expect(fresh.json["access_token"]?.hasPrefix("gho_") == true)
+        let replay = try await client.refresh(token: answer.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
+        #expect(replay.status == 200)
+        #expect(replay.json["error"] == "bad_refresh_token")
+    }
+}

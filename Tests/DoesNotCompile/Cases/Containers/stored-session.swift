@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ value: consuming StoredSession) {
+    print([value])  // expected-error {{generic struct 'Array' requires that 'StoredSession' conform to 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ value: consuming StoredSession) {
+    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'StoredSession' conform to 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ value: consuming StoredSession) {
+    dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'StoredSession' conform to 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+struct Failed: Error {
+    let value: StoredSession  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'StoredSession'}}
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ value: consuming StoredSession) {
+    print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'StoredSession' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ value: consuming StoredSession) {
+    print(value)  // expected-error {{argument type 'StoredSession' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,140 @@
+import HTTPTransport
+import RedactedLog
+import Secrets
+import Testing
+
+/// Answers that are none: each has its own error.
+struct RefusedAnswerTests {
+    private func failure(of steps: [ScriptedServer.Step], limits: HTTPLimits = HTTPLimits()) async throws -> HTTPError?
+    {
+        let server = try ScriptedServer(steps)
+        return await failure(try HTTPURL(server.origin + "/p?q=s3cret"), limits: limits)
+    }
+
+    private func failure(_ url: HTTPURL, limits: HTTPLimits = HTTPLimits()) async -> HTTPError? {
+        await #expect(throws: HTTPError.self) {
+            _ = try await CurlHTTPClient().send(HTTPRequest(.get, url), limits: limits)
+        }
+    }
+
+    // MARK: - Connections
+
+    @Test func `nobody listening is told from a name without address`() async throws {
+        let port = try ReservedPort()
+        #expect(await failure(try HTTPURL(port.origin))?.code == .cannotConnect)
+        #expect(await failure(try HTTPURL("https://no-such-host.invalid"))?.code == .cannotResolveHost)
+    }
+
+    @Test func `silence is a time-out`() async throws {
+        let limits = HTTPLimits(timeout: .milliseconds(100))
+        #expect(try await failure(of: [.readHeader, .waitForEnd], limits: limits)?.code == .timedOut)
+    }
+
+    @Test func `a body that keeps coming too slowly is a time-out too`() async throws {
+        let start = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"
+        let limits = HTTPLimits(timeout: .milliseconds(100))
+        #expect(try await failure(of: [.readHeader, .say(start), .waitForEnd], limits: limits)?.code == .timedOut)
+    }
+
+    @Test func `no time at all is a time-out, not an unlimited request`() async throws {
+        #expect(try await failure(of: [], limits: HTTPLimits(timeout: .zero))?.code == .timedOut)
+    }
+
+    @Test(arguments: [
+        "", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+    ])
+    func `a connection that ends early is lost`(answer: String) async throws {
+        #expect(try await failure(of: [.readHeader, .say(answer)])?.code == .connectionLost)
+    }
+
+    @Test func `plain HTTP to another machine is refused before anything is sent`() async throws {
+        #expect(await failure(try HTTPURL("http://example.com/"))?.code == .notConfidential)
+    }
+
+    @Test func `a server that speaks no TLS fails in the handshake`() async throws {
+        let server = try ScriptedServer([.say("220 mail.example ESMTP\r\n")])
+        #expect(await failure(try HTTPURL("https://127.0.0.1:\(server.port)"))?.code == .handshakeFailed)
+    }
+
+    // MARK: - Sizes
+
+    @Test func `an announced body above the limit is refused`() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n" + String(repeating: "a", count: 101)
+        let limits = HTTPLimits(maximumBodyByteCount: 100)
+        #expect(try await failure(of: [.readHeader, .say(answer)], limits: limits)?.code == .bodyTooLarge)
+    }
+
+    @Test func `a body above the limit is refused without an announcement`() async throws {
+        let answer = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 101)
+        let limits = HTTPLimits(maximumBodyByteCount: 100)
+        #expect(try await failure(of: [.readHeader, .say(answer)], limits: limits)?.code == .bodyTooLarge)
+    }
+
+    @Test func `a body of exactly the limit is taken`() async throws {
+        let answer = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 100)
+        let server = try ScriptedServer([.readHeader, .say(answer)])
+        let response = try await CurlHTTPClient().send(
+            HTTPRequest(.get, HTTPURL(server.origin)), limits: HTTPLimits(maximumBodyByteCount: 100))
+        #expect(response.body.byteCount == 100)
+    }
+
+    @Test func `an answer to HEAD may announce any length`() async throws {
+        let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n")])
+        let response = try await CurlHTTPClient().send(HTTPRequest(.head, HTTPURL(server.origin)))
+        #expect(response.body.byteCount == 0)
+    }
+
+    // MARK: - Form
+
+    @Test(arguments: [
+        "SSH-2.0-OpenSSH_9.2\r\n",
+        "HTTP/1.1 20x OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nbad name: x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nName: a\u{1}b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
+    ])
+    func `an answer that is no valid HTTP, or encoded, is refused`(answer: String) async throws {
+        #expect(try await failure(of: [.readHeader, .say(answer)])?.code == .malformedAnswer)
+    }
+
+    @Test func `too many fields are refused`() async throws {
+        let fields = (0..<200).map { "F\($0): x\r\n" }.joined()
+        #expect(
+            try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedAnswer)
+    }
+
+    @Test func `too large a header is refused`() async throws {
+        let fields = (0..<10).map { "F\($0): " + String(repeating: "x", count: 9000) + "\r\n" }.joined()
+        #expect(
+            try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedAnswer)
+    }
+
+    @Test func `interim answers and trailers leave the real answer alone`() async throws {
+        let answer =
+            "HTTP/1.1 103 Early Hints\r\nEarly: 1\r\n\r\nHTTP/1.1 201 Created\r\nReal: 1\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTrailer: 1\r\n\r\n"
+        let server = try ScriptedServer([.readHeader, .say(answer)])
+        let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+        #expect(response.status == 201)
+        #expect(response.text == "ok")
+        #expect(response.field("Real") == "1")
+        #expect(response.field("Early") == nil)
+        #expect(response.field("Trailer") == nil)
+    }
+
+    @Test func `a field with bytes beyond ASCII is left out, the others stay`() async throws {
+        let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 OK\r\nX: caf\u{E9}\r\nY: z\r\n\r\n")])
+        let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+        #expect(response.field("X") == nil)
+        #expect(response.field("Y") == "z")
+    }
+
+    @Test func `no error shows the query`() async throws {
+        let error = try #require(try await failure(of: [.readHeader]))
+        let shown = "\(error) \(error.cause.text) \(error.hint?.text ?? "")"
+        #expect(!shown.contains("s3cret"))
+    }
+}

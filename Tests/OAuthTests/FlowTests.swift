@@ -1,0 +1,149 @@
+import AuthorizationServer
+import HTTPTransport
+import OAuth
+import Secrets
+import Testing
+
+/// The code flow from discovery to revocation, over real HTTP, against the in-process server and its faults.
+@Suite struct FlowTests {
+    private let server: LoopbackAuthorizationServer
+    private let http = CurlHTTPClient()
+    private let client: ClientConfiguration
+
+    init() throws {
+        server = try LoopbackAuthorizationServer()
+        client = try ClientConfiguration(
+            clientID: "latchkey", redirect: RedirectURI("http://127.0.0.1:4711/callback"),
+            scopes: ["openid", "profile"])
+    }
+
+    private func discover() async throws(OAuthError) -> ServerMetadata {
+        try await ServerMetadata.discover(try Issuer(server.issuer), over: http)
+    }
+
+    /// Plays the browser: asks for the authorization page, whose consent is automatic, and reads where it leads.
+    private func answer(to pending: borrowing PendingAuthorization) async throws(OAuthError) -> RedirectAnswer {
+        let url = try pending.authorizationURL().reveal()
+        let location: String
+        do {
+            location = try await http.send(HTTPRequest(.get, HTTPURL(url))).field("Location") ?? ""
+        } catch {
+            location = ""
+        }
+        let bytes = Array(location.utf8)
+        return try RedirectAnswer(pasted: bytes.span, redirect: pending.request.redirect)
+    }
+
+    private func signIn() async throws(OAuthError) -> TokenResponse {
+        let metadata = try await discover()
+        let pending = try AuthorizationRequest(server: metadata, client: client).begin(random: .system)
+        let answer = try await answer(to: pending)
+        let callback = try pending.validate(answer)
+        return try await TokenEndpoint(server: metadata, client: client, http: http)
+            .exchange(callback, authentication: .none)
+    }
+
+    private func signInFailure(_ fault: AuthorizationServerFault) async -> OAuthError? {
+        server.switchOn(fault)
+        return await failure { () async throws(OAuthError) in try await signIn() }
+    }
+
+    // MARK: - What works
+
+    @Test func `a sign-in is renewed and revoked`() async throws {
+        let metadata = try await discover()
+        let tokens = try await signIn()
+        #expect(server.record.matchingVerifiers == 1 && server.record.wrongVerifiers == 0)
+        #expect(server.record.lastRequestHadState && server.record.lastRequestHadNonce)
+        #expect(server.record.clientAuthentication == [.none: 1])
+        #expect(tokens.subject != nil)
+        let first = tokens.refreshToken!.duplicate()
+        let endpoint = TokenEndpoint(server: metadata, client: client, http: http)
+        let renewed = try await endpoint.refresh(first, subject: tokens.subject, authentication: .none)
+        let second = renewed.refreshToken!.duplicate()
+        let isRotated = !first.matches(second)
+        #expect(isRotated && server.record.refreshes == 1)
+        let revocation = try #require(RevocationEndpoint(server: metadata, client: client, http: http))
+        try await revocation.revoke(second, authentication: .none)
+        #expect(server.record.revocations == 1)
+        let ended = await failure { () async throws(OAuthError) in
+            try await endpoint.refresh(second, authentication: .none)
+        }
+        #expect(ended == OAuthError(.sessionEnded, serverError: .invalidGrant))
+    }
+
+    @Test func `a code is exchanged once`() async throws {
+        let metadata = try await discover()
+        let pending = try AuthorizationRequest(server: metadata, client: client).begin(random: .system)
+        let answer = try await answer(to: pending)
+        let callback = try pending.validate(answer)
+        let endpoint = TokenEndpoint(server: metadata, client: client, http: http)
+        _ = try await endpoint.exchange(callback, authentication: .none)
+        // `callback` is gone: exchanging it again doesn't compile.
+        #expect(server.record.codesExchanged == 1 && server.record.replays == 0)
+    }
+
+    // MARK: - What the server does wrong
+
+    @Test(arguments: [
+        (AuthorizationServerFault.wrongState, OAuthError(.stateMismatch)), (.missingState, OAuthError(.stateMismatch)),
+        (.wrongIssuer, OAuthError(.issuerMismatch)), (.missingIssuer, OAuthError(.issuerMismatch)),
+        (.repeatedParameters, OAuthError(.invalidResponse(.duplicateParameter))),
+        (.denied, OAuthError(.accessDenied)),
+        (.metadataNamesAnotherIssuer, OAuthError(.issuerMismatch)),
+        (.metadataWithoutS256, OAuthError(.invalidMetadata(.withoutS256))),
+        (.temporaryRedirect(.metadata), OAuthError(.invalidMetadata(.redirected))),
+        (.status(500, .metadata), OAuthError(.discoveryFailed(statusCode: 500))),
+        (.truncatedJSON(.metadata), OAuthError(.invalidMetadata(.notJSON))),
+        (.hugeBody(byteCount: 1 << 20, .metadata), OAuthError(.invalidMetadata(.tooLarge))),
+    ])
+    func `a fault before the exchange ends it without a token request`(
+        fault: AuthorizationServerFault, expected: OAuthError
+    ) async {
+        #expect(await signInFailure(fault) == expected)
+        #expect(server.record.requests[.token, default: 0] == 0)
+        #expect(server.record.requests[.stray, default: 0] == 0)
+    }
+
+    @Test(arguments: [
+        (AuthorizationServerFault.status(400, .token), OAuthError.Code.exchangeFailed(statusCode: 400)),
+        (.status(500, .token), .exchangeFailed(statusCode: 500)),
+        (.errorWithStatus200(.token), .exchangeFailed(statusCode: 200)),
+        (.temporaryRedirect(.token), .exchangeFailed(statusCode: 307)),
+        (.truncatedJSON(.token), .invalidResponse(.notJSON)),
+        (.hugeBody(byteCount: 1 << 20, .token), .invalidResponse(.tooLarge)),
+        (.unknownTokenType, .invalidResponse(.unknownTokenType)),
+        (.missingAccessToken, .invalidResponse(.missingAccessToken)),
+        (.wrongNonce, .invalidResponse(.idTokenNonce)), (.missingIDToken, .invalidResponse(.missingIDToken)),
+    ])
+    func `a fault at the token endpoint is told and nothing is sent elsewhere`(
+        fault: AuthorizationServerFault, expected: OAuthError.Code
+    ) async {
+        #expect(await signInFailure(fault)?.code == expected)
+        #expect(server.record.requests[.token] == 1)
+        #expect(server.record.requests[.stray, default: 0] == 0)
+        #expect(!server.record.strayCredentials)
+    }
+
+    @Test(arguments: [AuthorizationServerFault.noAnswer(.token), .cutConnection(.token)])
+    func `a broken connection is network trouble`(fault: AuthorizationServerFault) async {
+        let error = await signInFailure(fault)
+        guard case .networkError = error?.code else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.isTransient == true)
+        // A code that may have arrived is never sent again.
+        #expect(server.record.requests[.token] == 1)
+    }
+
+    @Test func `a server that is gone is network trouble`() async {
+        server.stop()
+        let error = await failure { () async throws(OAuthError) in try await signIn() }
+        guard case .networkError(let network) = error?.code else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(network.code == .cannotConnect)
+    }
+}

@@ -1,0 +1,116 @@
+import HTTPTransport
+import OAuth
+import Secrets
+import TestServices
+import Testing
+
+/// The code flow against a real OAuth and OpenID server, with its own ideas of statuses and encodings.
+@Suite struct GlewlwydTests {
+    private static let redirect = "http://127.0.0.1:4711/callback"
+    private let http = CurlHTTPClient()
+
+    /// One sign-in's parts, against one server.
+    private struct Session {
+        let server: ServerMetadata
+        let client: ClientConfiguration
+        let endpoint: TokenEndpoint
+    }
+
+    private func session(
+        _ glewlwyd: Glewlwyd, issuer: Glewlwyd.Issuer = .hour, client: String = Glewlwyd.nativeClient
+    ) async throws -> Session {
+        let server = try await ServerMetadata.discover(try Issuer(glewlwyd.issuer(issuer)), over: http)
+        let client = try ClientConfiguration(
+            clientID: client, redirect: RedirectURI(Self.redirect), scopes: ["openid", "notes:read", "offline_access"])
+        return Session(
+            server: server, client: client, endpoint: TokenEndpoint(server: server, client: client, http: http))
+    }
+
+    /// Plays the browser of a person who is signed in and has consented: `jar` holds the session's cookie.
+    private func answer(to pending: borrowing PendingAuthorization, jar: String) async throws -> RedirectAnswer {
+        let url = try pending.authorizationURL().reveal() + "&g_continue"
+        let result = try await Program("curl").run([
+            "--silent", "--show-error", "--noproxy", "*", "--cookie", jar, "--output", "/dev/null", "--write-out",
+            "%{redirect_url}", url,
+        ]).successful("curl")
+        let location = result.output
+        return try RedirectAnswer(pasted: location.span, redirect: pending.request.redirect)
+    }
+
+    private func signIn(
+        _ session: Session, _ glewlwyd: Glewlwyd, authentication: consuming ClientAuthentication
+    ) async throws -> TokenResponse {
+        let jar = try await glewlwyd.consent(client: session.client.clientID, scopes: session.client.scopes.scopes)
+        let pending = try AuthorizationRequest(server: session.server, client: session.client).begin(random: .system)
+        let answer = try await answer(to: pending, jar: jar)
+        return try await session.endpoint.exchange(try pending.validate(answer), authentication: authentication)
+    }
+
+    @Test func `a public client signs in, renews and revokes`() async throws {
+        let glewlwyd = try await Glewlwyd(redirectURIs: [Self.redirect])
+        let session = try await session(glewlwyd)
+        let tokens = try await signIn(session, glewlwyd, authentication: .none)
+        #expect(tokens.subject?.isEmpty == false)
+        #expect(tokens.expiresInSeconds == 3600)
+        #expect(tokens.grantedScopes?.includesOpenID == true)
+
+        let first = tokens.refreshToken!.duplicate()
+        let renewed = try await session.endpoint.refresh(first, subject: tokens.subject, authentication: .none)
+        let second = renewed.refreshToken!.duplicate()
+        let isRotated = !second.matches(first)
+        #expect(isRotated)
+
+        let revocation = try #require(
+            RevocationEndpoint(server: session.server, client: session.client, http: http))
+        try await revocation.revoke(second, bearer: renewed.accessToken, authentication: .none)
+        #expect(try glewlwyd.refreshTokensRevoked(.hour) == 1)
+        let ended = await failure { () async throws(OAuthError) in
+            try await session.endpoint.refresh(second, authentication: .none)
+        }
+        #expect(ended == OAuthError(.exchangeFailed(statusCode: 400)))
+        await glewlwyd.stop()
+    }
+
+    @Test func `a client whose secret needs escaping signs in by Basic and by form`() async throws {
+        let glewlwyd = try await Glewlwyd(redirectURIs: [Self.redirect])
+        let session = try await session(glewlwyd, client: Glewlwyd.confidentialClient)
+        let basic = try await signIn(
+            session, glewlwyd, authentication: .secretBasic(Secret(Glewlwyd.confidentialSecret)))
+        #expect(basic.subject != nil)
+        try await glewlwyd.addClient(
+            [
+                "client_id": "posting", "confidential": true, "client_secret": Glewlwyd.confidentialSecret,
+                "token_endpoint_auth_method": ["client_secret_post"],
+            ], redirectURIs: [Self.redirect])
+        let posting = try await self.session(glewlwyd, client: "posting")
+        let post = try await signIn(
+            posting, glewlwyd, authentication: .secretPost(Secret(Glewlwyd.confidentialSecret)))
+        #expect(post.subject != nil)
+        // It spends a refresh token before it looks at the client, so the form must be known by then.
+        #expect(basic.acceptedBasicForm == .raw)
+        let renewed = try await session.endpoint.refresh(
+            basic.refreshToken!.duplicate(),
+            authentication: .secretBasic(Secret(Glewlwyd.confidentialSecret), form: basic.acceptedBasicForm))
+        // And it says of a wrong secret what it says of an old token: 400 without a word.
+        let wrong = await failure { () async throws(OAuthError) in
+            try await session.endpoint.refresh(
+                renewed.refreshToken!.duplicate(), authentication: .secretBasic(Secret("wrong")))
+        }
+        #expect(wrong == OAuthError(.exchangeFailed(statusCode: 400)))
+        await glewlwyd.stop()
+    }
+
+    @Test func `a code that is not the server's, or another attempt's, is refused`() async throws {
+        let glewlwyd = try await Glewlwyd(redirectURIs: [Self.redirect])
+        let session = try await session(glewlwyd)
+        let error = await failure { () async throws(OAuthError) in
+            let pending = try AuthorizationRequest(server: session.server, client: session.client)
+                .begin(random: .system)
+            let state = try Sample.parameter("state", of: pending)
+            let answer = try Sample.answer("code=made-up&state=\(state)&iss=\(glewlwyd.issuer(.hour))")
+            return try await session.endpoint.exchange(try pending.validate(answer), authentication: .none)
+        }
+        #expect(error == OAuthError(.exchangeFailed(statusCode: 403), serverError: .invalidCode))
+        await glewlwyd.stop()
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import RedactedLog
+
+@Suite struct LogSinkTests {
+    static let record = LogRecord(
+        level: .warning, category: "latchkey.store",
+        message: "kept \(LoggableText(reviewed: "made up by a test", unredacted: "a\"b\\c\nd\u{1B}é🔑"))",
+        timeNanoseconds: 1_767_323_045_678_999_999)
+
+    /// What a sink writes to its descriptor.
+    static func written(_ body: (Int32) throws -> Void) throws -> String {
+        let pipe = Pipe()
+        try body(pipe.fileHandleForWriting.fileDescriptor)
+        try pipe.fileHandleForWriting.close()
+        return String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    }
+
+    @Test func `a record is one line of text`() throws {
+        let text = try Self.written { TextLogSink(descriptor: $0).write(Self.record) }
+        #expect(
+            text == "2026-01-02T03:04:05.678Z warning latchkey.store: kept a\"b\\\\c\\u{a}d\\u{1b}é🔑\n")
+    }
+
+    @Test func `a record is one JSON object a line, which any reader takes`() throws {
+        let text = try Self.written { descriptor in
+            let sink = JSONLinesLogSink(descriptor: descriptor)
+            sink.write(Self.record)
+            sink.write(Self.record)
+        }
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 2)
+        for line in lines {
+            let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+            #expect(
+                object == [
+                    "time": "2026-01-02T03:04:05.678Z", "level": "warning", "category": "latchkey.store",
+                    "message": Self.record.message.text,
+                ])
+        }
+    }
+
+    @Test func `every scalar below U+3000 survives JSON`() throws {
+        let scalars = (0..<0x3000).compactMap { Unicode.Scalar(UInt32($0)) } + ["\u{FEFF}", "\u{E0041}", "\u{10FFFF}"]
+        var text = ""
+        for scalar in scalars { text.unicodeScalars.append(scalar) }
+        let quoted = JSONText.quote(text)
+        #expect(quoted.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
+        let read = try JSONSerialization.jsonObject(with: Data(quoted.utf8), options: .fragmentsAllowed) as? String
+        #expect(read.map { Array($0.unicodeScalars) } == Array(text.unicodeScalars))
+    }
+
+    @Test(arguments: [
+        (Int64(0), "1970-01-01T00:00:00.000Z"), (999_999, "1970-01-01T00:00:00.000Z"),
+        (1_000_000, "1970-01-01T00:00:00.001Z"), (951_782_400_000_000_000, "2000-02-29T00:00:00.000Z"),
+        (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"),
+    ])
+    func `time is RFC 3339 in UTC with milliseconds`(_ nanoseconds: Int64, _ expected: String) {
+        #expect(Timestamp.text(nanoseconds) == expected)
+    }
+
+    @Test func `lines of many tasks don't mix`() async throws {
+        let pipe = Pipe()
+        let descriptor = pipe.fileHandleForWriting.fileDescriptor
+        let reading = Task.detached { try pipe.fileHandleForReading.readToEnd() ?? Data() }
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    let logger = Logger("test", sink: TextLogSink(descriptor: descriptor))
+                    let text = String(repeating: "abcdefghij"[task], count: 200)
+                    for _ in 0..<100 {
+                        logger.info("\(LoggableText(reviewed: "made up by a test", unredacted: text))")
+                    }
+                }
+            }
+        }
+        try pipe.fileHandleForWriting.close()
+        let lines = String(decoding: try await reading.value, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 800)
+        #expect(lines.allSatisfy { Set($0.suffix(200)).count == 1 && $0.contains(" info test: ") })
+    }
+
+    @Test func `a sink whose descriptor takes nothing drops the record`() {
+        TextLogSink(descriptor: 987_654).write(Self.record)
+        JSONLinesLogSink(descriptor: 987_654).write(Self.record)
+        let full = unsafe open("/dev/full", O_WRONLY)
+        defer { close(full) }
+        TextLogSink(descriptor: full).write(Self.record)
+    }
+}
+
+extension String {
+    fileprivate subscript(_ position: Int) -> Character { self[index(startIndex, offsetBy: position)] }
+}

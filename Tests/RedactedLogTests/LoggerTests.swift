@@ -1,0 +1,87 @@
+import RedactedLog
+import Synchronization
+import Testing
+
+@Suite struct LoggerTests {
+    static func log(at minimum: LogLevel, _ body: (Logger) -> Void) -> [LogRecord] {
+        let sink = MemoryLogSink()
+        body(Logger("latchkey.test", minimumLevel: minimum, sink: sink))
+        return sink.records
+    }
+
+    @Test(arguments: LogLevel.allCases)
+    func `a logger writes its level and those above`(_ minimum: LogLevel) {
+        let records = Self.log(at: minimum) { logger in
+            logger.trace("1")
+            logger.debug("2")
+            logger.info("3")
+            logger.warning("4")
+            logger.error("5")
+            logger.log(minimum, "6")
+        }
+        #expect(records.map(\.level) == LogLevel.allCases.filter { $0 >= minimum } + [minimum])
+        #expect(records.map(\.message.text) == (minimum.rawValue + 1...5).map { "\($0)" } + ["6"])
+    }
+
+    @Test func `levels are in order, and each has the name that the command line takes`() {
+        #expect(LogLevel.allCases.sorted() == [.trace, .debug, .info, .warning, .error])
+        #expect(LogLevel.allCases.map { "\($0.name)" } == ["trace", "debug", "info", "warning", "error"])
+    }
+
+    /// Counts how often it is formatted.
+    final class Counted: Loggable, Sendable {
+        let count = Atomic(0)
+        var logMessage: LogMessage {
+            count.add(1, ordering: .relaxed)
+            return "counted"
+        }
+    }
+
+    @Test func `a disabled level formats nothing`() {
+        let counted = Counted()
+        func argument() -> Counted {
+            counted.count.add(100, ordering: .relaxed)
+            return counted
+        }
+        let records = Self.log(at: .warning) { logger in
+            logger.debug("value \(argument())")
+            logger.info("value \(counted)")
+            logger.log(.trace, "value \(argument())")
+            logger.category("other").info("value \(counted)")
+        }
+        Logger("test", minimumLevel: .trace, sink: nil).error("value \(counted)")
+        Logger.disabled.error("value \(argument())")
+        #expect(records.isEmpty && counted.count.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func `an enabled level formats once`() {
+        let counted = Counted()
+        let records = Self.log(at: .warning) { $0.warning("value \(counted)") }
+        #expect(records.map(\.message.text) == ["value counted"] && counted.count.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func `another category has the same sink and level`() {
+        let records = Self.log(at: .info) { logger in
+            logger.info("1")
+            logger.category("latchkey.github.auth").info("2")
+            logger.category("latchkey.github.auth").debug("3")
+        }
+        #expect(records.map { "\($0.category.name)" } == ["latchkey.test", "latchkey.github.auth"])
+    }
+
+    @Test func `records come in order from one task, and all of them from many`() async {
+        let sink = MemoryLogSink()
+        let logger = Logger("test", sink: sink)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<20 {
+                group.addTask { for number in 0..<50 { logger.info("\(task) \(number)") } }
+            }
+        }
+        #expect(sink.records.count == 1000)
+        for task in 0..<20 {
+            let own = sink.records.map(\.message.text).filter { $0.hasPrefix("\(task) ") }
+            #expect(own == (0..<50).map { "\(task) \($0)" })
+        }
+        #expect(sink.records.allSatisfy { $0.timeNanoseconds > 1_700_000_000_000_000_000 })
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Secrets
+import Testing
+
+@Suite struct SecretSinkTests {
+    @Test func `a descriptor gets the bytes as they are, and nothing more`() throws {
+        let pipe = Pipe()
+        let bytes = (0...255).map { UInt8($0) }
+        var sink = FileDescriptorSecretSink(descriptor: pipe.fileHandleForWriting.fileDescriptor)
+        try Secret<Password>(copying: bytes.span).pour(into: &sink)
+        try Secret<Password>(text: "").pour(into: &sink)
+        try Secret<Password>(text: "x").pour(into: &sink)
+        try pipe.fileHandleForWriting.close()
+        #expect(try pipe.fileHandleForReading.readToEnd() == Data(bytes + [0x78]))
+    }
+
+    @Test func `a megabyte goes through a pipe in pieces`() async throws {
+        let pipe = Pipe()
+        let bytes = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let reading = Task.detached { try pipe.fileHandleForReading.readToEnd() }
+        var sink = FileDescriptorSecretSink(descriptor: pipe.fileHandleForWriting.fileDescriptor)
+        try Secret<Password>(copying: bytes.span).pour(into: &sink)
+        try pipe.fileHandleForWriting.close()
+        #expect(try await reading.value == Data(bytes))
+    }
+
+    @Test func `a descriptor that can't be written is an error with its number`() {
+        var closed = FileDescriptorSecretSink(descriptor: 987_654)
+        let failure = #expect(throws: FileDescriptorSecretSink.WriteFailure.self) {
+            try Secret<Password>(text: "x").pour(into: &closed)
+        }
+        #expect(failure?.number == EBADF)
+    }
+
+    @Test func `what a sink throws is passed on`() {
+        struct Full: Error {}
+        struct FullSink: SecretSink {
+            static var reason: StaticString { "a test of refusal" }
+            mutating func receive(_ bytes: Span<UInt8>) throws(Full) { throw Full() }
+        }
+        var sink = FullSink()
+        #expect(throws: Full.self) { try Secret<Password>(text: "x").pour(into: &sink) }
+    }
+}

@@ -1,0 +1,24 @@
+import Secrets
+
+extension Secret {
+    init(text: String) {
+        let bytes = Array(text.utf8)
+        self.init(copying: bytes.span)
+    }
+
+    borrowing func copiedBytes() -> [UInt8] {
+        withExposedBytes { bytes in bytes.indices.map { bytes[$0] } }
+    }
+
+    /// Where the bytes are.
+    borrowing func address() -> UInt {
+        withExposedBytes { bytes in unsafe bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) } }
+    }
+}
+
+/// Memory that a secret was in. The pool keeps it mapped, so it can be looked at after the secret's death.
+enum Memory {
+    static func bytes(at address: UInt, count: Int) -> [UInt8] {
+        unsafe Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count))
+    }
+}

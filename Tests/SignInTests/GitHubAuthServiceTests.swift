@@ -1,0 +1,352 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import InMemory
+import OAuth
+import RedactedLog
+import RedactionAudit
+import Secrets
+import Synchronization
+import Testing
+
+@testable import SignIn
+
+// `GitHubOAuthConfig.placeholder.clientID` is "placeholder": an OAuth App of that id does not exist at github.com, so only
+// tests that talk to the live GitHub would have to be skipped for want of a real one. There are none here: every test runs
+// against the in-process server in GitHub's shape, which knows the client "placeholder".
+
+/// GitHub in the process, a store, and the service between them.
+private final class GitHubScene: Sendable {
+    let server: LoopbackAuthorizationServer
+    let store: FaultyStore
+    let credentials: GitHubCredentialStore
+    let folder: TemporaryFolder
+    let log = MemoryLogSink()
+    let audit = LeakAudit()
+    let service: GitHubAuthService
+    let config: GitHubOAuthConfig
+
+    static let secret = "k3Jw9Qe7Rt1Yu5Io2Pa8"
+
+    init(hasSecret: Bool = true, tokensExpire: Bool = false, makeClient: GitHubClientFactory? = nil) async throws {
+        let client = RegisteredClient(
+            "placeholder", redirectURIs: ["http://127.0.0.1/callback"],
+            secret: hasSecret ? Secret<ClientSecret>.test(Self.secret) : nil)
+        server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(clients: [client], gitHubTokensExpire: tokensExpire))
+        store = FaultyStore(try InMemoryStore())
+        folder = try TemporaryFolder()
+        let leases = LeaseDirectory(path: folder.path + "/leases")
+        credentials = GitHubCredentialStore(store, leases: leases)
+        if hasSecret { try await credentials.saveClientSecret(.test(Self.secret), clientID: "placeholder") }
+        var config = GitHubOAuthConfig.placeholder
+        config.endpoints = try GitHubEndpoints(
+            authorization: HTTPURL(server.gitHubAuthorizationEndpoint), token: HTTPURL(server.gitHubTokenEndpoint),
+            api: HTTPURL(server.origin))
+        self.config = config
+        let logger = Logger("test", minimumLevel: .trace, sink: audit.logSink(named: "log", forwardingTo: log))
+        service = try GitHubAuthService(
+            config: config, store: credentials,
+            context: SignInContext(http: CurlHTTPClient(), leases: leases, log: logger), makeClient: makeClient)
+    }
+
+    var browser: BrowserUserAgent {
+        let follower = PageFollower(http: CurlHTTPClient())
+        return BrowserUserAgent { link throws(UserAgentError) in try await follower.follow(link) }
+    }
+
+    func failure(_ agent: (any UserAgent)? = nil) async -> GitHubAuthError? {
+        do throws(GitHubAuthError) {
+            try await service.signIn(presenting: agent ?? browser, deadline: .standard)
+            return nil
+        } catch {
+            audit.capture(error: error, as: "error")
+            return error
+        }
+    }
+
+    /// A14: what of the run's tokens, codes, verifiers and states is anywhere in the log or in an error.
+    func findings() throws -> [String] {
+        try server.withEachSecret { (_, secret) throws(LeakAudit.CanaryTooShort) in
+            if secret.byteCount >= LeakAudit.minimumByteCount { try audit.plant(secret) }
+        }
+        return audit.report().findings.map(\.description)
+    }
+}
+
+/// An agent that ends as it is told.
+private struct EndingUserAgent: UserAgent {
+    let error: UserAgentError
+
+    func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt { throw error }
+}
+
+struct GitHubAuthServiceTests {
+    // MARK: - A4, A9, A11, A13
+
+    @Test(arguments: [true, false])
+    func `a sign-in ends with the login that GitHub names, and its token is kept`(hasSecret: Bool) async throws {
+        let scene = try await GitHubScene(hasSecret: hasSecret)
+        #expect(try await scene.service.account() == nil)
+        let info = try await scene.service.signIn(presenting: scene.browser)
+        #expect(info == GHAuthInfo(login: "octocat", id: 1, scopes: ["repo"]))
+        #expect(await scene.service.currentUser() == info)
+        #expect(try await scene.credentials.currentAccount() == "octocat")
+        #expect(try await scene.credentials.logins() == ["octocat"])
+        let kept = try await scene.credentials.token(for: "octocat")?.testText
+        #expect(kept?.hasPrefix("gho_") == true)
+
+        let record = scene.server.record
+        #expect(record.lastScopes == ["repo"] && record.lastRequestHadState)
+        #expect(record.matchingVerifiers == 1)
+        #expect(record.clientAuthentication == [hasSecret ? .post : .none: 1])
+        let url = try scene.config.endpoints.resource("/user")
+        #expect(try await scene.service.send(HTTPRequest(.get, url)).status == 200)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `sign-out removes the token, and revokes it where the app's secret is known`() async throws {
+        let scene = try await GitHubScene()
+        try await scene.service.signIn(presenting: scene.browser)
+        let report = await scene.service.signOut(login: "octocat")
+        #expect(report == SignOutReport(account: "octocat", revocation: .revoked, deletion: .deleted))
+        #expect(scene.server.record.revocations == 1)
+        #expect(try await scene.credentials.currentAccount() == nil)
+        #expect(await scene.service.currentUser() == nil)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `without the app's secret the token is deleted, and the report says that it wasn't revoked`()
+        async throws
+    {
+        let scene = try await GitHubScene(hasSecret: false)
+        try await scene.service.signIn(presenting: scene.browser)
+        #expect(
+            await scene.service.signOut()
+                == SignOutReport(account: "octocat", revocation: .unsupported, deletion: .deleted))
+    }
+
+    @Test func `sign-out works when GitHub is gone`() async throws {
+        let scene = try await GitHubScene()
+        try await scene.service.signIn(presenting: scene.browser)
+        scene.server.stop()
+        let report = await scene.service.signOut()
+        #expect(report.isSignedOut)
+        guard case .failed = report.revocation else {
+            Issue.record("the failure is not told")
+            return
+        }
+    }
+
+    @Test func `several logins stand side by side`() async throws {
+        let scene = try await GitHubScene()
+        try await scene.credentials.save(.test("gho_of_hubot"), for: "hubot", config: scene.config)
+        try await scene.service.signIn(presenting: scene.browser)
+        #expect(try await scene.service.accounts().map(\.login) == ["hubot", "octocat"])
+        #expect(await scene.service.currentUser()?.login == "octocat")
+        try await scene.service.use(login: "hubot")
+        #expect(try await scene.service.accessToken().testText == "gho_of_hubot")
+        await scene.service.signOut(login: "hubot")
+        #expect(try await scene.credentials.currentAccount() == nil)
+        #expect(try await scene.credentials.logins() == ["octocat"])
+    }
+
+    @Test func `a token that ends is renewed`() async throws {
+        let scene = try await GitHubScene(tokensExpire: true)
+        try await scene.service.signIn(presenting: scene.browser)
+        let first = try await scene.service.accessToken().testText
+        scene.server.expireAccessTokens()
+        let url = try scene.config.endpoints.resource("/user")
+        #expect(try await scene.service.send(HTTPRequest(.get, url)).status == 200)
+        #expect(try await scene.service.accessToken().testText != first)
+        #expect(scene.server.record.refreshes == 1)
+
+        scene.server.revokeEverything()
+        await #expect(throws: GitHubAuthError.sessionEnded) {
+            _ = try await scene.service.send(HTTPRequest(.get, url))
+        }
+        #expect(try await scene.service.account() == nil)
+        #expect(try scene.findings() == [])
+    }
+
+    // MARK: - A3
+
+    @Test func `the client is made from a token that it is lent`() async throws {
+        struct FixedClient: GitHubClient {
+            func validateToken() async throws(GitHubAPIError) -> GHAuthInfo { GHAuthInfo(login: "somebody", id: 7) }
+        }
+        let prefixes = Mutex<[String]>([])
+        let lengths: GitHubClientFactory = { token in
+            let text = String(token.testText.prefix(4))
+            prefixes.withLock { $0.append(text) }
+            return FixedClient()
+        }
+        let scene = try await GitHubScene(makeClient: lengths)
+        #expect(try await scene.service.signIn(presenting: scene.browser).login == "somebody")
+        #expect(prefixes.withLock { $0 } == ["gho_"])
+    }
+
+    // MARK: - A6, A15
+
+    @Test func `the authorization URL is GitHub's own, with everything that keeps the flow safe`() throws {
+        #expect(GitHubOAuthConfig.placeholder.clientID == "placeholder")
+        let provider = try GitHubOAuthConfig.placeholder.provider
+        guard case .endpoints(let server) = provider.server else {
+            Issue.record("no endpoints")
+            return
+        }
+        let redirect = try RedirectURI.loopback(port: 4567)
+        let pending = try AuthorizationRequest(server: server, client: provider.client, redirect: redirect)
+            .begin(random: .system)
+        let text = try pending.authorizationURL().testText
+        #expect(text.hasPrefix("https://github.com/login/oauth/authorize?"))
+        let fields = text.split(separator: "?")[1].split(separator: "&").map { $0.split(separator: "=") }
+        let query = Dictionary(uniqueKeysWithValues: fields.map { (String($0[0]), String($0[1])) })
+        #expect(query["client_id"] == "placeholder")
+        #expect(query["redirect_uri"] == "http%3A%2F%2F127.0.0.1%3A4567%2Fcallback")
+        #expect(query["scope"] == "repo")
+        #expect(query["code_challenge_method"] == "S256")
+        #expect(query["code_challenge"]?.utf8.count == 43)
+        #expect(query["state"]?.utf8.count == 43)
+        #expect(query["client_secret"] == nil)
+    }
+
+    @Test func `an Enterprise host has its own endpoints, and nothing but a host is taken`() throws {
+        let server = try GitHubEndpoints.enterprise(host: "git.example.org:8443")
+        #expect(server.authorization.text == "https://git.example.org:8443/login/oauth/authorize")
+        #expect(try server.resource("/user").text == "https://git.example.org:8443/api/v3/user")
+        let cloud = try GitHubEndpoints.enterprise(host: "octo.ghe.com")
+        #expect(try cloud.resource("/user").text == "https://api.octo.ghe.com/user")
+        #expect(try GitHubEndpoints.gitHub.resource("/user").text == "https://api.github.com/user")
+        for host in ["", "https://x", "x/y", "x?y", "a@b", "x y", "x:0"] {
+            #expect(throws: OAuthError(.invalidConfiguration(.issuer))) { try GitHubEndpoints.enterprise(host: host) }
+        }
+    }
+
+    @Test func `a short private-use scheme needs an explicit choice`() throws {
+        #expect(throws: OAuthError(.invalidConfiguration(.redirectScheme))) {
+            try RedirectURI("relay://oauth/callback")
+        }
+        let redirect = try RedirectURI("relay://oauth/callback", allowingAnyPrivateScheme: true)
+        #expect(try GitHubOAuthConfig(clientID: "x", redirect: redirect).provider.redirect == redirect)
+    }
+
+    // MARK: - A8, A10, A11, A12
+
+    static let faults: [(AuthorizationServerFault, GitHubAuthError)] = [
+        (.denied, .accessDenied),
+        (.errorWithStatus200(.token), .exchangeFailed(statusCode: 200, serverError: .badVerificationCode)),
+        (.status(400, .token), .exchangeFailed(statusCode: 400, serverError: .invalidRequest)),
+        (.status(500, .token), .exchangeFailed(statusCode: 500)),
+        (.temporaryRedirect(.token), .exchangeFailed(statusCode: 307)),
+        (.truncatedJSON(.token), .invalidResponse), (.hugeBody(byteCount: 1 << 20, .token), .invalidResponse),
+        (.missingAccessToken, .invalidResponse), (.unknownTokenType, .invalidResponse),
+        (.status(401, .userInfo), .apiError(GitHubAPIError(.unauthorized))),
+        (.status(502, .userInfo), .apiError(GitHubAPIError(.refused(statusCode: 502)))),
+        (.truncatedJSON(.userInfo), .apiError(GitHubAPIError(.invalidResponse))),
+    ]
+
+    @Test(arguments: faults)
+    func `a fault of GitHub's is a typed error, and no token is kept`(
+        fault: AuthorizationServerFault, error: GitHubAuthError
+    ) async throws {
+        let scene = try await GitHubScene()
+        scene.server.switchOn(fault)
+        #expect(await scene.failure() == error)
+        #expect(try await scene.credentials.logins() == [])
+        #expect(try await scene.credentials.currentAccount() == nil)
+        let record = scene.server.record
+        #expect(record.requests[.stray] == nil)
+        // Whatever was issued and arrived is given back.
+        if case .apiError = error { #expect(record.revocations == 1) }
+        #expect(try scene.findings() == [])
+    }
+
+    @Test(arguments: [AuthorizationServerFault.noAnswer(.token), .cutConnection(.token), .noAnswer(.userInfo)])
+    func `an answer that isn't whole is network trouble`(fault: AuthorizationServerFault) async throws {
+        let scene = try await GitHubScene()
+        scene.server.switchOn(fault)
+        guard case .networkError? = await scene.failure() else {
+            Issue.record("no network error")
+            return
+        }
+        #expect(try await scene.credentials.logins() == [])
+        #expect(try scene.findings() == [])
+    }
+
+    @Test(arguments: [AuthorizationServerFault.wrongState, .missingState])
+    func `a missing or different state is refused before any token request`(
+        fault: AuthorizationServerFault
+    ) async throws {
+        let scene = try await GitHubScene()
+        scene.server.switchOn(fault)
+        #expect(await scene.failure(CarelessUserAgent()) == .stateMismatch)
+        #expect(scene.server.record.requests[.token] == nil)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `how the person or the user agent ended it is told apart`() async throws {
+        let scene = try await GitHubScene()
+        let noDisplay = UserAgentError.unavailable(.noDisplay)
+        for (given, told) in [
+            (UserAgentError.userCancelled, GitHubAuthError.userCancelled), (.timedOut, .timedOut),
+            (.cancelled, .cancelled), (.onlyForeignAnswers, .stateMismatch),
+            (noDisplay, .userAgentUnavailable(noDisplay)),
+        ] {
+            #expect(await scene.failure(EndingUserAgent(error: given)) == told)
+        }
+        #expect(scene.server.record.requests == [:])
+    }
+
+    @Test func `a store that fails after the exchange gets the token revoked`() async throws {
+        let scene = try await GitHubScene()
+        scene.store.refuseSaves(of: .session)
+        guard case .store(let error)? = await scene.failure() else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(error.code == .cannotWrite)
+        #expect(scene.server.record.revocations == 1)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `a store that can't be read is told apart from nobody signed in`() async throws {
+        let scene = try await GitHubScene()
+        try await scene.service.signIn(presenting: scene.browser)
+        scene.store.refuseReads(true)
+        #expect(await scene.service.currentUser() == nil)
+        guard
+            case .store(let error)? = await #expect(
+                throws: GitHubAuthError.self,
+                performing: {
+                    try await scene.service.account()
+                })
+        else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(error.code == .locked)
+    }
+
+    // MARK: - A14
+
+    @Test func `everything is logged under GitHub's own category`() async throws {
+        let scene = try await GitHubScene()
+        try await scene.service.signIn(presenting: scene.browser)
+        await scene.service.signOut()
+        let records = scene.log.records
+        #expect(records.count > 3)
+        for record in records { #expect(record.category.name.description == "latchkey.github.auth") }
+    }
+
+    @Test func `each error says what happened in words of ours`() {
+        let errors: [GitHubAuthError] = [
+            .userCancelled, .accessDenied, .stateMismatch, .issuerMismatch, .exchangeFailed(statusCode: 400),
+            .invalidResponse, .store(.timedOut), .apiError(GitHubAPIError(.forbidden)), .timedOut, .cancelled,
+            .userAgentUnavailable(.unavailable(.noDisplay)), .notSignedIn, .noCurrentAccount, .sessionEnded,
+            .configuration(OAuthError(.invalidConfiguration(.clientID))),
+        ]
+        #expect(Set(errors.map(\.codeName.description)).count == errors.count)
+        for error in errors { #expect(!error.cause.text.isEmpty && "\(error)" == error.logMessage.text) }
+    }
+}

@@ -1,0 +1,216 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import Secrets
+import Testing
+
+@testable import SignIn
+
+struct RenewalTests {
+    @Test func `a token is renewed before its end, not earlier`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let first = try await scene.token()
+        scene.clock.advance(seconds: 3500)
+        #expect(try await scene.token() == first)
+        scene.clock.advance(seconds: 60)
+        let second = try await scene.token()
+        #expect(second != first)
+        #expect(try await scene.token() == second)
+        #expect(scene.server.record.refreshes == 1)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `many tasks with one ended session make one renewal, and all get the new token`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let first = try await scene.token()
+        scene.clock.advance(seconds: 4000)
+        let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+            for index in 0..<40 {
+                // Half of them in services of their own, which only share the lease.
+                let service = index.isMultiple(of: 2) ? scene.service : scene.otherService()
+                group.addTask { try await service.accessToken().testText }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1 && !tokens.contains(first))
+        #expect(scene.server.record.refreshes == 1)
+        #expect(scene.server.record.replays == 0)
+    }
+
+    @Test func `a rotated refresh token is what the next renewal sends`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        for _ in 0..<3 {
+            scene.clock.advance(seconds: 4000)
+            _ = try await scene.token()
+        }
+        #expect(scene.server.record.refreshes == 3)
+        #expect(scene.server.record.replays == 0)
+    }
+
+    @Test func `network trouble keeps the session`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        for fault in [AuthorizationServerFault.noAnswer(.token), .status(503, .token), .truncatedJSON(.token)] {
+            scene.server.switchOn(fault)
+            await #expect(throws: SignInError.self) { _ = try await scene.token() }
+            scene.server.switchOffAllFaults()
+            #expect(try await scene.service.accounts().count == 1)
+        }
+    }
+
+    @Test func `a token that is about to end is used when the server can't renew it now`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let first = try await scene.token()
+        scene.clock.advance(seconds: 3570)
+        scene.server.switchOn(.status(503, .token))
+        #expect(try await scene.token() == first)
+        scene.server.switchOff(.status(503, .token))
+        #expect(try await scene.token() != first)
+    }
+
+    @Test func `a session that the server ended is signed out, with an error of its own`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        scene.server.revokeEverything()
+        await #expect(throws: SignInError(.sessionEnded)) { _ = try await scene.token() }
+        #expect(try await scene.service.accounts() == [])
+        #expect(try await scene.service.currentAccount() == nil)
+        await #expect(throws: SignInError(.notSignedIn)) { _ = try await scene.token() }
+    }
+
+    @Test func `a store that refuses for a moment doesn't cost the renewed session`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        scene.store.refuseSaves(of: .session, times: 2)
+        let renewed = try await scene.token()
+        #expect(try await scene.token() == renewed)
+        #expect(scene.server.record.refreshes == 1)
+    }
+
+    @Test func `cancelling the caller doesn't lose a refresh token that is on its way`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        scene.server.switchOn(.slow(.milliseconds(200), .token))
+        let task = Task { () async -> SignInError? in
+            do throws(SignInError) {
+                _ = try await scene.token()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while (scene.requests[.token] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        // The next one joins the renewal, or finds it done.
+        _ = try await scene.token()
+        #expect(scene.server.record.refreshes == 1)
+        #expect(scene.server.record.replays == 0)
+    }
+
+    // MARK: - Refused tokens
+
+    @Test func `a refused token is renewed once, and the request sent once more`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.server.expireAccessTokens()
+        let before = scene.requests[.userInfo] ?? 0
+        let response = try await scene.service.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
+        #expect(response.status == 200)
+        #expect(scene.server.record.refreshes == 1)
+        #expect((scene.requests[.userInfo] ?? 0) - before == 2)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `many requests with one refused token make one renewal`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.server.expireAccessTokens()
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<20 {
+                let service = index.isMultiple(of: 2) ? scene.service : scene.otherService()
+                let url = try HTTPURL(scene.server.userInfoEndpoint)
+                group.addTask { try await service.send(HTTPRequest(.get, url)).status }
+            }
+            return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+        }
+        #expect(statuses == [200])
+        #expect(scene.server.record.refreshes == 1)
+    }
+
+    @Test func `a token that stays refused is not tried for ever`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.server.switchOn(.status(401, .userInfo))
+        let before = scene.requests[.userInfo] ?? 0
+        let response = try await scene.service.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
+        #expect(response.status == 401)
+        #expect((scene.requests[.userInfo] ?? 0) - before == 2)
+        #expect(scene.server.record.refreshes == 1)
+    }
+
+    @Test func `a redirect is not followed with the token`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.server.switchOn(.temporaryRedirect(.userInfo))
+        let response = try await scene.service.send(
+            HTTPRequest(.post, HTTPURL(scene.server.userInfoEndpoint), body: .test("x")))
+        #expect(response.status == 307 || response.status == 404)
+        #expect(scene.requests[.stray] == nil)
+    }
+
+    // MARK: - Signing out
+
+    @Test func `sign-out revokes, and the server refuses the token afterwards`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let token = try await scene.token()
+        let report = await scene.service.signOut()
+        #expect(report == SignOutReport(account: "octocat", revocation: .revoked, deletion: .deleted))
+        #expect(report.isSignedOut)
+        #expect(scene.server.record.revocations == 1)
+        var request = HTTPRequest(.get, try HTTPURL(scene.server.userInfoEndpoint))
+        try request.authorize(bearer: Secret<AccessToken>.test(token))
+        #expect(try await CurlHTTPClient().send(request).status == 401)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `sign-out deletes the session even when the server is gone, and says so`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.server.stop()
+        let report = await scene.service.signOut()
+        #expect(report.isSignedOut)
+        guard case .failed(let error) = report.revocation, case .oauth = error.code else {
+            Issue.record("the failure is not told")
+            return
+        }
+        #expect(try await scene.service.accounts() == [])
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `sign-out deletes a session that can't be read`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let key = try CredentialKey(service: "latchkey:test", account: "octocat", kind: .session)
+        try await scene.store.save(Secret<Session>.test("{\"latchkey_session\":2}"), for: key)
+        guard
+            case .store(let error)? = await #expect(throws: SignInError.self, performing: { try await scene.token() })?
+                .code
+        else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(error.code == .corrupted)
+        #expect(await scene.service.signOut().deletion == .deleted)
+    }
+}

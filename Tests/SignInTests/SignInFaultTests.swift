@@ -1,0 +1,213 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import RedactedLog
+import Secrets
+import Testing
+
+@testable import SignIn
+
+/// Everything that a server, a person or a store can do wrong during a sign-in.
+struct SignInFaultTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let fault: AuthorizationServerFault
+        let code: OAuthError.Code
+        var reachesTokenEndpoint = true
+        var serverError: ServerErrorCode?
+
+        var testDescription: String { "\(fault)" }
+    }
+
+    static let faults: [Fault] = [
+        Fault(fault: .wrongIssuer, code: .issuerMismatch, reachesTokenEndpoint: false),
+        Fault(fault: .missingIssuer, code: .issuerMismatch, reachesTokenEndpoint: false),
+        Fault(fault: .denied, code: .accessDenied, reachesTokenEndpoint: false),
+        Fault(fault: .metadataNamesAnotherIssuer, code: .issuerMismatch, reachesTokenEndpoint: false),
+        Fault(fault: .metadataWithoutS256, code: .invalidMetadata(.withoutS256), reachesTokenEndpoint: false),
+        Fault(
+            fault: .errorWithStatus200(.token), code: .exchangeFailed(statusCode: 200),
+            serverError: .badVerificationCode),
+        Fault(fault: .status(400, .token), code: .exchangeFailed(statusCode: 400), serverError: .invalidRequest),
+        Fault(fault: .status(500, .token), code: .exchangeFailed(statusCode: 500)),
+        Fault(fault: .truncatedJSON(.token), code: .invalidResponse(.notJSON)),
+        Fault(fault: .temporaryRedirect(.token), code: .exchangeFailed(statusCode: 307)),
+        Fault(fault: .hugeBody(byteCount: 4 << 20, .token), code: .invalidResponse(.tooLarge)),
+        Fault(fault: .unknownTokenType, code: .invalidResponse(.unknownTokenType)),
+        Fault(fault: .missingAccessToken, code: .invalidResponse(.missingAccessToken)),
+    ]
+
+    @Test(arguments: faults)
+    func `a fault of the server is a typed error, and leaves nothing`(fault: Fault) async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(fault.fault)
+        #expect(await scene.failure() == .oauth(OAuthError(fault.code, serverError: fault.serverError)))
+        #expect(try await scene.service.accounts() == [])
+        #expect(scene.store.saveCount == 0)
+        #expect((scene.requests[.token] ?? 0) == (fault.reachesTokenEndpoint ? 1 : 0))
+        #expect(scene.requests[.stray] == nil)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test(arguments: [AuthorizationServerFault.noAnswer(.token), .cutConnection(.token)])
+    func `a token answer that isn't whole is network trouble`(fault: AuthorizationServerFault) async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(fault)
+        guard case .oauth(let error)? = await scene.failure()?.code, case .networkError = error.code else {
+            Issue.record("no network error")
+            return
+        }
+        #expect(error.isTransient)
+        #expect(try await scene.service.accounts() == [])
+    }
+
+    @Test(arguments: [AuthorizationServerFault.wrongState, .missingState])
+    func `an answer with another state or none is refused, and no token request is sent`(
+        fault: AuthorizationServerFault
+    ) async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(fault)
+        // An agent that believes what it gets: the service doesn't.
+        await #expect(throws: SignInError.oauth(OAuthError(.stateMismatch))) {
+            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .standard)
+        }
+        #expect(scene.requests[.token] == nil)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `when nothing but answers with another state came, that is what is told`() async throws {
+        let receiver = try LoopbackReceiver.listen(at: .loopback(), log: .disabled)
+        _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
+        let seen = receiver.desk.hasSeenForeign
+        #expect(!seen, "nothing is expected yet")
+        let server = try ScriptedServer()
+        let pending = try server.begin(receiver.redirect)
+        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
+        await #expect(throws: UserAgentError.onlyForeignAnswers) {
+            _ = try await receiver.answer(until: .after(.zero))
+        }
+    }
+
+    @Test func `an answer with repeated parameters is none`() async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(.repeatedParameters)
+        await #expect(throws: SignInError.userAgent(.unavailable(.pageFailed))) {
+            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .standard)
+        }
+        #expect(scene.requests[.token] == nil)
+    }
+
+    @Test func `a person who refuses on the page denies access`() async throws {
+        let scene = try SignInScene(AuthorizationServerConfiguration(consent: .page))
+        #expect(await scene.failure(.refuse) == .oauth(OAuthError(.accessDenied)))
+        #expect(scene.requests[.token] == nil)
+    }
+
+    @Test func `a server that is gone is told`() async throws {
+        let scene = try SignInScene()
+        scene.server.stop()
+        guard case .oauth(let error)? = await scene.failure()?.code, case .networkError(let cause) = error.code else {
+            Issue.record("no network error")
+            return
+        }
+        #expect(cause.code == .cannotConnect)
+    }
+
+    @Test func `a store that is locked is told before anybody is asked`() async throws {
+        let scene = try SignInScene()
+        scene.store.refuseReads(true)
+        guard case .store(let error)? = await scene.failure()?.code else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(error.code == .locked)
+        #expect(scene.requests == [:])
+    }
+
+    // MARK: - After the exchange
+
+    @Test(arguments: [CredentialKind.session, .current])
+    func `a store that refuses gets the tokens revoked, the refresh token first`(kind: CredentialKind) async throws {
+        let scene = try SignInScene()
+        scene.store.refuseSaves(of: kind)
+        guard case .store(let error)? = await scene.failure()?.code else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(error.code == .cannotWrite)
+        #expect(error.platform == .errno(28))
+        #expect(scene.server.record.codesExchanged == 1)
+        #expect(scene.server.record.revocations == 1)
+        #expect(try await scene.service.accounts() == [])
+        #expect(try await scene.service.currentAccount() == nil)
+        #expect(try scene.findings() == [])
+    }
+
+    static let lookupFaults: [(AuthorizationServerFault, ResourceError.Code)] = [
+        (.status(500, .userInfo), .refused(statusCode: 500)), (.status(401, .userInfo), .unauthorized),
+        (.status(403, .userInfo), .forbidden), (.status(429, .userInfo), .rateLimited),
+        (.truncatedJSON(.userInfo), .invalidResponse),
+    ]
+
+    @Test(arguments: lookupFaults)
+    func `a server that can't say who signed in gets its tokens back`(
+        fault: AuthorizationServerFault, code: ResourceError.Code
+    ) async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(fault)
+        #expect(await scene.failure() == .resource(ResourceError(code)))
+        #expect(scene.server.record.revocations == 1)
+        #expect(try await scene.service.accounts() == [])
+    }
+
+    @Test func `cancelling while the account is looked up revokes the tokens`() async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(.slow(.seconds(20), .userInfo))
+        let task = Task { await scene.failure() }
+        while scene.requests[.userInfo] == nil { try await Task.sleep(for: .milliseconds(2)) }
+        task.cancel()
+        let error = await task.value
+        #expect(error != nil)
+        #expect(scene.server.record.revocations == 1)
+        #expect(try await scene.service.accounts() == [])
+    }
+
+    @Test func `the page says that the sign-in failed when it failed after the answer`() async throws {
+        let scene = try SignInScene()
+        scene.store.refuseSaves(of: .session)
+        let follower = PageKeeper()
+        _ = try? await scene.service.signIn(presenting: follower.agent, deadline: .standard)
+        let page = try await follower.lastPage()
+        #expect(page.contains("You are not signed in"))
+        #expect(page.contains("The disk is full"))
+    }
+}
+
+/// A browser that keeps the last page it was shown.
+private final class PageKeeper: Sendable {
+    private let pages = AsyncStream<String>.makeStream()
+
+    var agent: BrowserUserAgent {
+        BrowserUserAgent { [pages] link throws(UserAgentError) in
+            do {
+                var url = link
+                while true {
+                    let page = try await Fetched.get(url)
+                    guard let location = page.location else {
+                        pages.continuation.yield(page.text)
+                        return
+                    }
+                    url = location.hasPrefix("/") ? try HTTPURL(url).origin + location : location
+                }
+            } catch {
+                throw .unavailable(.pageFailed)
+            }
+        }
+    }
+
+    func lastPage() async throws -> String {
+        var iterator = pages.stream.makeAsyncIterator()
+        return try #require(await iterator.next())
+    }
+}

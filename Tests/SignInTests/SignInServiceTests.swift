@@ -1,0 +1,187 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import RedactedLog
+import Secrets
+import Testing
+
+@testable import SignIn
+
+struct SignInServiceTests {
+    @Test func `a sign-in keeps the session and makes its account the current one`() async throws {
+        let scene = try SignInScene(AuthorizationServerConfiguration(consent: .page))
+        let summary = try await scene.signIn()
+        #expect(summary.account == "octocat")
+        #expect(summary.subject == "octocat")
+        #expect(summary.scopes == ["read", "write"])
+        #expect(summary.isRenewable)
+        #expect(try await scene.service.currentAccount() == summary)
+        #expect(try await scene.service.accounts() == [summary])
+
+        let response = try await scene.service.send(
+            HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
+        #expect(response.status == 200)
+        let record = scene.server.record
+        #expect(record.matchingVerifiers == 1 && record.wrongVerifiers == 0 && record.lastRequestHadState)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `another service on the same store uses the session`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let token = try await scene.otherService().accessToken().testText
+        #expect(try await scene.token() == token)
+    }
+
+    @Test func `a name that was chosen is kept, without asking the server for another`() async throws {
+        let scene = try SignInScene()
+        #expect(try await scene.signIn(account: "work").account == "work")
+        #expect(scene.requests[.userInfo] == nil)
+    }
+
+    @Test func `several accounts stand side by side, and one is the current one`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn(account: "a")
+        try await scene.signIn(account: "b")
+        #expect(try await scene.service.accounts().map(\.account) == ["a", "b"])
+        #expect(try await scene.service.currentAccount()?.account == "b")
+        let (first, second) = (try await scene.token("a"), try await scene.token("b"))
+        #expect(first != second)
+        #expect(try await scene.token() == second)
+        try await scene.service.use("a")
+        #expect(try await scene.token() == first)
+        await #expect(throws: SignInError(.notSignedIn)) { try await scene.service.use("c") }
+
+        let report = await scene.service.signOut()
+        #expect(report == SignOutReport(account: "a", revocation: .revoked, deletion: .deleted))
+        #expect(try await scene.service.currentAccount() == nil)
+        #expect(try await scene.token() == second)
+    }
+
+    @Test func `without a current account and with several others nobody is guessed`() async throws {
+        let scene = try SignInScene()
+        for account in ["a", "b", "c"] { try await scene.signIn(account: account) }
+        await scene.service.signOut("c")
+        await #expect(throws: SignInError(.noCurrentAccount)) { _ = try await scene.token() }
+    }
+
+    @Test func `nobody signed in is told apart`() async throws {
+        let scene = try SignInScene()
+        await #expect(throws: SignInError(.notSignedIn)) { _ = try await scene.token() }
+        #expect(try await scene.service.currentAccount() == nil)
+        let report = await scene.service.signOut()
+        #expect(report == SignOutReport(account: nil, revocation: .notNeeded, deletion: .absent))
+    }
+
+    @Test func `two attempts share neither state nor verifier`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn(account: "a")
+        try await scene.signIn(account: "b")
+        var states: Set<String> = []
+        var verifiers: Set<String> = []
+        scene.server.withEachSecret { name, secret in
+            if name == "state" { states.insert(secret.testText) }
+            if name == "code_verifier" { verifiers.insert(secret.testText) }
+        }
+        #expect(states.count == 2 && verifiers.count == 2)
+        #expect(states.allSatisfy { $0.utf8.count == 43 })
+        #expect(verifiers.allSatisfy { $0.utf8.count == 86 })
+    }
+
+    @Test func `a new attempt cancels the old one, which says so`() async throws {
+        let scene = try SignInScene()
+        let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
+        let old = Task { () async -> SignInError? in
+            do throws(SignInError) {
+                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while await scene.service.attemptCount == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(try await scene.signIn().account == "octocat")
+        #expect(await old.value == SignInError(.superseded))
+    }
+
+    @Test func `a cancelled sign-in ends, and leaves nothing`() async throws {
+        let scene = try SignInScene()
+        let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
+        let task = Task { () async -> SignInError? in
+            do throws(SignInError) {
+                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while await scene.service.attemptCount == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(try await scene.service.accounts() == [])
+    }
+
+    @Test func `a fixed redirect address is used as it stands`() async throws {
+        let receiver = try LoopbackReceiver.listen(at: .loopback(), log: .disabled)
+        let fixed = receiver.redirect
+        await receiver.finish(.signedIn)
+        let scene = try SignInScene(
+            AuthorizationServerConfiguration(clients: [RegisteredClient("latchkey", redirectURIs: [fixed.text])]))
+        try await scene.service.signIn(presenting: scene.browser(), redirect: fixed, deadline: .standard)
+        #expect(scene.server.record.codesExchanged == 1)
+    }
+
+    @Test func `a server that names nobody needs a name, before anything is sent`() async throws {
+        let scene = try SignInScene { server in
+            let metadata = try ServerMetadata(
+                authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
+                tokenEndpoint: HTTPURL(server.tokenEndpoint))
+            return try Provider(
+                name: ProviderName("plain") ?? .gitHub, server: .endpoints(metadata), clientID: "latchkey",
+                scopes: ["x"],
+                account: .nowhere)
+        }
+        #expect(await scene.failure() == SignInError(.accountNameNeeded))
+        #expect(scene.requests == [:])
+        #expect(try await scene.signIn(account: "me").account == "me")
+        #expect(await scene.service.signOut().revocation == .unsupported)
+    }
+
+    @Test func `a session of another server is neither used nor sent to this one`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let elsewhere = try SignInScene()
+        let service = SignInService(provider: elsewhere.provider, store: scene.store, context: scene.context)
+        await #expect(throws: SignInError(.otherAuthority)) { _ = try await service.accessToken() }
+        let report = await service.signOut()
+        #expect(report.revocation == .failed(SignInError(.otherAuthority)))
+        #expect(report.deletion == .deleted)
+        #expect(elsewhere.requests == [:])
+    }
+
+    @Test(arguments: [ClientAuthentication.Method.secretBasic, .secretPost])
+    func `a client secret is taken from the store`(method: ClientAuthentication.Method) async throws {
+        let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")
+        let configuration = AuthorizationServerConfiguration(clients: [
+            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: secret.duplicate())
+        ])
+        let scene = try SignInScene(configuration) { server in
+            try .issuer(
+                Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey", scopes: ["read"],
+                proof: .secret(method))
+        }
+        #expect(await scene.failure() == SignInError(.clientSecretMissing))
+        #expect(scene.requests == [:])
+        let key = try CredentialKey(service: "latchkey:test", account: "latchkey", kind: .clientSecret)
+        try await scene.store.save(secret, for: key)
+        try await scene.signIn()
+        // A renewal must not have to try: some servers spend the refresh token on the first form, right or wrong.
+        let form = try await scene.service.sessions.load("octocat")?.basicForm
+        #expect(form == (method == .secretBasic ? .formEncoded : nil))
+        #expect(await scene.service.signOut().revocation == .revoked)
+        #expect(scene.server.record.clientAuthentication[.none] == nil)
+        let findings = try scene.findings()
+        #expect(findings == [])
+    }
+}

@@ -1,0 +1,31 @@
+import Credentials
+import OAuth
+import Testing
+
+@testable import SignIn
+
+/// Brings the first answer back without showing it to the gate.
+struct CarelessUserAgent: UserAgent {
+    func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+        Attempt(redirect: redirect.withPort(9))
+    }
+
+    private final class Attempt: UserAgentAttempt {
+        let redirect: RedirectURI
+
+        init(redirect: RedirectURI) { self.redirect = redirect }
+
+        func present(
+            _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
+        ) async throws(UserAgentError) -> RedirectAnswer {
+            do {
+                let location = try #require(try await Fetched.get(url.testText).location)
+                return try RedirectAnswer(pasted: Array(location.utf8).span, redirect: redirect)
+            } catch {
+                throw .unavailable(.pageFailed)
+            }
+        }
+
+        func finish(_ outcome: SignInOutcome) async {}
+    }
+}

@@ -1,0 +1,150 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import InMemory
+import OAuth
+import RedactedLog
+import RedactionAudit
+import Secrets
+import Synchronization
+
+@testable import SignIn
+
+/// A server, a store, a person with a browser, and a service between them.
+final class SignInScene: Sendable {
+    let server: LoopbackAuthorizationServer
+    let memory: InMemoryStore
+    let store: FaultyStore
+    let folder: TemporaryFolder
+    let clock = TestClock()
+    let audit = LeakAudit()
+    let provider: Provider
+    let context: SignInContext
+    let service: SignInService
+
+    init(
+        _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
+        provider make: (LoopbackAuthorizationServer) throws -> Provider = SignInScene.provider
+    ) throws {
+        server = try LoopbackAuthorizationServer(configuration)
+        memory = try InMemoryStore()
+        store = FaultyStore(memory)
+        folder = try TemporaryFolder()
+        provider = try make(server)
+        let log = Logger(
+            "latchkey.sign-in", minimumLevel: .trace, sink: audit.logSink(named: "log"))
+        context = SignInContext(
+            http: CurlHTTPClient(), leases: LeaseDirectory(path: folder.path + "/leases"),
+            now: { [clock] in clock.now }, log: log)
+        service = SignInService(provider: provider, store: store, context: context)
+    }
+
+    static func provider(_ server: LoopbackAuthorizationServer) throws -> Provider {
+        try .issuer(
+            Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+            scopes: ["read", "write"])
+    }
+
+    /// A browser with a person who presses a button.
+    func browser(_ decision: PageFollower.Decision = .consent) -> BrowserUserAgent {
+        let follower = PageFollower(http: CurlHTTPClient(), decision: decision)
+        return BrowserUserAgent(
+            opener: { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
+    }
+
+    /// A second service on the same store, as in another process.
+    func otherService() -> SignInService { SignInService(provider: provider, store: store, context: context) }
+
+    @discardableResult
+    func signIn(account: String? = nil, deadline: Deadline = .standard) async throws(SignInError) -> SessionSummary {
+        try await service.signIn(presenting: browser(), account: account, deadline: deadline)
+    }
+
+    /// The error of a sign-in, which must fail.
+    func failure(_ decision: PageFollower.Decision = .consent, deadline: Deadline = .standard) async -> SignInError? {
+        do throws(SignInError) {
+            try await service.signIn(presenting: browser(decision), deadline: deadline)
+            return nil
+        } catch {
+            audit.capture(error: error, as: "error")
+            return error
+        }
+    }
+
+    func token(_ account: String? = nil) async throws(SignInError) -> String {
+        try await service.accessToken(for: account).testText
+    }
+
+    /// How many places hold a secret of the run that shouldn't.
+    func findings() throws -> [String] {
+        try server.withEachSecret { (_, secret) throws(LeakAudit.CanaryTooShort) in
+            if secret.byteCount >= LeakAudit.minimumByteCount { try audit.plant(secret) }
+        }
+        audit.capture(LoopbackAuthorizationServer.prose, as: "nowhere")
+        return audit.report().findings.map(\.description)
+    }
+
+    var requests: [AuthorizationServerEndpoint: Int] { server.record.requests }
+}
+
+/// A clock that a test turns.
+final class TestClock: Sendable {
+    private let offset = Mutex<Int64>(0)
+
+    var now: UnixTime { UnixTime(seconds: UnixTime.now().seconds + offset.withLock { $0 }) }
+
+    func advance(seconds: Int64) { offset.withLock { $0 += seconds } }
+}
+
+/// A store that refuses what a test tells it to, in front of another.
+final class FaultyStore: CredentialStore {
+    private let base: InMemoryStore
+    private let refused = Mutex<[CredentialKind: Int]>([:])
+    private let saves = Mutex(0)
+    private let isLocked = Mutex(false)
+
+    init(_ base: InMemoryStore) { self.base = base }
+
+    /// Refuses the next saves of a kind.
+    func refuseSaves(of kind: CredentialKind, times: Int = .max) { refused.withLock { $0[kind] = times } }
+
+    /// Refuses all reads from now on, or no longer.
+    func refuseReads(_ refuse: Bool) { isLocked.withLock { $0 = refuse } }
+
+    var saveCount: Int { saves.withLock { $0 } }
+
+    var identity: StoreIdentity { base.identity }
+    var capabilities: StoreCapabilities { base.capabilities }
+
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion {
+        let isRefused = refused.withLock { refused in
+            guard let left = refused[key.kind], left > 0 else { return false }
+            refused[key.kind] = left - 1
+            return true
+        }
+        if isRefused { throw StoreError(.cannotWrite, "the disk is full", platform: .errno(28)) }
+        saves.withLock { $0 += 1 }
+        return try await base.save(secret, for: key, options: options, deadline: deadline)
+    }
+
+    func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        if isLocked.withLock({ $0 }) { throw StoreError(.locked, "the store is locked") }
+        return try await base.read(key, as: purpose, deadline: deadline)
+    }
+
+    func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool {
+        try await base.delete(key, condition: condition, deadline: deadline)
+    }
+
+    func page(
+        service: String?, after cursor: ListingCursor?, deadline: Deadline
+    ) async throws(StoreError) -> ListingPage {
+        try await base.page(service: service, after: cursor, deadline: deadline)
+    }
+}

@@ -1,0 +1,132 @@
+import Credentials
+import Secrets
+import Testing
+
+@testable import Vault
+
+/// Bytes that nobody vouches for: a value or a refusal, never a trap.
+@Suite struct DecoderTests {
+    private static let rounds = runsLong ? 2_000_000 : 20_000
+
+    /// Random bytes, or something sound with a few bytes changed, cut or doubled.
+    private func mutant(of sound: [UInt8], _ generator: inout SystemRandomNumberGenerator) -> [UInt8] {
+        var bytes = sound
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0:
+            let count = Int.random(in: 0...300, using: &generator)
+            return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        case 1: bytes.removeLast(Int.random(in: 0...bytes.count, using: &generator))
+        case 2: bytes += bytes.prefix(Int.random(in: 0...bytes.count, using: &generator))
+        default: break
+        }
+        for _ in 0..<Int.random(in: 0...4, using: &generator) where !bytes.isEmpty {
+            let interesting: [UInt8] = [0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF, UInt8.random(in: 0...255, using: &generator)]
+            bytes[Int.random(in: bytes.indices, using: &generator)] = interesting.randomElement(using: &generator)!
+        }
+        return bytes
+    }
+
+    private static func sample() throws -> ItemMetadata {
+        ItemMetadata(
+            key: key("ada"), label: "label", created: UnixTime(seconds: 5), modified: UnixTime(seconds: 6),
+            version: CredentialVersion(bytes: (0..<16).map { UInt8($0) }), contentType: .text, secretByteCount: 7)
+    }
+
+    @Test func `metadata is decoded as it was encoded, and only so`() throws {
+        let bytes = try Self.sample().encode()
+        #expect(bytes.count == 256)
+        let decoded = try #require(ItemMetadata.decode(bytes))
+        #expect(decoded.encode() == bytes)
+        var generator = SystemRandomNumberGenerator()
+        var accepted = 0
+        var differing = 0
+        for _ in 0..<Self.rounds {
+            let mutant = mutant(of: bytes, &generator)
+            guard let decoded = ItemMetadata.decode(mutant) else { continue }
+            accepted += 1
+            if decoded.encode() != mutant { differing += 1 }
+        }
+        // What is accepted has one encoding: nothing hides in it.
+        #expect(differing == 0)
+        #expect(accepted < Self.rounds)
+    }
+
+    @Test func `slots are decoded or refused`() throws {
+        let folder = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+        let slot = try KeySlot.make(
+            passphrase("p"), name: .passphrase, cost: .cheap, created: UnixTime(seconds: 1), root: folder)
+        let sound = slot.encode()
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<Self.rounds {
+            let record = NamedRecord(name: sound.name, content: mutant(of: sound.content, &generator))
+            do throws(StoreError) {
+                guard let decoded = try KeySlot.decode(record) else { continue }
+                if decoded.encode() != record { Issue.record("a slot was read as another one") }
+                if let cost = decoded.cost, cost.passes > 16 || cost.memoryByteCount > 1 << 30 {
+                    Issue.record("a slot may ask for too much")
+                }
+            } catch {
+                if error.code != .corrupted { Issue.record("\(error)") }
+            }
+        }
+    }
+
+    @Test func `sealed bytes that were changed don't open`() throws {
+        let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+        let manifest = try Manifest(recordsDigest: [UInt8](repeating: 1, count: 32)).seal(root)
+        let keys = DataKeys(try Sealing.randomKey(as: DataKey.self), number: 1, vault: root.vault)
+        let record = try DataKeyRecord.seal([keys], root: root)
+        #expect(try Manifest.open(manifest, root: root).generation == 1)
+        #expect(try DataKeyRecord.open(record, root: root).map(\.number) == [1])
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<Self.rounds / 10 {
+            for sound in [manifest, record] {
+                let mutant = mutant(of: sound, &generator)
+                if mutant == sound { continue }
+                if (try? Manifest.open(mutant, root: root)) != nil
+                    || (try? DataKeyRecord.open(mutant, root: root)) != nil
+                {
+                    Issue.record("changed bytes opened")
+                }
+            }
+        }
+    }
+
+    @Test func `what is sealed for one use, item or vault opens for no other`() throws {
+        let vaults = [try VaultID.random(), try VaultID.random()]
+        let root = try Sealing.randomKey(as: RootKey.self)
+        let first = RootKeys(root.duplicate(), vault: vaults[0])
+        let second = RootKeys(root.duplicate(), vault: vaults[1])
+        let manifest = try Manifest(recordsDigest: [UInt8](repeating: 1, count: 32)).seal(first)
+        #expect((try? Manifest.open(manifest, root: second)) == nil)
+        let data = try Sealing.randomKey(as: DataKey.self)
+        let keys = DataKeys(data.duplicate(), number: 1, vault: vaults[0])
+        let others = DataKeys(data.duplicate(), number: 1, vault: vaults[1])
+        let (here, there) = (keys.lookup(of: key("ada")), keys.lookup(of: key("bob")))
+        #expect(here != there)
+        #expect(here != others.lookup(of: key("ada")))
+        #expect(here != keys.lookup(of: key("ada", kind: .session)))
+        let sealed = try keys.seal(try Self.sample(), at: here)
+        #expect(keys.openMetadata(sealed.span, at: here) != nil)
+        #expect(keys.openMetadata(sealed.span, at: there) == nil)
+        #expect(others.openMetadata(sealed.span, at: here) == nil)
+    }
+
+    @Test func `the set hash comes back when what was added is taken out, in any order`() {
+        var generator = SystemRandomNumberGenerator()
+        let digests = (0..<50).map { _ in (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) } }
+        var hash = SetHash()
+        for digest in digests { hash.add(digest) }
+        var other = SetHash()
+        for digest in digests.shuffled() { other.add(digest) }
+        #expect(hash == other)
+        for digest in digests.shuffled() { hash.subtract(digest) }
+        #expect(hash == SetHash())
+        // Over all limbs: 0 − 1 is the largest number, and adding 1 comes back to 0.
+        let one = [1] + [UInt8](repeating: 0, count: 31)
+        hash.subtract(one)
+        #expect(hash.limbs == [.max, .max, .max, .max])
+        hash.add(one)
+        #expect(hash == SetHash())
+    }
+}

@@ -1,0 +1,88 @@
+import Credentials
+import Foundation
+import Secrets
+
+@testable import Vault
+
+/// Writes the golden vaults; see GoldenTests.
+enum GoldenRecorder {
+    private static func date(_ seconds: Int64) -> @Sendable () -> UnixTime { { UnixTime(seconds: seconds) } }
+
+    static func record() async throws {
+        let target = GoldenTests.folder
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let store = try await VaultStore.create(
+            at: folder.vault, unlockedBy: .keyFile(folder.keyFile), now: date(1_700_000_000))
+        try await store.addSlot(passphrase("Grüße, vault"), name: KeySlotName("spoken")!, cost: .cheap)
+        try await store.save(secret("first version"), for: key("ada"))
+        try await store.save(secret("hunter2"), for: key("ada"), options: SaveOptions(contentType: .text))
+        let all = (0...255).map { UInt8($0) }
+        try await store.save(
+            Secret<PrivateKey>(copying: all.span), for: key("bob", service: "naïve.example", kind: .privateKey),
+            options: SaveOptions(label: "Bob’s key"))
+        try await store.save(secret(""), for: key("empty", kind: .current))
+        let long = [UInt8](repeating: 0x5A, count: 6_000)
+        try await store.save(Secret<Session>(copying: long.span), for: key("long", kind: .session))
+        try await store.save(secret("gone"), for: key("gone"))
+        try await store.delete(key("gone"))
+
+        var cases: [GoldenTests.Case] = []
+        let reader = GoldenTests()
+        var items: [GoldenTests.Case.Item] = []
+        for entry in try await store.list().all() { items.append(try await reader.item(entry.key, store)) }
+        let generation = try await store.verify().generation
+        func write(_ name: String, _ bytes: [UInt8], _ outcome: String, _ sources: [String]) throws {
+            try Data(bytes).write(to: target.appendingPathComponent(name))
+            for source in sources {
+                let opens = outcome == "opens"
+                cases.append(
+                    GoldenTests.Case(
+                        name: name, source: source, outcome: outcome, generation: opens ? generation : nil,
+                        items: opens ? items : nil))
+            }
+        }
+        let both = ["key-file", "passphrase-file"]
+        try Data(try folder.contents(folder.keyFile)).write(to: target.appendingPathComponent("golden.key-file"))
+        try Data("Grüße, vault".utf8).write(to: target.appendingPathComponent("golden.passphrase-file"))
+        let sound = try folder.contents()
+        try write("sound.vault", sound, "opens", both)
+        try write("cut.vault", Array(sound.dropLast(4096)), "store.corrupted", both)
+        var flipped = sound
+        flipped[4096 + 2000] ^= 0x10
+        try write("flipped.vault", flipped, "store.corrupted", both)
+
+        // What someone makes who keeps the checksums right but has no key.
+        func tampered(
+            _ name: String, _ outcome: String, _ body: @escaping @Sendable (SQLiteSession) throws(StoreError) -> Void
+        ) throws {
+            try folder.replace(with: sound)
+            let table = try SQLiteRowTable(path: folder.vault)
+            try table.write(Patience(.standard)) { (rows) throws(StoreError) in try body(rows) }
+            try write(name, try folder.contents(), outcome, both)
+        }
+        try tampered("newer.vault", "store.unsupported") { (rows) throws(StoreError) in
+            try rows.put(record: "vault", [2] + [UInt8](repeating: 0, count: 16))
+        }
+        try tampered("swapped.vault", "store.corrupted") { (rows) throws(StoreError) in
+            let items = try rows.items(after: nil, limit: 2)
+            try rows.put(items[0].lookup, metadata: items[1].metadata, secret: [0])
+        }
+        try tampered("stranger.vault", "store.corrupted") { (rows) throws(StoreError) in
+            try rows.put(record: "slot/" + String(repeating: "0", count: 32), [9, 9])
+        }
+        for (name, passes) in [("hostile.vault", UInt8(17)), ("free.vault", 0)] {
+            try tampered(name, "store.corrupted") { (rows) throws(StoreError) in
+                for record in try rows.records() where record.name.hasPrefix("slot/") && record.content[1] == 1 {
+                    var content = record.content
+                    content[18] = passes
+                    try rows.put(record: record.name, content)
+                }
+            }
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(cases).write(to: target.appendingPathComponent("cases.json"))
+    }
+}

@@ -1,0 +1,121 @@
+import Credentials
+import Foundation
+import Secrets
+import TestServices
+import Testing
+
+@testable import Vault
+
+/// Vaults that were written once and are never written again: what is in Fixtures must be read for ever.
+///
+/// `LATCHKEY_RECORD=1` writes them anew, and fails the run that does so.
+@Suite struct GoldenTests {
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Fixtures")
+
+    /// A vault, what opens it, and what must come of it.
+    struct Case: Codable, Sendable, CustomTestStringConvertible {
+        struct Item: Codable, Sendable, Equatable {
+            let service, account, kind, label, secret: String
+            let created, modified: Int64
+            let text: Bool
+        }
+        let name: String
+        /// `key-file` or `passphrase-file`.
+        let source: String
+        /// `opens`, or the code of the error that opening or reading throws.
+        let outcome: String
+        let generation: UInt64?
+        let items: [Item]?
+
+        var testDescription: String { "\(name) by \(source)" }
+    }
+
+    static let cases: [Case] = {
+        guard let data = try? Data(contentsOf: folder.appendingPathComponent("cases.json")),
+            let cases = try? JSONDecoder().decode([Case].self, from: data)
+        else { return [] }
+        return cases
+    }()
+
+    /// Copies a case to a private folder, as git keeps no modes.
+    private func copy(_ golden: Case) throws -> VaultFolder {
+        let folder = try VaultFolder()
+        for (name, target) in [(golden.name, folder.vault), ("golden." + golden.source, folder.keyFile)] {
+            try folder.replace(
+                target, with: [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent(name))))
+        }
+        return folder
+    }
+
+    @Test func `there are golden vaults, opened and refused`() async throws {
+        if ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] == "1" {
+            try await GoldenRecorder.record()
+            Issue.record("recorded \(Self.folder.path): run again without LATCHKEY_RECORD")
+        }
+        #expect(Self.cases.filter { $0.outcome == "opens" }.count >= 2)
+        #expect(Self.cases.filter { $0.outcome != "opens" }.count >= 5)
+    }
+
+    @Test(arguments: cases) func `a golden vault comes out as declared`(_ golden: Case) async throws {
+        let folder = try copy(golden)
+        let before = try folder.contents()
+        do throws(StoreError) {
+            let source: VaultKeySource =
+                golden.source == "key-file"
+                ? .keyFile(folder.keyFile) : passphrase(String(decoding: read(folder.keyFile), as: UTF8.self))
+            let store = try await VaultStore.open(at: folder.vault, unlockedBy: source)
+            var items: [Case.Item] = []
+            for entry in try await store.list().all() {
+                items.append(try await item(entry.key, store))
+            }
+            #expect(golden.outcome == "opens")
+            #expect(items.sorted { $0.account < $1.account } == golden.items?.sorted { $0.account < $1.account })
+            let report = try await store.verify()
+            #expect(report.problems == [])
+            #expect(report.generation == golden.generation)
+        } catch {
+            #expect("\(error.code.name)" == golden.outcome)
+        }
+        #expect(try folder.contents() == before)
+    }
+
+    @Test(arguments: cases) func `a reader in Python by the format's document alone agrees`(_ golden: Case) async throws
+    {
+        struct Answer: Decodable {
+            let generation: UInt64
+            let items: [Case.Item]
+        }
+        let folder = try copy(golden)
+        let script = Self.folder.deletingLastPathComponent().appendingPathComponent("read_vault.py").path
+        // Debian's own Python is the one that has python3-nacl.
+        let run = try await Program("/usr/bin/python3").run([script, folder.vault, golden.source, folder.keyFile])
+        guard golden.outcome == "opens" else {
+            #expect(run.status == 1)
+            #expect(run.errorText.hasPrefix("read_vault: "), "\(run.errorText)")
+            return
+        }
+        try #require(run.status == 0, "\(run.errorText)")
+        let answer = try JSONDecoder().decode(Answer.self, from: Data(run.output))
+        #expect(answer.generation == golden.generation)
+        #expect(
+            answer.items.sorted { $0.account < $1.account } == golden.items?.sorted { $0.account < $1.account })
+    }
+
+    private func read(_ path: String) -> [UInt8] {
+        (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) } ?? []
+    }
+
+    func item(_ key: CredentialKey, _ store: VaultStore) async throws(StoreError) -> Case.Item {
+        guard let record = try await store.read(key, as: Password.self) else { throw .timedOut }
+        let metadata = record.metadata
+        let isText = record.contentType == .text
+        let digits = record.secret.withExposedBytes { bytes in
+            var copy: [UInt8] = []
+            for index in bytes.indices { copy.append(bytes[index]) }
+            return Hexadecimal.encode(copy)
+        }
+        return Case.Item(
+            service: key.service, account: key.account, kind: key.kind.name, label: metadata.label, secret: digits,
+            created: metadata.created.seconds, modified: metadata.modified.seconds, text: isText)
+    }
+}

@@ -1,0 +1,150 @@
+"""Reads a Latchkey vault by nothing but Docs/Formats/vault-v1.md: PyNaCl, hashlib and sqlite3.
+
+    read_vault.py VAULT key-file PATH | passphrase-file PATH
+
+Prints the generation and the items as JSON, secrets in hexadecimal. Exits with 1 and a line on anything wrong."""
+import hashlib
+import json
+import sqlite3
+import struct
+import sys
+import nacl.bindings as sodium
+import nacl.exceptions
+import nacl.pwhash.argon2id
+
+PAGE = 4096
+
+class Damaged(Exception):
+    pass
+
+def check(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+def blake(key, message, size=32):
+    return hashlib.blake2b(message, key=key, digest_size=size).digest()
+
+def unseal(key, data, sealed):
+    check(len(sealed) >= 40, "sealed bytes are too short")
+    try:
+        return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(sealed[24:], data, sealed[:24], key)
+    except nacl.exceptions.CryptoError:
+        raise Damaged("sealed bytes don't open")
+
+def bucket(n):
+    if n <= 256:
+        return 256
+    e = n.bit_length() - 1
+    if n <= 16384:
+        return n if n == 1 << e else 1 << (e + 1)
+    unit = 1 << (e - e.bit_length())
+    return (n + unit - 1) // unit * unit
+
+class Fields:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        check(self.at + count <= len(self.data), "a field is cut off")
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def number(self, form):
+        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))[0]
+
+    def text(self, form):
+        return self.take(self.number(form)).decode()
+
+    def padding(self):
+        check(not any(self.data[self.at:]), "padding is not zero")
+
+def check_pages(path):
+    data = open(path, "rb").read()
+    check(data and len(data) % PAGE == 0, "the file has a wrong length")
+    for n in range(1, len(data) // PAGE + 1):
+        page = data[(n - 1) * PAGE:n * PAGE]
+        if n != (1 << 30) // PAGE + 1:
+            seal = blake(b"latchkey-pg1" + struct.pack("<I", n), page[:-16], 16)
+            check(seal == page[-16:], f"page {n} is damaged")
+
+def root_key(records, vault, source, given):
+    for name, slot in records:
+        if not name.startswith("slot/") or slot[0] != 1:
+            continue
+        head, fields = slot[:46], Fields(slot[18:46])
+        kind, passes, memory, salt = slot[1], fields.number("I"), fields.number("Q"), fields.take(16)
+        check(name == "slot/" + slot[2:18].hex(), "a slot is misnamed")
+        if (kind, source) == (1, "passphrase-file"):
+            check(1 <= passes <= 16 and 8192 <= memory <= 1 << 30 and memory % 1024 == 0, "hostile costs")
+            wrapping = nacl.pwhash.argon2id.kdf(32, given, salt, opslimit=passes, memlimit=memory)
+        elif (kind, source) == (2, "key-file"):
+            wrapping = blake(given, b"latchkey vault v1 key file" + vault + salt)
+        else:
+            continue
+        try:
+            return unseal(subkey(wrapping, b"wrap", vault), b"slot wrap" + vault + head, slot[46:118])
+        except Damaged:
+            continue
+    raise Damaged("no slot opens")
+
+def subkey(key, use, vault):
+    return blake(key, b"latchkey vault v1 " + use + vault)
+
+def read(path, source, given):
+    check_pages(path)
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    check(database.execute("PRAGMA application_id").fetchone()[0] == 0x4C4B5631, "this is no vault")
+    records = database.execute("SELECT name, content FROM records ORDER BY name").fetchall()
+    content = dict(records)
+    check(content["vault"][0] == 1, "the format is another one")
+    vault = content["vault"][1:17]
+    root = root_key(records, vault, source, given)
+
+    manifest = Fields(unseal(subkey(root, b"manifest", vault), b"manifest" + vault, content["manifest"]))
+    check(manifest.number("B") == 1, "the manifest's layout is another one")
+    generation, count, total, digest = manifest.number("Q"), manifest.number("Q"), manifest.take(32), manifest.take(32)
+    hashing = subkey(root, b"digest", vault)
+    listed = b"".join(
+        struct.pack("<H", len(name.encode())) + name.encode() + struct.pack("<I", len(data)) + data
+        for name, data in records if name != "manifest")
+    check(blake(hashing, listed) == digest, "the records are not those of the manifest")
+
+    keys = Fields(unseal(subkey(root, b"data keys", vault), b"keys" + vault, content["keys"]))
+    check(keys.number("B") == 1, "the keys' layout is another one")
+    data_keys = [(keys.number("I"), keys.take(32))[1] for _ in range(keys.number("B"))]
+
+    items, found = [], 0
+    for lookup, sealed, sealed_secret in database.execute("SELECT lookup, metadata, secret FROM items ORDER BY lookup"):
+        found += int.from_bytes(blake(hashing, lookup + sealed), "little")
+        for key in data_keys:
+            try:
+                data = unseal(subkey(key, b"metadata", vault), b"m" + vault + lookup, sealed)
+                break
+            except Damaged:
+                continue
+        else:
+            raise Damaged("an item doesn't open")
+        f = Fields(data)
+        check(f.number("B") == 1, "an item's layout is another one")
+        version, created, modified, kind_of_content = f.take(16), f.number("q"), f.number("q"), f.number("B")
+        length, kind, service, account, label = f.number("I"), f.text("B"), f.text("H"), f.text("H"), f.text("H")
+        check(bucket(f.at) == len(data), "an item is in a wrong bucket")
+        f.padding()
+        name = b"".join([bytes([len(kind)]), kind.encode()] + [
+            struct.pack("<H", len(part.encode())) + part.encode() for part in (service, account)])
+        check(blake(subkey(key, b"look-up", vault), name) == lookup, "an item is in a wrong place")
+        secret = unseal(subkey(key, b"secret", vault), b"s" + vault + lookup + version, sealed_secret)
+        check(len(secret) == bucket(length) and not any(secret[length:]), "a secret is padded wrongly")
+        items.append({
+            "service": service, "account": account, "kind": kind, "label": label, "created": created,
+            "modified": modified, "text": kind_of_content == 1, "secret": secret[:length].hex()})
+    check(len(items) == count, "the number of items is not the manifest's")
+    check((found % (1 << 256)).to_bytes(32, "little") == total, "the items are not those of the manifest")
+    return {"generation": generation, "items": items}
+
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(read(sys.argv[1], sys.argv[2], open(sys.argv[3], "rb").read())))
+    except (Damaged, KeyError, sqlite3.DatabaseError) as problem:
+        sys.exit(f"read_vault: {problem}")

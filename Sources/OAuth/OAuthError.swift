@@ -66,7 +66,11 @@ public struct OAuthError: RedactedError, Hashable {
     /// Whether trying again later may help: nothing was refused.
     public var isTransient: Bool {
         switch code {
-        case .networkError(let error): error.code != .certificateRefused && error.code != .notConfidential
+        case .networkError(let error):
+            switch error.code {
+            case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .timedOut, .other: true
+            default: false
+            }
         case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
             status >= 500 || status == 429
         default: serverError == .temporarilyUnavailable || serverError == .serverError

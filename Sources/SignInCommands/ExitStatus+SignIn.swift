@@ -9,6 +9,7 @@ extension SignInError: CommandError {
         switch code {
         case .userAgent(let error): error.exitStatus
         case .oauth(let error): error.exitStatus
+        case .resource(let error): error.exitStatus
         case .store(let error): error.exitStatus
         case .notSignedIn: .notFound
         case .noCurrentAccount, .accountNameNeeded: .usage
@@ -16,6 +17,18 @@ extension SignInError: CommandError {
         case .accountUnknown, .accountMismatch: .protocolError
         case .clientSecretMissing, .otherAuthority: .configuration
         case .superseded, .cancelled: .interrupted
+        }
+    }
+}
+
+extension ResourceError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .unauthorized, .forbidden: .refused
+        case .rateLimited: .tryAgain
+        case .refused(let status): status >= 500 ? .unavailable : .refused
+        case .invalidResponse: .protocolError
+        case .networkError(let error): error.exitStatus
         }
     }
 }
@@ -28,6 +41,18 @@ extension UserAgentError: CommandError {
         case .timedOut: .tryAgain
         case .onlyForeignAnswers: .protocolError
         case .cancelled: .interrupted
+        }
+    }
+}
+
+extension ResourceError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch code {
+        case .unauthorized, .forbidden: .refused
+        case .rateLimited: .tryAgain
+        case .refused(let status): status >= 500 ? .unavailable : .protocolError
+        case .invalidResponse: .protocolError
+        case .networkError(let error): error.exitStatus
         }
     }
 }

@@ -1,18 +1,22 @@
 import Foundation
 import RedactionAudit
 import Secrets
+import TestServices
 import Testing
 
 /// The secrets of a sign-in that a test could get hold of, searched for in all that was said.
 struct Canaries {
     private let audit = LeakAudit()
 
-    /// - Parameter tokens: access and refresh tokens.
-    init(record: Person.Record, tokens: [[UInt8]]) throws {
+    /// - Parameters:
+    ///   - tokens: access and refresh tokens.
+    ///   - pasted: whether the person was shown the authorization URL, and the nonce in it, to open it elsewhere.
+    init(record: Person.Record, tokens: [[UInt8]], pasted: Bool = false) throws {
         for token in tokens { try plant(token, as: AccessToken.self) }
-        for state in Set([record.asked("state"), record.answered("state"), record.asked("nonce")]) {
+        for state in Set([record.asked("state"), record.answered("state")]) {
             try plant(state.map { Array($0.utf8) }, as: State.self)
         }
+        if !pasted { try plant(record.asked("nonce").map { Array($0.utf8) }, as: Nonce.self) }
         try plant(record.answered("code").map { Array($0.utf8) }, as: AuthorizationCode.self)
     }
 
@@ -22,6 +26,25 @@ struct Canaries {
     }
 
     /// - Parameter shown: what the terminal showed to a person who pastes: the authorization URL, in which `state` is.
+    /// Adds what a session in the store holds, as another program reads it from the keyring.
+    func add(session: [UInt8]) throws {
+        let members = try JSONSerialization.jsonObject(with: Data(session)) as? [String: Any]
+        try plant((members?["access_token"] as? String).map { Array($0.utf8) }, as: AccessToken.self)
+        let refresh = try #require(members?["refresh_token"] as? String)
+        try plant(Array(refresh.utf8), as: RefreshToken.self)
+    }
+
+    func add(clientSecret: String) throws { try plant(Array(clientSecret.utf8), as: ClientSecret.self) }
+
+    /// Searches the files that a session leaves: configuration, vault or keyring, state, leases.
+    func expectNone(inFilesOf directory: TestDirectory, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for folder in ["home", "config", "data", "state", "cache", "run", "tmp"] {
+            try audit.capture(folder: directory / folder)
+        }
+        let report = audit.report()
+        #expect(report.findings.isEmpty, "\(report.findings)", sourceLocation: sourceLocation)
+    }
+
     func expectNone(
         in transcript: [UInt8], shown: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -64,6 +64,13 @@ final class CommandLineSession: Sendable {
         return run
     }
 
+    /// The session of an account as it lies in the store, read by another program; `nil` where no other can.
+    func storedSession(of provider: String, account: String) async throws -> [UInt8]? {
+        guard let desktop else { return nil }
+        let attributes = ["service", "latchkey:" + provider, "username", account, "latchkey:kind", "session"]
+        return try await desktop.secretTool(["lookup"] + attributes).successful("secret-tool lookup").output
+    }
+
     /// All output and logs of the session so far.
     var transcript: [UInt8] { said.withLock { $0 } }
 }

@@ -27,23 +27,31 @@ struct Person {
     /// The value of `BROWSER`.
     var browser: String { folder + "/browser" }
 
-    init(in directory: TestDirectory, answer: Answer = .consent) throws {
+    /// - Parameter authority: the PEM file that the browser trusts beside the system's.
+    init(in directory: TestDirectory, answer: Answer = .consent, authority: String? = nil) throws {
         folder = try directory.makeFolder("person")
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "Fixtures/browser")
         try directory.write("person/browser", [UInt8](Data(contentsOf: fixture)), mode: 0o700)
-        let login = ["username": Glewlwyd.user, "password": Glewlwyd.userPassword]
-        try directory.write("person/person.json", [UInt8](JSONSerialization.data(withJSONObject: login)))
-        try directory.write("person/answer", answer.rawValue)
+        let person: [String: Any] = [
+            "username": Glewlwyd.user, "password": Glewlwyd.userPassword, "answer": answer.rawValue,
+            "authority": authority ?? NSNull(),
+        ]
+        try directory.write("person/person.json", [UInt8](JSONSerialization.data(withJSONObject: person)))
     }
 
     /// What the person does with an authorization URL that is shown rather than opened.
     func open(_ url: String) async throws -> Record {
         try await Program(browser).run([url], environment: ["PATH": Program.searchPath]).successful("the browser")
-        return try record()
+        return try await record()
     }
 
-    func record() throws -> Record {
+    /// What passed through the browser, which may still be looking at its last page.
+    func record() async throws -> Record {
+        let limit = ContinuousClock.now + .seconds(20)
+        while !FileManager.default.fileExists(atPath: folder + "/record.json"), ContinuousClock.now < limit {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(Record.self, from: Data(contentsOf: URL(fileURLWithPath: folder + "/record.json")))

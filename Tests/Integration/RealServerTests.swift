@@ -13,20 +13,40 @@ struct RealServerTests {
 
         init(
             _ store: StoreUnderTest, issuer: Glewlwyd.Issuer = .hour, briefTokenSeconds: Int = 3,
-            answer: Person.Answer = .consent
+            answer: Person.Answer = .consent, client: String = Glewlwyd.nativeClient, tls: Bool = false
         ) async throws {
             let redirect = "http://127.0.0.1:\(try LoopbackPort.free())/callback"
-            server = try await Glewlwyd(redirectURIs: [redirect], briefTokenSeconds: briefTokenSeconds)
-            self.issuer = server.issuer(issuer)
+            let server = try await Glewlwyd(
+                redirectURIs: [redirect], briefTokenSeconds: briefTokenSeconds, tls: tls)
+            let authority = server.certificateAuthority?.certificate
             var person: Person?
             terminal = try await CommandLineSession(store) { directory in
-                person = try Person(in: directory, answer: answer)
+                person = try Person(in: directory, answer: answer, authority: authority)
                 return ["BROWSER": person?.browser ?? ""]
             }
             self.person = try #require(person)
+            self.server = server
+            self.issuer = server.issuer(issuer)
+            let isConfidential = client == Glewlwyd.confidentialClient
             try await terminal.run(
-                ["provider", "add", "work", "--issuer", self.issuer, "--client-id", Glewlwyd.nativeClient]
-                    + ["--scope", "openid", "--scope", "offline_access", "--redirect", redirect])
+                ["provider", "add", "work", "--issuer", self.issuer, "--client-id", client]
+                    + ["--scope", "openid", "--scope", "offline_access", "--redirect", redirect]
+                    + (isConfidential ? ["--client-secret-stdin"] : []) + (authority.map { ["--ca-file", $0] } ?? []),
+                input: isConfidential ? Glewlwyd.confidentialSecret : "")
+        }
+
+        func userinfo() async throws -> String {
+            try await terminal.run(["request", "work", "GET", issuer + "/userinfo"]).outputText
+        }
+
+        /// The account that `latchkey accounts` shows, when there is one.
+        func onlyAccount() async throws -> String {
+            let json = try await terminal.run(["accounts", "--json"]).output
+            let rows = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [[String: Any]])
+            try #require(rows.count == 1)
+            #expect(rows[0]["provider"] as? String == "work")
+            #expect(rows[0]["current"] as? Bool == true)
+            return try #require(rows[0]["account"] as? String)
         }
 
         func token() async throws -> [UInt8] {
@@ -41,26 +61,31 @@ struct RealServerTests {
         let terminal = setting.terminal
         try await terminal.run(["sign-in", "work"])
 
-        let record = try setting.person.record()
+        let record = try await setting.person.record()
         #expect(record.startedWith.contains("/go/"), "the browser is started without the state on its command line")
         #expect(record.asked("code_challenge_method") == "S256")
         #expect(record.asked("nonce") != nil)
         #expect(record.pageStatus == 200)
 
-        let answer = try await terminal.run(["request", "work", "GET", setting.issuer + "/userinfo"])
-        #expect(answer.outputText.contains("Alice Example"))
-        let accounts = try await terminal.run(["accounts", "--json"])
-        #expect(accounts.outputText.contains("work"))
-
+        #expect(try await setting.userinfo().contains("Alice Example"))
+        let account = try await setting.onlyAccount()
         let token = try await setting.token()
         #expect(token.count > 100)
         #expect(try setting.server.accessTokensIssued(.hour) == 1, "a token that is still good is not renewed")
 
+        let canaries = try Canaries(record: record, tokens: [token])
+        let listing = try await terminal.run(["list", "latchkey:work", "--json"]).outputText
+        #expect(listing.contains(account))
+        if let session = try await terminal.storedSession(of: "work", account: account) {
+            try canaries.add(session: session)
+        }
+        try canaries.expectNone(inFilesOf: terminal.directory)
+
         try await terminal.run(["sign-out", "work"])
         #expect(try setting.server.refreshTokensRevoked(.hour) == 1)
         try await terminal.run(["token", "work"], expecting: 1)
-
-        try Canaries(record: record, tokens: [token]).expectNone(in: terminal.transcript)
+        #expect(try await !terminal.run(["list", "--json"]).outputText.contains(account))
+        try canaries.expectNone(in: terminal.transcript)
     }
 
     @Test(arguments: StoreUnderTest.allCases)
@@ -70,12 +95,11 @@ struct RealServerTests {
         let first = try await setting.token()
         // The server gave it three seconds.
         try await Task.sleep(for: .seconds(4))
-        let userinfo = ["request", "work", "GET", setting.issuer + "/userinfo"]
-        #expect(try await setting.terminal.run(userinfo).outputText.contains("Alice Example"))
+        #expect(try await setting.userinfo().contains("Alice Example"))
         let second = try await setting.token()
         #expect(first != second)
         #expect(try setting.server.accessTokensIssued(.brief) >= 2)
-        try Canaries(record: setting.person.record(), tokens: [first, second])
+        try await Canaries(record: setting.person.record(), tokens: [first, second])
             .expectNone(in: setting.terminal.transcript)
     }
 
@@ -85,7 +109,7 @@ struct RealServerTests {
         try await setting.terminal.run(["sign-in", "work"], expecting: 77)
         try await setting.terminal.run(["token", "work"], expecting: 1)
         #expect(try setting.server.accessTokensIssued(.hour) == 0)
-        try Canaries(record: setting.person.record(), tokens: []).expectNone(in: setting.terminal.transcript)
+        try await Canaries(record: setting.person.record(), tokens: []).expectNone(in: setting.terminal.transcript)
     }
 
     @Test func `a browser that is closed is not waited for longer than asked`() async throws {
@@ -124,7 +148,36 @@ struct RealServerTests {
         }
         #expect(run.status == 0, "\(run.errorText)\(terminal.shown)")
         let token = try await setting.token()
-        try Canaries(record: setting.person.record(), tokens: [token])
+        try await Canaries(record: setting.person.record(), tokens: [token], pasted: true)
             .expectNone(in: setting.terminal.transcript, shown: terminal.shown)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a client with a secret keeps it in the store and proves itself with it`(store: StoreUnderTest) async throws {
+        let setting = try await Setting(store, client: Glewlwyd.confidentialClient)
+        try await setting.terminal.run(["sign-in", "work"])
+        #expect(try await setting.userinfo().contains("Alice Example"))
+        let canaries = try await Canaries(record: setting.person.record(), tokens: [setting.token()])
+        try canaries.add(clientSecret: Glewlwyd.confidentialSecret)
+        try canaries.expectNone(inFilesOf: setting.terminal.directory)
+        try await setting.terminal.run(["sign-out", "work"])
+        #expect(try setting.server.refreshTokensRevoked(.hour, client: Glewlwyd.confidentialClient) == 1)
+        try await setting.terminal.run(["provider", "remove", "work"])
+        #expect(try await !setting.terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+        try canaries.expectNone(in: setting.terminal.transcript)
+    }
+
+    @Test func `a server with a certificate of a private authority is trusted when told so, and not otherwise`()
+        async throws
+    {
+        let setting = try await Setting(.vault, tls: true)
+        try await setting.terminal.run(["sign-in", "work"])
+        #expect(try await setting.userinfo().contains("Alice Example"))
+
+        let untrusted = ["provider", "add", "other", "--issuer", setting.issuer, "--client-id", Glewlwyd.nativeClient]
+        let refused = try await setting.terminal.run(untrusted, expecting: 77)
+        #expect(refused.errorText.contains("certificate"))
+        #expect(refused.errorText.contains("--ca-file"))
+        try await setting.terminal.run(["sign-in", "other"], expecting: 1)
     }
 }

@@ -55,9 +55,10 @@ extension ServerMetadata {
 
     /// Reads a metadata document.
     ///
-    /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed, or neither
-    /// HTTPS nor loopback, (the latter only for an issuer on loopback itself), PKCE methods without S256, response types without `code`. Methods that the document doesn't
-    /// list are taken for unknown, not for absent: S256 is sent in any case.
+    /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed or not
+    /// confidential (plain HTTP on loopback is, for an issuer on loopback alone), PKCE methods without S256, response types
+    /// without `code`. Methods that the document doesn't list are taken for unknown, not for absent: S256 is sent in any
+    /// case.
     public init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
         let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
         guard let named = try reader.text("issuer"), named.utf8.elementsEqual(issuer.text.utf8) else {

@@ -199,8 +199,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     private static func openMetadata(
         _ sealed: Span<UInt8>, of key: CredentialKey, at lookup: [UInt8], _ keys: DataKeys
     ) throws(StoreError) -> ItemMetadata {
-        guard let bytes = keys.openMetadata(sealed, at: lookup), let metadata = ItemMetadata.decode(bytes),
-            metadata.key == key
+        guard let bytes = keys.openMetadata(sealed, at: lookup),
+            let metadata = ItemMetadata.decode(bytes, expected: key)
         else { throw .damagedItem }
         return metadata
     }

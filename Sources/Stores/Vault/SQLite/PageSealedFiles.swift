@@ -147,6 +147,7 @@ enum PageSealedFiles {
         unsafe own.pointee.zName = unsafe UnsafePointer(strdup(name))
         unsafe own.pointee.szOsFile += Int32(ownByteCount)
         unsafe own.pointee.xOpen = { unsafe open($1, $2!, $3, $4) }
+        unsafe own.pointee.xAccess = { unsafe access($1!, $2, $3!) }
         return unsafe sqlite3_vfs_register(own, 0) == SQLITE_OK
     }()
 
@@ -165,6 +166,19 @@ enum PageSealedFiles {
         let status = unsafe system.pointee.xOpen(system, name, innerFile(file), flags, given)
         if status == SQLITE_OK { unsafe file.pointee.pMethods = unsafe UnsafePointer(methods) }
         return status
+    }
+
+    /// SQLite looks for a write-ahead log before each read. A vault never has one, so the file system isn't asked.
+    private static func access(
+        _ name: UnsafePointer<CChar>, _ flags: Int32, _ result: UnsafeMutablePointer<Int32>
+    ) -> Int32 {
+        let length = unsafe strlen(name)
+        if unsafe length >= 4 && strcmp(name + length - 4, "-wal") == 0 {
+            unsafe result.pointee = 0
+            return SQLITE_OK
+        }
+        let system = unsafe original!
+        return unsafe system.pointee.xAccess(system, name, flags, result)
     }
 
     private static func read(

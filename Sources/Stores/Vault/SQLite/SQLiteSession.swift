@@ -8,6 +8,16 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     private let begin, end, readItem, readItems, readRecord: SQLiteStatement
     private lazy var writing: Result<WriteStatements, StoreError> = WriteStatements.prepare(on: connection)
 
+    private var view = View.none
+
+    /// What keeps the statements of one view on one state of the file.
+    private enum View {
+        case none, begun
+        /// The running look-up, until its statement is reset: a single read is then a single statement.
+        case lookup
+        case transaction
+    }
+
     /// The file's whole schema: anything else in it is refused.
     static let schema: [(name: String, sql: String)] = [
         (
@@ -42,15 +52,25 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     func snapshot<Result: ~Copyable & Sendable>(
         _ body: (SQLiteSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try begin.run()
+        view = .begun
         do throws(StoreError) {
             let result = try body(self)
-            try end.run()
+            readItem.reset()
+            if view == .transaction { try end.run() }
+            view = .none
             return result
         } catch {
             rollBack()
             throw error
         }
+    }
+
+    /// Before any other statement than a view's first look-up.
+    private func holdView() throws(StoreError) {
+        guard view == .begun || view == .lookup else { return }
+        // While the look-up runs, this takes over its state of the file.
+        try begin.run()
+        view = .transaction
     }
 
     /// Commits what `body` does, or undoes it when anything throws. Waits for other writers and for readers.
@@ -59,10 +79,12 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     ) throws(StoreError) -> Result {
         let writing = try writing.get()
         try patience.retry { () throws(StoreError) in try writing.begin.run() }
+        view = .transaction
         do throws(StoreError) {
             let result = try body(self)
             // Refused while others read; the transaction stays open, and no new reader is let in meanwhile.
             try patience.retry { () throws(StoreError) in try end.run() }
+            view = .none
             return result
         } catch {
             rollBack()
@@ -74,6 +96,8 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         readItem.reset()
         readItems.reset()
         readRecord.reset()
+        view = .none
+        if connection.isIdle { return }
         // Refused only where SQLite has rolled back by itself; the connection is checked instead of the status.
         try? connection.execute("ROLLBACK")
         precondition(connection.isIdle, "SQLite kept a transaction open")
@@ -84,15 +108,19 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     func withItem<Result: ~Copyable>(
         _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
+        if view == .lookup { try holdView() }
+        if view == .transaction { readItem.reset() }
         try readItem.bind(1, lookup)
         guard try readItem.step() else { return nil }
-        defer { readItem.reset() }
+        if view == .begun { view = .lookup }
+        defer { if view != .lookup { readItem.reset() } }
         return try readItem.withBlob(0) { (metadata) throws(StoreError) -> Result in
             try readItem.withBlob(1) { (secret) throws(StoreError) -> Result in try body(metadata, secret) }
         }
     }
 
     func items(after lookup: [UInt8]?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try holdView()
         defer { readItems.reset() }
         try readItems.bind(1, lookup ?? [])
         try readItems.bind(2, limit)
@@ -104,12 +132,14 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     func record(_ name: String) throws(StoreError) -> [UInt8]? {
+        try holdView()
         defer { readRecord.reset() }
         try readRecord.bind(1, name)
         return try readRecord.step() ? try readRecord.blob(0) : nil
     }
 
     func records() throws(StoreError) -> [NamedRecord] {
+        try holdView()
         let statement = try connection.prepare("SELECT name, content FROM records ORDER BY name LIMIT ?1")
         try statement.bind(1, Manifest.maximumRecordCount + 1)
         var records: [NamedRecord] = []

@@ -30,8 +30,25 @@ struct ByteReader {
         return String(validating: bytes, as: UTF8.self)
     }
 
+    /// Goes past text with its length before it when it is exactly `expected`; otherwise returns false.
+    mutating func skip<Length: FixedWidthInteger>(_ expected: String, length: Length.Type) -> Bool {
+        var expected = expected
+        return expected.withUTF8 { text in
+            guard let count = integer(Length.self), Int(count) == text.count, text.count <= remainingByteCount else {
+                return false
+            }
+            for index in text.indices where unsafe bytes[offset + index] != text[index] { return false }
+            offset += text.count
+            return true
+        }
+    }
+
     /// Whether everything left is zero, as padding is.
-    func onlyPaddingIsLeft() -> Bool { bytes[offset...].allSatisfy { $0 == 0 } }
+    func onlyPaddingIsLeft() -> Bool {
+        var all: UInt8 = 0
+        for index in offset..<bytes.count { all |= bytes[index] }
+        return all == 0
+    }
 
     var isAtEnd: Bool { remainingByteCount == 0 }
 }

@@ -54,7 +54,9 @@ extension DataKeys {
         return try Secret(capacity: capacity) { (out) throws(StoreError) in
             let context = secretContext(lookup, metadata.version)
             guard Sealing.open(sealed, associatedData: context, key: secret, into: &out) else { throw .damagedItem }
-            for index in metadata.secretByteCount..<capacity where out[index] != 0 { throw .damagedItem }
+            var padding: UInt8 = 0
+            for index in metadata.secretByteCount..<capacity { padding |= out[index] }
+            guard padding == 0 else { throw .damagedItem }
             return metadata.secretByteCount
         }
     }

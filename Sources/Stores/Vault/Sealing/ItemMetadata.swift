@@ -37,24 +37,36 @@ struct ItemMetadata: Sendable {
         return writer.bytes
     }
 
-    /// Returns `nil` for anything that `encode` doesn't write.
-    static func decode(_ bytes: [UInt8]) -> ItemMetadata? {
+    /// Returns `nil` for anything that `encode` doesn't write, and for another key than `expected` when one is given.
+    static func decode(_ bytes: [UInt8], expected: CredentialKey? = nil) -> ItemMetadata? {
         var reader = ByteReader(bytes)
         guard reader.integer(UInt8.self) == 1, let version = reader.take(versionByteCount),
             let created: Int64 = reader.integer(), let modified: Int64 = reader.integer(),
             let type: UInt8 = reader.integer(), type <= 1, let count: UInt32 = reader.integer(),
-            count <= SealedSize.maximumSecretByteCount,
-            let kindName = reader.text(length: UInt8.self, atMost: 32), let kind = CredentialKind(kindName),
-            let service = reader.text(length: UInt16.self, atMost: CredentialKey.maximumByteCount),
-            let account = reader.text(length: UInt16.self, atMost: CredentialKey.maximumByteCount),
+            count <= SealedSize.maximumSecretByteCount, let key = key(from: &reader, expected: expected),
             let label = reader.text(length: UInt16.self, atMost: SealedSize.maximumLabelByteCount),
             reader.onlyPaddingIsLeft(),
-            SealedSize.bucket(bytes.count - reader.remainingByteCount) == bytes.count,
-            let key = try? CredentialKey(service: service, account: account, kind: kind)
+            SealedSize.bucket(bytes.count - reader.remainingByteCount) == bytes.count
         else { return nil }
         return ItemMetadata(
             key: key, label: label, created: UnixTime(seconds: created), modified: UnixTime(seconds: modified),
             version: CredentialVersion(bytes: version), contentType: type == 1 ? .text : .binary,
             secretByteCount: Int(count))
+    }
+
+    /// A key that is expected needs no second validation.
+    private static func key(from reader: inout ByteReader, expected: CredentialKey?) -> CredentialKey? {
+        if let expected {
+            let isThere =
+                reader.skip(expected.kind.name, length: UInt8.self)
+                && reader.skip(expected.service, length: UInt16.self)
+                && reader.skip(expected.account, length: UInt16.self)
+            return isThere ? expected : nil
+        }
+        guard let name = reader.text(length: UInt8.self, atMost: 32), let kind = CredentialKind(name),
+            let service = reader.text(length: UInt16.self, atMost: CredentialKey.maximumByteCount),
+            let account = reader.text(length: UInt16.self, atMost: CredentialKey.maximumByteCount)
+        else { return nil }
+        return try? CredentialKey(service: service, account: account, kind: kind)
     }
 }

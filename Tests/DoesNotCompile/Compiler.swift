@@ -46,8 +46,16 @@ struct Compiler: Sendable {
         // Ownership and lifetimes are checked after the types, so typechecking alone would miss them.
         options =
             ["-frontend", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-strict-memory-safety"]
-            + ["-warnings-as-errors", "-I", modules] + features.flatMap { ["-enable-upcoming-feature", $0] }
+            + ["-warnings-as-errors", "-I", modules, "-module-cache-path", Self.cache(beside: modules)]
+            + features.flatMap { ["-enable-upcoming-feature", $0] }
             + folders.flatMap { ["-Xcc", "-fmodule-map-file=\(libraries)/\($0)/module.modulemap"] }
+    }
+
+    /// The build's own cache of C modules, where this user may write it: the default would be in the home directory.
+    private static func cache(beside modules: String) -> String {
+        let shared = URL(fileURLWithPath: modules).deletingLastPathComponent().appendingPathComponent("ModuleCache")
+            .path
+        return FileManager.default.isWritableFile(atPath: shared) ? shared : "/tmp/lk-module-cache-\(getuid())"
     }
 
     func compile(_ path: String) async throws -> Outcome {

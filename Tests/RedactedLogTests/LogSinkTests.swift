@@ -63,7 +63,7 @@ import Testing
     @Test func `lines of many tasks don't mix`() async throws {
         let pipe = Pipe()
         let descriptor = pipe.fileHandleForWriting.fileDescriptor
-        let reading = Task.detached { try pipe.fileHandleForReading.readToEnd() ?? Data() }
+        let reader = PipeReader(pipe)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
                 group.addTask {
@@ -76,7 +76,7 @@ import Testing
             }
         }
         try pipe.fileHandleForWriting.close()
-        let lines = String(decoding: try await reading.value, as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: reader.finish(), as: UTF8.self).split(separator: "\n")
         #expect(lines.count == 800)
         #expect(lines.allSatisfy { Set($0.suffix(200)).count == 1 && $0.contains(" info test: ") })
     }

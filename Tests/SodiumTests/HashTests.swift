@@ -64,12 +64,14 @@ import Testing
             "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
-        (
-            String(repeating: "a", count: 1_000_000),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-        ),
     ])
     func `SHA-256 gives the digests of FIPS 180's examples`(_ message: String, _ expected: String) {
         #expect(Self.sha256(message) == expected)
+    }
+
+    @Test func `SHA-256 of a million times the letter a is that of FIPS 180`() {
+        #expect(
+            Self.sha256(String(repeating: "a", count: 1_000_000))
+                == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
     }
 }

@@ -6,6 +6,7 @@ import Vault
 
 // Another process at a vault, for the tests:
 //
+//     vault-writer make  VAULT KEYFILE - 0             makes a vault
 //     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes; says "at N" after each round
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
@@ -30,6 +31,10 @@ func number(_ record: borrowing CredentialRecord<Password>) -> Int {
 func work() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count == 6, let count = Int(arguments[5]) else { exit(64) }
+    if arguments[1] == "make" {
+        _ = try await VaultStore.create(at: arguments[2], unlockedBy: .keyFile(arguments[3]))
+        return
+    }
     let store = try await VaultStore.open(
         at: arguments[2], unlockedBy: .keyFile(arguments[3]), deadline: .after(.seconds(120)))
     say("open")

@@ -44,15 +44,3 @@ extension UserAgentError: CommandError {
         }
     }
 }
-
-extension ResourceError: CommandError {
-    public var exitStatus: ExitStatus {
-        switch code {
-        case .unauthorized, .forbidden: .refused
-        case .rateLimited: .tryAgain
-        case .refused(let status): status >= 500 ? .unavailable : .protocolError
-        case .invalidResponse: .protocolError
-        case .networkError(let error): error.exitStatus
-        }
-    }
-}

@@ -86,7 +86,8 @@ let package = Package(
 
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
-        .target(name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
+        .target(
+            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices", exclude: ["Programs"]),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),

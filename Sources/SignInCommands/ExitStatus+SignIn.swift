@@ -21,18 +21,6 @@ extension SignInError: CommandError {
     }
 }
 
-extension ResourceError: CommandError {
-    public var exitStatus: ExitStatus {
-        switch code {
-        case .unauthorized, .forbidden: .refused
-        case .rateLimited: .tryAgain
-        case .refused(let status): status >= 500 ? .unavailable : .refused
-        case .invalidResponse: .protocolError
-        case .networkError(let error): error.exitStatus
-        }
-    }
-}
-
 extension UserAgentError: CommandError {
     public var exitStatus: ExitStatus {
         switch code {

@@ -86,7 +86,8 @@ let package = Package(
 
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
-        .target(name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
+        .target(
+            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices", exclude: ["Programs"]),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
@@ -129,7 +130,7 @@ let package = Package(
             path: "Tests/Integration", exclude: ["Fixtures"]),
         // The cases import these modules; nothing here does.
         .testTarget(
-            name: "DoesNotCompileTests", dependencies: ["SignIn", "Vault", "InMemory"], path: "Tests/DoesNotCompile",
+            name: "DoesNotCompileTests", dependencies: ["SignIn", "Terminal", "Vault"], path: "Tests/DoesNotCompile",
             exclude: ["Cases"]),
         .executableTarget(
             name: "latchkey-benchmarks",

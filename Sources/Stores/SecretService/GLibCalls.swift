@@ -207,7 +207,7 @@
             return unsafe Variant(adopting: pointer!)
         }
 
-        /// Sends a method call and waits for nothing.
+        /// Sends a method call whose answer nobody waits for; `flush` makes sure that it leaves.
         func send(_ method: BusMethod, on path: String, of destination: String, _ arguments: Variant) {
             unsafe withPointer { connection in
                 unsafe arguments.withPointer { arguments in
@@ -218,16 +218,20 @@
             }
         }
 
-        /// Broadcasts a signal; the answer comes when it is on its way.
-        func broadcast(
-            _ name: StaticString, of interface: StaticString, from path: String, _ arguments: Variant, trigger: Trigger
-        ) -> Pending<AsyncAnswer> {
+        /// Broadcasts a signal; `flush` makes sure that it leaves.
+        func broadcast(_ name: StaticString, of interface: StaticString, from path: String, _ arguments: Variant) {
+            unsafe withPointer { connection in
+                unsafe arguments.withPointer { arguments in
+                    _ = unsafe g_dbus_connection_emit_signal(
+                        connection, nil, path, interface.description, name.description, arguments, nil)
+                }
+            }
+        }
+
+        /// Starts writing what was sent; the answer comes when it is on its way, even if the process ends then.
+        func flush(_ trigger: Trigger) -> Pending<AsyncAnswer> {
             unsafe start { callback, data in
                 unsafe withPointer { connection in
-                    unsafe arguments.withPointer { arguments in
-                        _ = unsafe g_dbus_connection_emit_signal(
-                            connection, nil, path, interface.description, name.description, arguments, nil)
-                    }
                     unsafe trigger.cancellable.withPointer {
                         unsafe g_dbus_connection_flush(connection, $0, callback, data)
                     }

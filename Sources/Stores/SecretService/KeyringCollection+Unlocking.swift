@@ -56,7 +56,7 @@
             guard path != BusName.nothing else { return }
             let prompt = KeyringPrompt(path: path, session: session)
             guard configuration.mayPrompt else {
-                prompt.dismiss()
+                await prompt.dismiss()
                 throw .store(.keyringLocked)
             }
             try await prompt.show(interruption)
@@ -119,7 +119,7 @@
             }
             let prompt = KeyringPrompt(path: path, session: session)
             guard mayPrompt else {
-                prompt.dismiss()
+                await prompt.dismiss()
                 throw .store(.keyringLocked)
             }
             try await prompt.show(interruption)

@@ -59,7 +59,7 @@
                     .setProperty, on: item.path, [interface, .string("Label"), .boxed(.string(label))], interruption)
             }
             _ = try await session.change(.setSecret, on: item.path, [form], interruption)
-            await session.announce(item.path, interruption)
+            await session.announce(item.path)
         }
 
         /// Creates an item with exactly our attributes. Not with the service's own `replace`: it takes an item with more

@@ -46,12 +46,16 @@
         }
 
         /// Tells Latchkey's processes that the secret of an item was set (see `KeyringCollection.changes`).
-        func announce(_ path: String, _ interruption: Interruption) async {
-            let sent = connection.broadcast(
-                "ItemChanged", of: BusName.latchkeyInterface, from: BusName.latchkeyPath, .tuple([.path(path)]),
-                trigger: interruption.trigger)
-            // The secret is saved, whatever becomes of the word about it.
-            _ = await interruption.wait(sent)
+        func announce(_ path: String) async {
+            connection.broadcast(
+                "ItemChanged", of: BusName.latchkeyInterface, from: BusName.latchkeyPath, .tuple([.path(path)]))
+            await flush()
+        }
+
+        /// Waits a moment until what was sent has left the process, which may end next.
+        func flush() async {
+            let interruption = Interruption(.after(.milliseconds(200)))
+            _ = await connection.flush(interruption.trigger).value()
         }
 
         /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.

@@ -33,7 +33,7 @@
                 // No window of ours to put it in front of.
                 _ = try await session.call(.prompt, on: path, [.string("")], interruption)
             } catch {
-                dismiss()
+                await dismiss()
                 throw error
             }
             switch await interruption.wait(end) {
@@ -42,14 +42,16 @@
             case .malformed: throw .store(.keyringBrokeProtocol)
             case .gone: throw .store(.keyringWentAway)
             case .interrupted:
-                dismiss()
+                await dismiss()
                 throw .interrupted
             }
         }
 
-        /// Takes the prompt away, or makes sure that it never appears. Nobody waits for the answer.
-        func dismiss() {
+        /// Takes the prompt away, or makes sure that it never appears. Nobody waits for the answer, because the operation
+        /// is over; gnome-keyring 42 leaves a dialog open that is on the screen already.
+        func dismiss() async {
             session.connection.send(.dismiss, on: path, of: session.owner, .tuple([]))
+            await session.flush()
         }
     }
 #endif

@@ -1,0 +1,158 @@
+import TestServices
+import Testing
+
+/// A locked gnome-keyring with somebody in front of it.
+struct KeyringPromptTests {
+    /// A session whose keyring holds `s/u`, locked again, with its attributes hashed as after a login.
+    private func lockedSession() async throws -> PrivateSession {
+        let session = try await PrivateSession(.unlocked)
+        try await KeyringProbe(session).save("s", "u", "kept")
+        try await session.restartDaemon(password: nil)
+        return session
+    }
+
+    @Test func `the right password opens the keyring, and what was hashed is found`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        let probe = try KeyringProbe(session)
+        #expect(try await probe.read("s", "u") == "kept")
+        #expect(prompter.asked == 1)
+        #expect(try await probe.ask("list") == ["s/u/password/Password for 'u' on 's'"])
+        #expect(prompter.asked == 1)
+    }
+
+    @Test func `a save into a locked keyring replaces the item that is there`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        let probe = try KeyringProbe(session)
+        #expect(try await probe.save("s", "u", "new")[0] == "saved")
+        #expect(try await probe.ask("list").count == 1)
+        #expect(try await probe.read("s", "u") == "new")
+        #expect(prompter.asked == 1)
+    }
+
+    @Test func `absence in a locked keyring is only told after it is opened`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        #expect(try await KeyringProbe(session).read("s", "nobody") == nil)
+        #expect(prompter.asked == 1)
+    }
+
+    @Test func `a wrong password asks again`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.answer(["wrong", "wronger", PrivateSession.password]), on: session)
+        #expect(try await KeyringProbe(session).read("s", "u") == "kept")
+        #expect(prompter.asked == 3)
+    }
+
+    @Test func `a prompt that is closed ends the operation, and changes nothing`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.cancel, on: session)
+        let probe = try KeyringProbe(session)
+        for operation in [
+            ["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["delete", "s", "u", "password"],
+            ["list"], ["unlock"],
+        ] {
+            let before = prompter.asked
+            #expect(try await probe.ask(operation)[1] == "store.prompt-dismissed")
+            #expect(prompter.asked == before + 1)
+        }
+        try await session.restartDaemon()
+        #expect(try await probe.read("s", "u") == "kept")
+    }
+
+    @Test func `a prompt that nobody answers ends at the deadline, and is dismissed`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.hang, on: session)
+        let dismissals = try await Dismissals(on: session)
+        let probe = try KeyringProbe(session)
+        _ = try await probe.ask("timeout", "300")
+        #expect(try await probe.ask("read", "s", "u", "password")[1] == "store.timed-out")
+        #expect(prompter.begun == 1)
+        try await dismissals.wait()
+    }
+
+    @Test func `cancelling the task dismisses the prompt`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.hang, on: session)
+        let dismissals = try await Dismissals(on: session)
+        let probe = try KeyringProbe(session)
+        _ = try await probe.ask("start", "task", "read", "s", "u", "password")
+        try await prompter.wait(for: "the dialog") { $0.asked == 1 }
+        _ = try await probe.ask("cancel", "task")
+        #expect(try await probe.ask("join", "task")[1] == "store.cancelled")
+        try await dismissals.wait()
+    }
+
+    @Test func `callers share one prompt, and one that gives up leaves it to the others`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.hang, on: session)
+        let dismissals = try await Dismissals(on: session)
+        let probe = try KeyringProbe(session)
+        _ = try await probe.ask("start", "first", "read", "s", "u", "password")
+        try await prompter.wait(for: "the dialog") { $0.asked == 1 }
+        _ = try await probe.ask("start", "second", "list")
+        _ = try await probe.ask("start", "third", "read", "s", "nobody", "password")
+        _ = try await probe.ask("timeout", "200")
+        // It comes last and is given up first; by then the others have joined the prompt.
+        #expect(try await probe.ask("read", "s", "u", "password")[1] == "store.timed-out")
+        _ = try await probe.ask("cancel", "first")
+        #expect(try await probe.ask("join", "first")[1] == "store.cancelled")
+        #expect(prompter.begun == 1 && dismissals.count == 0)
+        _ = try await probe.ask("cancel", "second")
+        _ = try await probe.ask("cancel", "third")
+        #expect(try await probe.ask("join", "second")[1] == "store.cancelled")
+        #expect(try await probe.ask("join", "third")[1] == "store.cancelled")
+        try await dismissals.wait()
+        #expect(prompter.begun == 1)
+    }
+
+    @Test func `many callers of a locked keyring ask once`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.answer(["wrong", PrivateSession.password]), on: session)
+        let probe = try KeyringProbe(session)
+        for number in 0..<8 { _ = try await probe.ask("start", "\(number)", "read", "s", "u", "password") }
+        for number in 0..<8 { #expect(try await probe.ask("join", "\(number)")[0] == "secret") }
+        #expect(prompter.begun == 1)
+    }
+
+    @Test func `a service that dies while its prompt is open ends the operation`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.hang, on: session)
+        let probe = try KeyringProbe(session)
+        _ = try await probe.ask("start", "task", "read", "s", "u", "password")
+        try await prompter.wait(for: "the dialog") { $0.asked == 1 }
+        await session.killDaemon()
+        #expect(try await probe.ask("join", "task")[1] == "store.unavailable")
+    }
+
+    @Test func `without permission to prompt no dialog appears`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        let probe = try KeyringProbe(session)
+        _ = try await probe.ask("prompting", "no")
+        #expect(try await probe.ask("read", "s", "u", "password")[1] == "store.locked")
+        #expect(try await probe.ask("save", "s", "u", "password", "00")[1] == "store.locked")
+        #expect(prompter.begun == 0)
+    }
+}
+
+/// Sees on the bus which prompts are dismissed. (gnome-keyring 42 leaves the dialog open all the same.)
+private struct Dismissals {
+    private let monitor: RunningProgram
+
+    init(on session: PrivateSession) async throws {
+        let monitor = try Program("dbus-monitor").start(
+            ["--session", "interface='org.freedesktop.Secret.Prompt',member='Dismiss'"],
+            environment: session.environment)
+        // It loses its name when it has become a monitor.
+        try await monitor.wait(for: "the bus") { monitor.outputSoFar.contains("NameLost") }
+        self.monitor = monitor
+    }
+
+    var count: Int { monitor.outputSoFar.split(separator: "\n").count { $0.contains("member=Dismiss") } }
+
+    func wait() async throws {
+        try await monitor.wait(for: "one dismissal") { count == 1 }
+    }
+}

@@ -28,9 +28,9 @@ public final class CurlHTTPClient: HTTPClient {
 
     /// Whose certificates are believed.
     public enum CertificateTrust: Sendable, Hashable {
-        /// The system's certificate authorities.
+        /// The system's file of certificate authorities, as libcurl was built to find it.
         case system
-        /// The PEM certificates in this file, instead of the system's.
+        /// The PEM certificates in this file, instead of the system's. A change to it is noticed within five minutes.
         case only(file: String)
     }
 

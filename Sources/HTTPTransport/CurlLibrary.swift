@@ -5,6 +5,9 @@ internal import Synchronization
 enum CurlLibrary {
     /// libcurl's result of starting. The memory hooks only take when nobody in the process started libcurl before.
     static let startResult: CURLcode = latchkey_curl_start()
+
+    /// Whether this libcurl was built with the path of a file of certificate authorities.
+    static let hasBundle: Bool = latchkey_curl_has_bundle() != 0
 }
 
 /// One transfer's handle.

@@ -52,9 +52,16 @@ extension CurlEasyHandle {
         set(CURLOPT_SSL_VERIFYPEER, true)
         set(CURLOPT_SSL_VERIFYHOST, 2)
         hardenTLS()
-        guard case .only(let file) = trust else { return }
-        set(CURLOPT_CAINFO, copying: file)
-        unsafe set(CURLOPT_CAPATH, address: nil)
+        // Reading the system's file takes tens of milliseconds. libcurl keeps it for the next connection of this client,
+        // but only when it is the whole truth: without a directory beside it.
+        set(CURLOPT_CA_CACHE_TIMEOUT, 300)
+        switch trust {
+        case .system:
+            if CurlLibrary.hasBundle { unsafe set(CURLOPT_CAPATH, address: nil) }
+        case .only(let file):
+            set(CURLOPT_CAINFO, copying: file)
+            unsafe set(CURLOPT_CAPATH, address: nil)
+        }
     }
 
     /// Sets method and body. The body's memory must outlive the handle.

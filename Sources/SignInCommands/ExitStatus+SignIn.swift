@@ -26,7 +26,7 @@ extension ResourceError: CommandError {
         switch code {
         case .unauthorized, .forbidden: .refused
         case .rateLimited: .tryAgain
-        case .refused(let status): status >= 500 ? .unavailable : .refused
+        case .refused(let status): status >= 500 ? .unavailable : .protocolError
         case .invalidResponse: .protocolError
         case .networkError(let error): error.exitStatus
         }
@@ -41,18 +41,6 @@ extension UserAgentError: CommandError {
         case .timedOut: .tryAgain
         case .onlyForeignAnswers: .protocolError
         case .cancelled: .interrupted
-        }
-    }
-}
-
-extension ResourceError: CommandError {
-    public var exitStatus: ExitStatus {
-        switch code {
-        case .unauthorized, .forbidden: .refused
-        case .rateLimited: .tryAgain
-        case .refused(let status): status >= 500 ? .unavailable : .protocolError
-        case .invalidResponse: .protocolError
-        case .networkError(let error): error.exitStatus
         }
     }
 }

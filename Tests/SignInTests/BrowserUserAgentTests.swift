@@ -77,6 +77,15 @@ struct BrowserUserAgentTests {
         #expect(folder.text("tried") == "broken\nworks\n")
     }
 
+    @Test func `without BROWSER the desktop's own opener is started`() async throws {
+        _ = try folder.script("xdg-open", "echo \"$#\" > \"$FOLDER/count\"; curl -sL -o /dev/null \"$1\"")
+        let environment = [
+            "PATH": folder.path + ":/usr/bin:/bin", "FOLDER": folder.path, "WAYLAND_DISPLAY": "wayland-0",
+        ]
+        try await signIn(BrowserUserAgent(browsers: BrowserChoice(environment: environment)))
+        #expect(folder.text("count") == "1\n")
+    }
+
     @Test func `when no browser works the error says why and names paste`() async throws {
         let broken = try folder.script("broken", "exit 3")
         let failed = await #expect(throws: UserAgentError.self) { try await signIn(agent("nothing-here:\(broken)")) }

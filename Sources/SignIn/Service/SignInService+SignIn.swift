@@ -140,7 +140,7 @@ extension SignInService {
             log.warning("the session could not be kept, so its tokens are given back: \(error)")
             let outcome = await revoke(
                 IssuedTokens(tokens.accessToken.duplicate(), tokens.refreshToken?.duplicate()), server: server,
-                secret: secret?.duplicate())
+                secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm)
             if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
             throw error
         }

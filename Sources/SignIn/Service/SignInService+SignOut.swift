@@ -50,7 +50,8 @@ extension SignInService {
         do throws(SignInError) {
             let session = try await session(of: account)
             let tokens = IssuedTokens(session.accessToken.duplicate(), session.refreshToken?.duplicate())
-            return await revoke(tokens, server: try await server(), secret: try await clientSecret())
+            return await revoke(
+                tokens, server: try await server(), secret: try await clientSecret(), basicForm: session.basicForm)
         } catch {
             return error.code == .notSignedIn ? .notNeeded : .failed(error)
         }
@@ -58,12 +59,13 @@ extension SignInService {
 
     /// Revokes tokens in a task of its own: cancelling the caller doesn't stop it half-way.
     func revoke(
-        _ tokens: IssuedTokens, server: ServerMetadata, secret: consuming Secret<ClientSecret>?
+        _ tokens: IssuedTokens, server: ServerMetadata, secret: consuming Secret<ClientSecret>?,
+        basicForm: ClientAuthentication.BasicForm?
     ) async -> SignOutReport.Revocation {
         let revoker = TokenRevoker(provider: provider, server: server, http: context.http, log: log)
         let authentication: ClientAuthentication
         do throws(OAuthError) {
-            authentication = try self.authentication(secret)
+            authentication = try self.authentication(secret, basicForm: basicForm)
         } catch {
             return .failed(.oauth(error))
         }

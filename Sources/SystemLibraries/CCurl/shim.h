@@ -64,6 +64,11 @@ static inline CURLcode latchkey_curl_start(void) {
         CURL_GLOBAL_DEFAULT, malloc, latchkey_curl_free, latchkey_curl_realloc, strdup, calloc);
 }
 
+static inline int latchkey_curl_has_bundle(void) {
+    curl_version_info_data *information = curl_version_info(CURLVERSION_NOW);
+    return information && information->cainfo;
+}
+
 // SSLKEYLOGFILE makes libcurl write session keys to a file: off. Decrypted records are overwritten once read.
 static inline CURLcode latchkey_tls_context(CURL *handle, void *context, void *user) {
     (void)handle;

@@ -271,6 +271,13 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         return try DataKeyRecord.open(keys.content, root: root)
     }
 
+    /// How many transactions the vault has seen. Throws `busy` at once.
+    func generation() throws(StoreError) -> UInt64 {
+        try table.read { (view) throws(StoreError) in
+            try Manifest.open(view.record(Manifest.recordName), root: root).generation
+        }
+    }
+
     /// Runs a change as one transaction with its manifest. A change that leaves the manifest alone writes nothing.
     func change<Result: Sendable>(
         until deadline: Deadline,

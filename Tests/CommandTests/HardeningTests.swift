@@ -39,10 +39,9 @@ internal import Testing
         environment["SSLKEYLOGFILE"] = directory / "keys"
         environment["G_DBUS_DEBUG"] = "all"
         environment["HARMLESS"] = "kept"
-        let browser = try directory.write(
-            "browser", "#!/bin/sh\nenv > \(directory / "seen.new")\nmv \(directory / "seen.new") \(directory / "seen")\n",
-            mode: 0o700)
-        environment["BROWSER"] = browser
+        let (draft, seen) = (directory / "seen.new", directory / "seen")
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\nenv > \(draft)\nmv \(draft) \(seen)\n", mode: 0o700)
         try await BuiltProducts.latchkey().run(
             ["provider", "add", "work", "--issuer", origin + "/good", "--client-id", "me"], environment: environment
         ).successful("provider add")
@@ -50,10 +49,10 @@ internal import Testing
             ["sign-in", "--store", "vault", "work", "--timeout", "20"], environment: environment)
         try await running.wait(for: "the browser") { FileManager.default.fileExists(atPath: directory / "seen") }
         running.kill()
-        let seen = String(decoding: try directory.read("seen"), as: UTF8.self).split(separator: "\n")
-        #expect(seen.contains("HARMLESS=kept"))
-        #expect(seen.contains("SWIFT_BACKTRACE=enable=no"))
-        #expect(!seen.contains { $0.hasPrefix("SSLKEYLOGFILE=") || $0.hasPrefix("G_DBUS_DEBUG=") })
+        let variables = String(decoding: try directory.read("seen"), as: UTF8.self).split(separator: "\n")
+        #expect(variables.contains("HARMLESS=kept"))
+        #expect(variables.contains("SWIFT_BACKTRACE=enable=no"))
+        #expect(!variables.contains { $0.hasPrefix("SSLKEYLOGFILE=") || $0.hasPrefix("G_DBUS_DEBUG=") })
         #expect(!FileManager.default.fileExists(atPath: directory / "keys"))
         withExtendedLifetime(servers) {}
     }

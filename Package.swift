@@ -130,7 +130,7 @@ let package = Package(
             path: "Tests/Integration", exclude: ["Fixtures"]),
         // The cases import these modules; nothing here does.
         .testTarget(
-            name: "DoesNotCompileTests", dependencies: ["SignIn", "Vault", "InMemory"], path: "Tests/DoesNotCompile",
+            name: "DoesNotCompileTests", dependencies: ["SignIn", "Terminal", "Vault"], path: "Tests/DoesNotCompile",
             exclude: ["Cases"]),
         .executableTarget(
             name: "latchkey-benchmarks",

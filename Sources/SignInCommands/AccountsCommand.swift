@@ -20,7 +20,8 @@ enum AccountsCommand {
         } else {
             var table = TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "SCOPES")
             for row in rows {
-                let expiry: LogMessage = row.session.expiry.map { "\(Moment($0))" } ?? "-"
+                let expiry: LogMessage =
+                    row.session.isReadable ? row.session.expiry.map { "\(Moment($0))" } ?? "-" : "unreadable"
                 table.append(
                     "\(row.provider)", "\(Account(row.session.account))", row.isCurrent ? "yes" : "", expiry,
                     "\(row.session.scopes)")
@@ -59,7 +60,7 @@ enum AccountsCommand {
             ("provider", .message("\(row.provider)")), ("account", .text(text(row.session.account))),
             ("current", .bool(row.isCurrent)),
             ("expires", row.session.expiry.map { .message("\(Moment($0))") } ?? .null),
-            ("renewable", .bool(row.session.isRenewable)),
+            ("renewable", .bool(row.session.isRenewable)), ("readable", .bool(row.session.isReadable)),
             ("scopes", .array(row.session.scopes.scopes.map { .text(text($0)) })),
         ])
     }

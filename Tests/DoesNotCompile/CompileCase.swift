@@ -33,8 +33,11 @@ struct CompileCase: Sendable {
 
     // MARK: - Folders
 
+    static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     /// The folder of cases: one folder in it for each way out.
-    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases").path
+    static let folder = package.appendingPathComponent("Tests/DoesNotCompile/Cases").path
 
     /// The ways out, such as `Print`.
     static func ways() throws -> [String] {

@@ -36,9 +36,7 @@ struct Compiler: Sendable {
         guard FileManager.default.fileExists(atPath: modules + "/Secrets.swiftmodule") else {
             throw NotFound(what: modules + "/Secrets.swiftmodule")
         }
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let libraries = package.appendingPathComponent("Sources/SystemLibraries").path
+        let libraries = CompileCase.package.appendingPathComponent("Sources/SystemLibraries").path
         let folders = try FileManager.default.contentsOfDirectory(atPath: libraries).sorted()
         let features = [
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",

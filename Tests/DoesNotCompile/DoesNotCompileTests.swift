@@ -39,6 +39,32 @@ import Testing
         #expect(Set(needed).subtracting(ways).isEmpty)
     }
 
+    /// Noncopyable types without a secret in them.
+    static let innocuous: Set = ["Lease", "DescriptorTap"]
+
+    @Test func `every public noncopyable type is printed, interpolated and put into Any in a case`() throws {
+        let sources = CompileCase.package.appendingPathComponent("Sources").path
+        let names = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
+        var types: Set<String> = []
+        for name in names where name.hasSuffix(".swift") {
+            let text = try String(contentsOfFile: "\(sources)/\(name)", encoding: .utf8)
+            for type in text.matches(of: /public (?:struct|enum) (\w+)[^\n{]*: [^\n{]*~Copyable/) {
+                types.insert(String(type.output.1))
+            }
+        }
+        #expect(types.count >= 20 && types.isSuperset(of: Self.innocuous))
+        for way in ["Print", "Interpolation", "Any"] {
+            let texts = try CompileCase.all(of: way).filter { !$0.isControl }.map {
+                try String(contentsOfFile: $0.path, encoding: .utf8)
+            }
+            for type in types.subtracting(Self.innocuous).sorted() {
+                #expect(
+                    texts.contains { $0.contains(" \(type))") || $0.contains(" \(type)<") },
+                    "add Cases/\(way)/… for \(type)")
+            }
+        }
+    }
+
     // MARK: - The test itself
 
     struct Sample: Sendable, CustomTestStringConvertible {

@@ -38,8 +38,10 @@ struct BrowserUserAgentTests {
     @Test func `a browser that follows the link signs in and is shown how it ended`() async throws {
         let browser = try folder.script(
             "browser", "curl -sL -o \"$FOLDER/page\" \"$1\"; mv \"$FOLDER/page\" \"$FOLDER/shown\"")
-        try await signIn(agent(browser), outcome: .failed(cause: "the <store> is full", hint: nil))
-        while folder.text("shown") == nil { try await Task.sleep(for: .milliseconds(5)) }
+        var agent = try agent(browser)
+        agent.lastPagePatience = .seconds(60)
+        try await signIn(agent, outcome: .failed(cause: "the <store> is full", hint: nil))
+        for _ in 0..<2000 where folder.text("shown") == nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(folder.text("shown")?.contains("The &lt;store&gt; is full.") == true)
     }
 

@@ -122,6 +122,15 @@ struct SessionStoreTests {
         #expect(error?.hint?.text == "sign in again")
     }
 
+    @Test func `a session that can't be read is listed as such, and hides no other`() async throws {
+        try await sessions.save(session("b"))
+        let key = try CredentialKey(service: "latchkey:test", account: "a", kind: .session)
+        try await store.save(Secret<Session>.test("damaged"), for: key)
+        let summaries = try await sessions.summaries()
+        #expect(summaries.map(\.account) == ["a", "b"])
+        #expect(summaries.map(\.isReadable) == [false, true])
+    }
+
     @Test func `a session is fresh until a minute before its end, or the last quarter of a short life`() {
         func isFresh(life: Int64?, age: Int64) -> Bool {
             session(expiry: life.map { 1000 + $0 }).isFresh(at: UnixTime(seconds: 1000 + age))

@@ -189,7 +189,7 @@ private final class PageKeeper: Sendable {
     private let pages = AsyncStream<String>.makeStream()
 
     var agent: BrowserUserAgent {
-        BrowserUserAgent { [pages] link throws(UserAgentError) in
+        var agent = BrowserUserAgent { [pages] link throws(UserAgentError) in
             do {
                 var url = link
                 while true {
@@ -201,9 +201,12 @@ private final class PageKeeper: Sendable {
                     url = location.hasPrefix("/") ? try HTTPURL(url).origin + location : location
                 }
             } catch {
+                pages.continuation.finish()
                 throw .unavailable(.pageFailed)
             }
         }
+        agent.lastPagePatience = .seconds(60)
+        return agent
     }
 
     func lastPage() async throws -> String {

@@ -27,6 +27,13 @@ struct SignInServiceTests {
         #expect(try scene.findings() == [])
     }
 
+    @Test func `a scene's audit finds a token that was said, so that finding none means something`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.audit.capture("token \(try await scene.token())", as: "a careless line")
+        #expect(try scene.findings().count == 1)
+    }
+
     @Test func `another service on the same store uses the session`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()

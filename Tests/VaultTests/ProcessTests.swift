@@ -76,6 +76,19 @@ import Testing
         }
     }
 
+    @Test func `changes of another process are heard, and the stream ends with the store`() async throws {
+        let folder = try VaultFolder()
+        var store: VaultStore? = try await folder.store()
+        let changes = try #require(try await store?.changes(deadline: .standard))
+        let writer = try start("save", folder, "other", 1)
+        var heard = changes.makeAsyncIterator()
+        #expect(await heard.next() == CredentialChange(kind: .unknown, key: nil))
+        _ = try await writer.finish()
+        #expect(try await store?.text(key("other/0")) == "other 0")
+        store = nil
+        while await heard.next() != nil {}
+    }
+
     // MARK: - Waiting
 
     /// Holds the vault as a writer would, until it is let go.

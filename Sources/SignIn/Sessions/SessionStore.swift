@@ -82,11 +82,17 @@ public struct SessionStore: Sendable {
         return accounts.sorted()
     }
 
-    /// Returns what can be shown of each session, in the order of the accounts. A session that can't be read throws.
+    /// Returns what can be shown of each session, in the order of the accounts. One that is damaged is listed as
+    /// unreadable, and hides no other.
     public func summaries(deadline: Deadline = .standard) async throws(StoreError) -> [SessionSummary] {
         var summaries: [SessionSummary] = []
         for account in try await accounts(deadline: deadline) {
-            if let session = try await load(account, deadline: deadline) { summaries.append(session.summary) }
+            do throws(StoreError) {
+                if let session = try await load(account, deadline: deadline) { summaries.append(session.summary) }
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                summaries.append(SessionSummary(unreadable: account))
+            }
         }
         return summaries
     }

@@ -71,6 +71,26 @@ public struct SessionSummary: Sendable, Hashable {
     public let expiry: UnixTime?
     /// Whether there is a refresh token.
     public let isRenewable: Bool
+    /// Whether the item is a session of ours at all; of one that isn't, only the account's name is known.
+    public let isReadable: Bool
+
+    init(
+        account: String, subject: String?, scopes: ScopeList, issued: UnixTime, expiry: UnixTime?, isRenewable: Bool
+    ) {
+        self.account = account
+        self.subject = subject
+        self.scopes = scopes
+        self.issued = issued
+        self.expiry = expiry
+        self.isRenewable = isRenewable
+        isReadable = true
+    }
+
+    init(unreadable account: String) {
+        self.account = account
+        (subject, scopes, issued, expiry) = (nil, [], UnixTime(seconds: 0), nil)
+        (isRenewable, isReadable) = (false, false)
+    }
 }
 
 extension StoredSession {

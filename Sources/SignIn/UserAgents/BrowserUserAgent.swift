@@ -20,6 +20,9 @@ public struct BrowserUserAgent: UserAgent {
     private let way: Way
     private let log: Logger
 
+    /// How long a browser that brought the answer may take to ask for the last page before the listener closes.
+    public var lastPagePatience = Duration.seconds(2)
+
     /// Starts the person's browser.
     public init(browsers: BrowserChoice, log: Logger = .disabled) {
         way = .programs(browsers)
@@ -39,10 +42,12 @@ public struct BrowserUserAgent: UserAgent {
     public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
         switch way {
-        case .opener(let opener): return BrowserAttempt(receiver: receiver, opener: opener)
+        case .opener(let opener): return BrowserAttempt(receiver: receiver, patience: lastPagePatience, opener: opener)
         case .programs(let browsers):
             let programs = BrowserPrograms(browsers: browsers, opened: receiver.desk.opened, log: log)
-            return BrowserAttempt(receiver: receiver) { link throws(UserAgentError) in try await programs.open(link) }
+            return BrowserAttempt(receiver: receiver, patience: lastPagePatience) { link throws(UserAgentError) in
+                try await programs.open(link)
+            }
         }
     }
 }
@@ -50,12 +55,14 @@ public struct BrowserUserAgent: UserAgent {
 /// One sign-in with a browser.
 final class BrowserAttempt: UserAgentAttempt {
     private let receiver: LoopbackReceiver
+    private let patience: Duration
     private let opener: BrowserUserAgent.Opener
 
     var redirect: RedirectURI { receiver.redirect }
 
-    init(receiver: LoopbackReceiver, opener: @escaping BrowserUserAgent.Opener) {
+    init(receiver: LoopbackReceiver, patience: Duration, opener: @escaping BrowserUserAgent.Opener) {
         self.receiver = receiver
+        self.patience = patience
         self.opener = opener
     }
 
@@ -80,7 +87,7 @@ final class BrowserAttempt: UserAgentAttempt {
     }
 
     func finish(_ outcome: SignInOutcome) async {
-        await receiver.finish(outcome)
+        await receiver.finish(outcome, patience: patience)
     }
 }
 

@@ -15,8 +15,8 @@ final class LoopbackReceiver: Sendable {
     let desk: AnswerDesk
     private let server: LoopbackServer
 
-    /// How long a browser may take to ask for the last page, and how long to fetch it.
-    private static let patience = (asking: Duration.seconds(1), fetching: Duration.seconds(5))
+    /// How long a browser may take to fetch the last page once it has asked for it.
+    private static let fetchingTime = Duration.seconds(5)
 
     private init(redirect: RedirectURI, startLink: String, desk: AnswerDesk, server: LoopbackServer) {
         self.redirect = redirect
@@ -73,11 +73,13 @@ final class LoopbackReceiver: Sendable {
     }
 
     /// Shows the outcome to a browser that brought the answer, and closes.
-    func finish(_ outcome: SignInOutcome) async {
+    ///
+    /// - Parameter patience: how long it may take to ask for the last page.
+    func finish(_ outcome: SignInOutcome, patience: Duration = .seconds(2)) async {
         let isFirst = desk.outcome.give(outcome)
         if isFirst, case .answered = desk.event.present {
-            if await desk.askedForEnd.wait(atMost: Self.patience.asking) != nil {
-                _ = await desk.shown.wait(atMost: Self.patience.fetching)
+            if await desk.askedForEnd.wait(atMost: patience) != nil {
+                _ = await desk.shown.wait(atMost: Self.fetchingTime)
             }
         }
         server.stop()

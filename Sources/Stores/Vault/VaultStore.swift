@@ -12,16 +12,22 @@ public import Secrets
 public final class VaultStore: CredentialStore {
     let rows: SealedStore<SQLiteRowTable>
     let path: VaultPath
+    private let reporter: ChangeReporter
 
     init(rows: SealedStore<SQLiteRowTable>, path: VaultPath) {
         self.rows = rows
         self.path = path
+        reporter = ChangeReporter(rows: rows, path: path.file)
     }
 
     /// `vault` and the file's canonical path.
     public var identity: StoreIdentity { rows.identity }
 
-    public var capabilities: StoreCapabilities { rows.capabilities }
+    public var capabilities: StoreCapabilities {
+        var capabilities = rows.capabilities
+        capabilities.reportsChanges = true
+        return capabilities
+    }
 
     @discardableResult
     public func save<Purpose: SecretPurpose>(
@@ -50,5 +56,11 @@ public final class VaultStore: CredentialStore {
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
         try await rows.page(service: service, after: cursor, deadline: deadline)
+    }
+
+    /// Each change by anyone, in this process or another, as `.unknown` without a key; several in short order may come as
+    /// one. The stream ends with the store. Throws `unavailable` when the system has no watch on files left.
+    public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+        try await reporter.listen(deadline: deadline)
     }
 }

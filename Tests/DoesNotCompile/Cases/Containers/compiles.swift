@@ -3,6 +3,9 @@ import HTTPTransport
 import LoopbackHTTP
 import OAuth
 import Secrets
+import SignIn
+import Terminal
+import Vault
 
 func show(_ token: borrowing Secret<AccessToken>) {
     print([token.byteCount], ["bytes": token.byteCount], ("bytes", token.byteCount))
@@ -18,5 +21,7 @@ func passOn(
     _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
     _ request: consuming HTTPRequest, _ reply: consuming HTTPResponse, _ asked: consuming LoopbackRequest,
     _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
-    _ builder: consuming SecretBuilder
+    _ builder: consuming SecretBuilder, _ session: consuming StoredSession, _ source: consuming VaultKeySource,
+    _ form: consuming FormFieldSink, _ field: consuming AuthorizationFieldSink,
+    _ location: consuming RedirectLocationSink, _ terminal: consuming TerminalSecretSink
 ) {}

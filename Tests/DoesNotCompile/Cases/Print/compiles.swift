@@ -4,6 +4,8 @@ import LoopbackHTTP
 import OAuth
 import Secrets
 import SignIn
+import Terminal
+import Vault
 
 func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {
     print(token.byteCount, key.service, AccessToken.name)

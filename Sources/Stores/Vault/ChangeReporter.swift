@@ -1,0 +1,73 @@
+internal import Credentials
+internal import RedactedLog
+internal import Synchronization
+
+/// Tells listeners that a vault was changed, by this process or another.
+///
+/// It says that something changed, not what: names are sealed, and whoever wants to know reads.
+final class ChangeReporter: Sendable {
+    private struct State {
+        var listeners: [UInt64: AsyncStream<CredentialChange>.Continuation] = [:]
+        var nextNumber: UInt64 = 0
+        var generation: UInt64 = 0
+        var watch: FileWatch?
+    }
+
+    private let state = Mutex(State())
+    private let rows: SealedStore<SQLiteRowTable>
+    private let path: String
+
+    init(rows: SealedStore<SQLiteRowTable>, path: String) {
+        self.rows = rows
+        self.path = path
+    }
+
+    deinit {
+        let listeners = state.withLock { $0.listeners }
+        for listener in listeners.values { listener.finish() }
+    }
+
+    /// Throws `unavailable` when the system has no watch left, and what a read throws.
+    func listen(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+        // The watch first, so that no change falls between the two.
+        let missing = state.withLock { state in
+            if state.watch == nil { state.watch = FileWatch(path: path) { [weak self] in self?.look() } }
+            return state.watch == nil
+        }
+        if missing {
+            throw StoreError(
+                .unavailable, "the system has no watch on files left", hint: "raise fs.inotify.max_user_instances")
+        }
+        let generation = try await rows.waiting(until: deadline) { () throws(StoreError) in try rows.generation() }
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CredentialChange.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            state.listeners[state.nextNumber] = continuation
+            state.generation = max(state.generation, generation)
+            return state.nextNumber
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { state in
+                state.listeners[number] = nil
+                if state.listeners.isEmpty { state.watch = nil }
+            }
+        }
+        return stream
+    }
+
+    /// On the watch's thread: a write is seen before its commit, so this waits for the writer to let go.
+    private func look() {
+        let patience = Patience(.after(.seconds(30)))
+        let found = try? patience.retry { () throws(StoreError) in try rows.generation() }
+        let listeners = state.withLock { state -> [AsyncStream<CredentialChange>.Continuation] in
+            // A vault that can't be read any more is a change too.
+            if let found {
+                guard found > state.generation else { return [] }
+                state.generation = found
+            }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.yield(CredentialChange(kind: .unknown, key: nil)) }
+    }
+}

@@ -1,0 +1,6 @@
+import OAuth
+
+func leak(_ value: consuming FormFieldSink) {
+    let hidden: Any = value  // expected-error {{value of type 'FormFieldSink' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

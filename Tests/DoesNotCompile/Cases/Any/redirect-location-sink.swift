@@ -1,0 +1,6 @@
+import SignIn
+
+func leak(_ value: consuming RedirectLocationSink) {
+    let hidden: Any = value  // expected-error {{value of type 'RedirectLocationSink' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

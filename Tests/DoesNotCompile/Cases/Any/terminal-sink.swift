@@ -1,0 +1,6 @@
+import Terminal
+
+func leak(_ value: consuming TerminalSecretSink) {
+    let hidden: Any = value  // expected-error {{value of type 'TerminalSecretSink' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

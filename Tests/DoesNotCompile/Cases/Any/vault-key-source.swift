@@ -1,0 +1,6 @@
+import Vault
+
+func leak(_ value: consuming VaultKeySource) {
+    let hidden: Any = value  // expected-error {{value of type 'VaultKeySource' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ value: consuming RedirectLocationSink) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

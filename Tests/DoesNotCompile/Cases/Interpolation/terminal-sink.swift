@@ -1,0 +1,5 @@
+import Terminal
+
+func leak(_ value: consuming TerminalSecretSink) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

@@ -1,0 +1,5 @@
+import Vault
+
+func leak(_ value: consuming VaultKeySource) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

@@ -1,0 +1,5 @@
+import OAuth
+
+func leak(_ value: consuming FormFieldSink) {
+    print(value)  // expected-error {{argument type 'FormFieldSink' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ value: consuming RedirectLocationSink) {
+    print(value)  // expected-error {{argument type 'RedirectLocationSink' does not conform to expected type 'Copyable'}}
+}

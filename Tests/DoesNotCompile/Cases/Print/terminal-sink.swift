@@ -1,0 +1,5 @@
+import Terminal
+
+func leak(_ value: consuming TerminalSecretSink) {
+    print(value)  // expected-error {{argument type 'TerminalSecretSink' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,5 @@
+import Vault
+
+func leak(_ value: consuming VaultKeySource) {
+    print(value)  // expected-error {{argument type 'VaultKeySource' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,207 @@
+import Foundation
+import RedactionAudit
+import Secrets
+import TestServices
+import Testing
+
+/// Runs every command of the program, in success and in failure, at the most talkative log level and in each log format,
+/// and searches all that it said and wrote for the secrets it was given.
+///
+/// Sign-in on a real server has its own audit in `RealServerTests`.
+@Suite struct RedactionSweepTests {
+    /// One run of the program.
+    struct Run {
+        let command: String
+        let arguments: [String]
+        var input: [UInt8] = []
+        var environment: [String: String] = [:]
+        /// The exit statuses that are right.
+        let statuses: Set<Int32>
+        /// Its standard output is the secret that was asked for.
+        var outputIsSecret = false
+    }
+
+    /// The secrets of a sweep, as the bytes that are given to the program.
+    struct Canaries {
+        let audit: LeakAudit
+        let password: [UInt8]
+        let other: [UInt8]
+        let clientSecret: [UInt8]
+        let passphrase: [UInt8]
+        let wrongPassphrase: [UInt8]
+
+        init() throws {
+            let audit = LeakAudit()
+            func planted<Purpose: SecretPurpose>(_ purpose: Purpose.Type) throws -> [UInt8] {
+                try audit.plantRandom(purpose).withExposedBytes { bytes in bytes.indices.map { bytes[$0] } }
+            }
+            self.audit = audit
+            password = try planted(Password.self)
+            other = try planted(Password.self)
+            clientSecret = try planted(ClientSecret.self)
+            passphrase = try planted(Passphrase.self)
+            wrongPassphrase = try planted(Passphrase.self)
+        }
+
+        func plant(key bytes: [UInt8]) throws { try audit.plant(Secret<PrivateKey>(copying: bytes.span)) }
+    }
+
+    // MARK: - The runs
+
+    /// Secrets kept, found, missed, refused and deleted, with a store that works.
+    static func storeRuns(_ canaries: Canaries) -> [Run] {
+        [
+            Run(command: "set", arguments: ["sweep", "ada"], input: canaries.password, statuses: [0]),
+            Run(command: "set", arguments: ["sweep", "ada"], input: canaries.other, statuses: [0]),
+            Run(
+                command: "set", arguments: ["--label", "a label", "sweep", "bob"], input: canaries.password,
+                statuses: [0]),
+            Run(command: "set", arguments: ["", "ada"], input: canaries.password, statuses: [64]),
+            Run(command: "set", arguments: ["only one"], input: canaries.password, statuses: [64]),
+            Run(command: "set", arguments: ["--no-such-option", "a", "b"], input: canaries.password, statuses: [64]),
+            Run(command: "get", arguments: ["sweep", "ada"], statuses: [0], outputIsSecret: true),
+            Run(command: "get", arguments: ["sweep", "nobody"], statuses: [1]),
+            Run(command: "get", arguments: ["--timeout", "0", "sweep", "ada"], statuses: [64, 75]),
+            Run(command: "list", arguments: [], statuses: [0]),
+            Run(command: "list", arguments: ["--json", "sweep"], statuses: [0]),
+            Run(command: "delete", arguments: ["sweep", "bob"], statuses: [0]),
+            Run(command: "delete", arguments: ["sweep", "bob"], statuses: [1]),
+        ]
+    }
+
+    /// A secret where it doesn't belong: whoever makes that mistake must not find it in a log as well.
+    static func misplacedRuns(_ canaries: Canaries) -> [Run] {
+        let secret = String(decoding: canaries.other, as: UTF8.self)
+        return [
+            Run(command: "set", arguments: ["sweep", "ada", secret], statuses: [64]),
+            Run(command: "set", arguments: ["sweep", "ada", "--password=\(secret)"], statuses: [64]),
+            Run(command: "set", arguments: ["sweep", "ada", "--\(secret)"], statuses: [64]),
+            Run(command: "get", arguments: ["sweep", "ada", "--timeout", secret], statuses: [64]),
+            Run(command: "list", arguments: ["--store", secret], statuses: [64]),
+            Run(command: "token", arguments: ["sweep", "https://example.org/?code=\(secret)"], statuses: [64]),
+            Run(
+                command: "request", arguments: ["sweep", "GET", "https://user:\(secret)@example.org/"],
+                statuses: [1, 64, 78]),
+            Run(
+                command: "provider add",
+                arguments: ["sweep", "--issuer", "https://example.org/?token=\(secret)", "--client-id", "id"],
+                statuses: [64, 78]),
+        ]
+    }
+
+    /// What needs a provider or a session, and hasn't got one.
+    static func signInRuns(_ canaries: Canaries) throws -> [Run] {
+        let nowhere = "http://127.0.0.1:\(try LoopbackPort.free())"
+        let add = ["sweep", "--issuer", nowhere, "--client-id", "id", "--client-secret-stdin"]
+        return [
+            Run(command: "provider add", arguments: add, input: canaries.clientSecret, statuses: [69]),
+            Run(
+                command: "provider add", arguments: ["sweep", "--issuer", "http://example.org", "--client-id", "id"],
+                input: canaries.clientSecret, statuses: [64, 78]),
+            Run(command: "provider list", arguments: [], statuses: [0]),
+            Run(command: "provider remove", arguments: ["sweep"], statuses: [1, 64, 78]),
+            Run(command: "sign-in", arguments: ["sweep", "--paste"], input: canaries.other, statuses: [1, 64, 78]),
+            Run(command: "sign-out", arguments: ["sweep"], statuses: [0, 1, 64, 78]),
+            Run(command: "accounts", arguments: [], statuses: [0]),
+            Run(command: "use", arguments: ["sweep", "ada"], statuses: [1, 64, 78]),
+            Run(command: "token", arguments: ["sweep"], statuses: [1, 64, 78]),
+            Run(command: "request", arguments: ["sweep", "GET", nowhere], statuses: [1, 64, 78]),
+            Run(command: "demo", arguments: [], statuses: [0]),
+        ]
+    }
+
+    /// Vaults made, opened wrongly, damaged and missing.
+    static func vaultRuns(_ canaries: Canaries, _ directory: TestDirectory) throws -> [Run] {
+        let right = ["LATCHKEY_PASSPHRASE_FILE": try directory.write("passphrase", canaries.passphrase)]
+        let wrong = ["LATCHKEY_PASSPHRASE_FILE": try directory.write("wrong", canaries.wrongPassphrase)]
+        let vault = ["--vault", try directory.makeFolder("second") + "/vault"]
+        let damaged = try directory.makeFolder("damaged") + "/vault"
+        try Data("SQLite format 3\0 no more".utf8).write(to: URL(fileURLWithPath: damaged))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: damaged)
+        let missing = ["--vault", directory / "missing/vault"]
+        return [
+            Run(command: "vault init", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault init", arguments: vault, environment: right, statuses: [64, 73, 77, 78]),
+            Run(
+                command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
+                statuses: [0]),
+            Run(command: "vault verify", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "get", arguments: vault + ["sweep", "ada"], environment: wrong, statuses: [77]),
+            Run(
+                command: "set", arguments: vault + ["sweep", "ada"], input: canaries.other, environment: wrong,
+                statuses: [77]),
+            Run(
+                command: "get", arguments: vault + ["sweep", "ada"], environment: right, statuses: [0],
+                outputIsSecret: true),
+            Run(command: "vault verify", arguments: ["--vault", damaged], environment: right, statuses: [65]),
+            Run(
+                command: "set", arguments: ["--vault", damaged, "sweep", "ada"], input: canaries.password,
+                environment: right, statuses: [65]),
+            Run(
+                command: "set", arguments: missing + ["sweep", "ada"], input: canaries.password, environment: right,
+                statuses: [69, 78]),
+        ]
+    }
+
+    // MARK: - The sweep
+
+    @Test(arguments: [("vault", "text"), ("vault", "json"), ("secret-service", "text"), ("secret-service", "json")])
+    func `no command says or keeps a secret in the open`(_ store: String, _ format: String) async throws {
+        let desktop = store == "secret-service" ? try await PrivateSession(.unlocked) : nil
+        let directory = try desktop?.directory ?? TestDirectory()
+        var environment = try desktop?.environment ?? directory.environment()
+        environment["LATCHKEY_STORE"] = store
+        let canaries = try Canaries()
+        let program = try BuiltProducts.latchkey()
+
+        var number = 0
+
+        func perform(_ run: Run) async throws {
+            let words = run.command.split(separator: " ").map(String.init) + run.arguments
+            let result = try await program.run(
+                words + ["--log-level", "trace", "--log-format", format],
+                environment: environment.merging(run.environment) { $1 }, input: run.input)
+            // Not the arguments: some hold a secret, and the report names the streams.
+            number += 1
+            let name = "latchkey \(run.command), run \(number)"
+            #expect(run.statuses.contains(result.status), "\(name): \(result.status)\n\(result.errorText)")
+            canaries.audit.capture(result.errorOutput, as: "standard error of \(name)")
+            if !run.outputIsSecret { canaries.audit.capture(result.output, as: "standard output of \(name)") }
+        }
+
+        if store == "vault" {
+            // First those with passphrases: a key file would be tried before.
+            for run in try Self.vaultRuns(canaries, directory) { try await perform(run) }
+            let keyFile = directory / "vault.key"
+            try await perform(Run(command: "vault init", arguments: ["--key-file", keyFile], statuses: [0]))
+            try canaries.plant(key: try directory.read("vault.key"))
+            environment["LATCHKEY_KEY_FILE"] = keyFile
+        }
+        for run in Self.storeRuns(canaries) + Self.misplacedRuns(canaries) { try await perform(run) }
+        for run in try Self.signInRuns(canaries) { try await perform(run) }
+
+        // Everything that the program wrote: vaults, configuration, state, leases.
+        for folder in ["home", "data", "config", "state", "cache", "tmp"] {
+            try canaries.audit.capture(folder: directory / folder)
+        }
+        if store == "vault" { try canaries.audit.capture(folder: directory / "second") }
+        let report = canaries.audit.report()
+        #expect(report.isClean, "\(report)")
+        #expect(report.streamCount > 50 && report.byteCount > 10_000)
+    }
+
+    @Test func `every command that the program has is in the sweep`() async throws {
+        let directory = try TestDirectory()
+        let canaries = try Canaries()
+        let swept = Set(
+            (Self.storeRuns(canaries) + (try Self.signInRuns(canaries)) + (try Self.vaultRuns(canaries, directory)))
+                .map(\.command))
+        let help = try await BuiltProducts.latchkey().run(["--help"], environment: directory.environment())
+        let lines = help.outputText.split(separator: "\n", omittingEmptySubsequences: false)
+        let commands = lines.drop { $0 != "commands:" }.dropFirst().prefix { $0.hasPrefix("  ") }.map { line in
+            String(line.dropFirst(2).prefix(upTo: line.dropFirst(2).firstRange(of: "  ")?.lowerBound ?? line.endIndex))
+        }
+        #expect(commands.count >= 15)
+        #expect(Set(commands) == swept)
+    }
+}

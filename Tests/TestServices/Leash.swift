@@ -32,7 +32,7 @@ final class Leash: Sendable {
             close(descriptor)
             descriptor = -1
         }
-        if let shell { while unsafe waitpid(shell, nil, 0) < 0 && errno == EINTR {} }
+        if let shell { while waitpid(shell, nil, 0) < 0 && errno == EINTR {} }
     }
 
     /// Lines are shorter than PIPE_BUF, so each is written whole.

@@ -3,6 +3,7 @@ import Credentials
 import HTTPTransport
 import OAuth
 import RedactedLog
+import RedactionAudit
 import Secrets
 import Testing
 

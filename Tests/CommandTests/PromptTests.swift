@@ -109,6 +109,24 @@ internal import Testing
         #expect(read.output == Array("hunter2".utf8))
     }
 
+    @Test func `a secret on a terminal is followed by a line break that standard output doesn't get`() async throws {
+        let latchkey = try BuiltProducts.latchkey()
+        let withKey = environment.merging(["LATCHKEY_KEY_FILE": directory / "key"]) { _, new in new }
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: withKey)
+            .successful("vault init")
+        try await latchkey.run(
+            ["set", "example.org", "alice"], environment: withKey, input: Array("hunter2".utf8)
+        ).successful("set")
+        let terminal = try PseudoTerminal()
+        let onTerminal = try latchkey.start(
+            ["get", "example.org", "alice"], environment: withKey, terminal: terminal, streamsOnTerminal: true)
+        #expect(try await onTerminal.finish().status == 0)
+        try await terminal.waitUntilShown("hunter2\r\n")
+        let piped = try await latchkey.run(["get", "example.org", "alice"], environment: withKey)
+        #expect(piped.output == Array("hunter2".utf8))
+        #expect(piped.errorOutput.isEmpty)
+    }
+
     @Test func `control-C while an address is to be pasted ends with 130`() async throws {
         let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
         let origin = try #require(servers.environment["SERVER"])

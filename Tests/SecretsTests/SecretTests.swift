@@ -73,6 +73,18 @@ import Testing
 
     // MARK: - Random
 
+    @Test func `a secret takes another purpose with its bytes, and its memory comes back once`() {
+        let bytes = Array("s3cret".utf8)
+        for _ in 0..<100 {
+            let password = Secret<Password>(copying: bytes.span)
+            let token = password.repurposed(as: AccessToken.self)
+            let other = Secret<Password>(byteCount: 6) { $0[0] = 1 }
+            let same = token.matches(bytes.span)
+            let apart = !token.matches(other)
+            #expect(same && apart)
+        }
+    }
+
     @Test func `random secrets have the length asked for, and differ`() throws {
         for count in [0, 1, 16, 32, 64, 256, 257, 5000] {
             #expect(try Secret<State>.random(byteCount: count).byteCount == count)

@@ -1,0 +1,106 @@
+internal import Credentials
+internal import RedactedLog
+internal import Synchronization
+
+// Which state of the vault a read or a change works on.
+
+extension SealedStore {
+    /// Lends the current view with the state that belongs to it.
+    func current<Result: ~Copyable & Sendable>(
+        _ body: (Table.View, KnownState) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let last = known.withLock { $0 }
+        return try table.read { (view) throws(StoreError) -> Result in
+            // The mark is good once the view has begun, so the body runs first; it seldom has to run again.
+            let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
+            let mark = try view.changeMark()
+            if mark == last.mark { return try first.get() }
+            let fresh = try refresh(view, after: last, mark: mark)
+            known.withLock { if $0.manifest.generation <= fresh.manifest.generation { $0 = fresh } }
+            return try body(view, fresh)
+        }
+    }
+
+    private func refresh(
+        _ view: some RowView, after last: KnownState, mark: UInt32
+    ) throws(StoreError) -> KnownState {
+        let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
+        guard manifest.generation >= last.manifest.generation else {
+            throw .vaultCorrupted("it went back to an older state while it was open")
+        }
+        let keys =
+            manifest.recordsDigest == last.manifest.recordsDigest
+            ? last.keys : try Self.checkedKeys(view, manifest, root)
+        return KnownState(keys: keys, manifest: manifest, mark: mark)
+    }
+
+    /// Compares all records with the manifest and returns the data keys among them.
+    static func checkedKeys(
+        _ view: some RowView, _ manifest: Manifest, _ root: RootKeys
+    ) throws(StoreError) -> [DataKeys] {
+        let records = try view.records()
+        guard records.count <= Manifest.maximumRecordCount,
+            Manifest.digest(records, root: root) == manifest.recordsDigest,
+            let keys = records.first(where: { $0.name == DataKeyRecord.recordName })
+        else { throw .vaultCorrupted("its records are not those of its manifest") }
+        return try DataKeyRecord.open(keys.content, root: root)
+    }
+
+    /// How many transactions the vault has seen. Throws `busy` at once.
+    func generation() throws(StoreError) -> UInt64 {
+        try table.read { (view) throws(StoreError) in
+            try Manifest.open(view.record(Manifest.recordName), root: root).generation
+        }
+    }
+
+    /// Runs a change as one transaction with its manifest. A change that leaves the manifest alone writes nothing.
+    func change<Result: Sendable>(
+        until deadline: Deadline,
+        _ body:
+            @escaping @Sendable (Table.Transaction, KnownState, inout Manifest) throws(StoreError) ->
+            Result
+    ) async throws(StoreError) -> Result {
+        try await worker.run(until: deadline) { (patience) throws(StoreError) in
+            let (result, manifest) = try self.table.write(patience) {
+                (transaction) throws(StoreError) -> (Result, Manifest) in
+                let state = try self.refresh(transaction, after: self.known.withLock { $0 }, mark: 0)
+                var manifest = state.manifest
+                let result = try body(transaction, state, &manifest)
+                if manifest != state.manifest {
+                    manifest.generation += 1
+                    try transaction.put(record: Manifest.recordName, try manifest.seal(self.root))
+                }
+                return (result, manifest)
+            }
+            // An older state than this one is a replay from now on. The mark stays: the next read looks anew.
+            self.known.withLock {
+                if $0.manifest.generation < manifest.generation, $0.manifest.recordsDigest == manifest.recordsDigest {
+                    $0.manifest = manifest
+                }
+            }
+            return result
+        }
+    }
+
+    /// Runs a read on the caller and, while a writer has the table, again after a short sleep.
+    func waiting<Result: ~Copyable & Sendable>(
+        until deadline: Deadline, _ body: () throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        if Task.isCancelled { throw .cancelled }
+        if deadline.hasPassed { throw .timedOut }
+        var pause = Duration.microseconds(200)
+        while true {
+            do throws(StoreError) {
+                return try body()
+            } catch  where error.code == .busy {
+                if deadline.hasPassed { throw .vaultBusy }
+            }
+            do {
+                try await Task.sleep(for: min(pause, deadline.remaining))
+            } catch {
+                throw .cancelled
+            }
+            pause = min(pause * 2, .milliseconds(5))
+        }
+    }
+}

@@ -119,7 +119,8 @@ import Testing
     func `a fault at the token endpoint is told and nothing is sent elsewhere`(
         fault: AuthorizationServerFault, expected: OAuthError.Code
     ) async {
-        #expect(await signInFailure(fault)?.code == expected)
+        let error = await signInFailure(fault)
+        #expect(error?.code == expected, "\(String(describing: error))")
         #expect(server.record.requests[.token] == 1)
         #expect(server.record.requests[.stray, default: 0] == 0)
         #expect(!server.record.strayCredentials)

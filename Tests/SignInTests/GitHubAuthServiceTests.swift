@@ -70,7 +70,7 @@ private final class GitHubScene: Sendable {
         try server.withEachSecret { (_, secret) throws(LeakAudit.CanaryTooShort) in
             if secret.byteCount >= LeakAudit.minimumByteCount { try audit.plant(secret) }
         }
-        return audit.report().findings.map(\.description)
+        return try audit.findings(beside: LoopbackAuthorizationServer.prose)
     }
 }
 

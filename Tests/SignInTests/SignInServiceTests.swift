@@ -3,6 +3,7 @@ import Credentials
 import HTTPTransport
 import OAuth
 import RedactedLog
+import RedactionAudit
 import Secrets
 import Testing
 
@@ -25,6 +26,13 @@ struct SignInServiceTests {
         let record = scene.server.record
         #expect(record.matchingVerifiers == 1 && record.wrongVerifiers == 0 && record.lastRequestHadState)
         #expect(try scene.findings() == [])
+    }
+
+    @Test func `a scene's audit finds a token that was said, so that finding none means something`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.audit.capture("token \(try await scene.token())", as: "a careless line")
+        #expect(try scene.findings().count == 1)
     }
 
     @Test func `another service on the same store uses the session`() async throws {

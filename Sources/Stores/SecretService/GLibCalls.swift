@@ -1,8 +1,8 @@
 #if Desktop
     internal import CLibsecret
-    internal import Secrets
 
-    // This file makes every call to GLib, GIO and libsecret. What it returns is owned and needs no C in its users.
+    // This file makes the calls to GLib and GIO, SecretCodec.swift those to libsecret, and Variant.swift makes and reads
+    // values. What they return is owned and needs no C in its users.
 
     // MARK: - Running and waiting
 
@@ -68,8 +68,7 @@
             unsafe withPointer { unsafe g_cancellable_cancel($0) }
         }
 
-        fileprivate borrowing func withPointer<Result>(_ body: (UnsafeMutablePointer<GCancellable>) -> Result) -> Result
-        {
+        borrowing func withPointer<Result>(_ body: (UnsafeMutablePointer<GCancellable>) -> Result) -> Result {
             unsafe object.withPointer { unsafe body($0.assumingMemoryBound(to: GCancellable.self)) }
         }
     }
@@ -81,7 +80,7 @@
         // Sendable: references are counted atomically; what else may be called where is its user's matter.
         private let pointer: UnsafeMutableRawPointer
 
-        fileprivate init(adopting pointer: UnsafeMutableRawPointer) {
+        init(adopting pointer: UnsafeMutableRawPointer) {
             unsafe self.pointer = pointer
         }
 
@@ -94,7 +93,7 @@
         }
 
         /// Lends the pointer; the object stays alive until `body` returns.
-        fileprivate borrowing func withPointer<Result, Failure: Error>(
+        borrowing func withPointer<Result, Failure: Error>(
             _ body: (UnsafeMutableRawPointer) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             try unsafe body(pointer)
@@ -116,7 +115,7 @@
         }
 
         /// Takes the answer apart, and throws what went wrong.
-        fileprivate func finish<Result>(
+        func finish<Result>(
             _ finish: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result
         ) throws(BusFailure) -> Result {
             try unsafe result.withPointer { (result) throws(BusFailure) in
@@ -132,7 +131,7 @@
     }
 
     /// Starts an asynchronous call whose answer completes the returned value.
-    private func start(_ call: (GAsyncReadyCallback, UnsafeMutableRawPointer) -> Void) -> Pending<AsyncAnswer> {
+    func start(_ call: (GAsyncReadyCallback, UnsafeMutableRawPointer) -> Void) -> Pending<AsyncAnswer> {
         let pending = Pending<AsyncAnswer>()
         unsafe call(completePending, Unmanaged.passRetained(pending).toOpaque())
         return pending
@@ -313,115 +312,6 @@
 
         deinit {
             connection.unsubscribe(end)
-        }
-    }
-
-    // MARK: - libsecret
-
-    /// An open session with the Secret Service: it encrypts secrets on their way over the bus.
-    @safe final class SecretCodec: Sendable {
-        private let service: ObjectReference
-
-        private init(adopting pointer: UnsafeMutableRawPointer) {
-            unsafe service = ObjectReference(adopting: pointer)
-        }
-
-        static func open(_ trigger: Trigger) -> Pending<AsyncAnswer> {
-            unsafe start { callback, data in
-                unsafe trigger.cancellable.withPointer { unsafe latchkey_service_open($0, callback, data) }
-            }
-        }
-
-        static func opened(_ answer: AsyncAnswer) throws(BusFailure) -> SecretCodec {
-            let pointer = try unsafe answer.finish { unsafe latchkey_service_open_finish($0, $1) }
-            return unsafe SecretCodec(adopting: pointer!)
-        }
-
-        /// The unique name of the program that offers the service, or `nil` when it is gone.
-        var owner: String? {
-            guard let name = unsafe service.withPointer({ unsafe latchkey_service_owner($0) }) else { return nil }
-            defer { unsafe g_free(name) }
-            return unsafe String(cString: name)
-        }
-
-        var sessionPath: String? {
-            unsafe service.withPointer { unsafe latchkey_service_session_path($0).map { unsafe String(cString: $0) } }
-        }
-
-        /// Whether secrets cross the bus encrypted (`dh-ietf1024-sha256-cbc-aes128-pkcs7`) rather than `plain`.
-        var isEncrypted: Bool {
-            unsafe service.withPointer {
-                guard let name = unsafe latchkey_service_session_algorithms($0) else { return false }
-                return unsafe String(cString: name) != "plain"
-            }
-        }
-
-        /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory itself, and copies it into
-        /// locked memory of its own.
-        func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant?
-        {
-            secret.withExposedBytes { bytes in
-                unsafe bytes.withUnsafeBytes { buffer in
-                    var none: CChar = 0
-                    return unsafe withUnsafeMutablePointer(to: &none) { none in
-                        let base = unsafe UnsafeMutablePointer(
-                            mutating: buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(none))
-                        let value = unsafe SecretValueReference(
-                            adopting: secret_value_new_full(base, buffer.count, contentType.description, nil))
-                        return encode(value)
-                    }
-                }
-            }
-        }
-
-        private func encode(_ value: borrowing SecretValueReference) -> Variant? {
-            unsafe service.withPointer { service in
-                unsafe value.withPointer { value in
-                    unsafe latchkey_service_encode(service, value).map { unsafe Variant(adopting: $0) }
-                }
-            }
-        }
-
-        /// Returns the secret and its content type, or `nil` when the D-Bus form isn't what this session encrypts.
-        func decode<Purpose: SecretPurpose>(_ variant: Variant, as purpose: Purpose.Type) -> DecodedSecret<Purpose>? {
-            let pointer = unsafe service.withPointer { service in
-                unsafe variant.withPointer { unsafe latchkey_service_decode(service, $0) }
-            }
-            guard let pointer = unsafe pointer else { return nil }
-            return unsafe SecretValueReference(adopting: pointer).copied(as: purpose)
-        }
-    }
-
-    /// A secret as it came from the service.
-    struct DecodedSecret<Purpose: SecretPurpose>: ~Copyable {
-        let secret: Secret<Purpose>
-        let contentType: String
-    }
-
-    /// One reference to a SecretValue. libsecret wipes what it allocated itself.
-    @safe private struct SecretValueReference: ~Copyable {
-        private let pointer: OpaquePointer
-
-        init(adopting pointer: OpaquePointer) {
-            unsafe self.pointer = pointer
-        }
-
-        deinit {
-            unsafe secret_value_unref(UnsafeMutableRawPointer(pointer))
-        }
-
-        /// Lends the pointer; the value stays alive until `body` returns.
-        borrowing func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
-            unsafe body(pointer)
-        }
-
-        /// Copies the bytes from libsecret's locked memory into ours.
-        borrowing func copied<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> DecodedSecret<Purpose> {
-            var count = 0
-            let base = unsafe secret_value_get(pointer, &count)
-            let bytes = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: base, count: count))
-            let type = unsafe secret_value_get_content_type(pointer).map { unsafe String(cString: $0) }
-            return DecodedSecret(secret: Secret(copying: bytes), contentType: type ?? "")
         }
     }
 #endif

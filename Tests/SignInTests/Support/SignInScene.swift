@@ -80,8 +80,7 @@ final class SignInScene: Sendable {
         try server.withEachSecret { (_, secret) throws(LeakAudit.CanaryTooShort) in
             if secret.byteCount >= LeakAudit.minimumByteCount { try audit.plant(secret) }
         }
-        audit.capture(LoopbackAuthorizationServer.prose, as: "nowhere")
-        return audit.report().findings.map(\.description)
+        return try audit.findings(beside: LoopbackAuthorizationServer.prose)
     }
 
     var requests: [AuthorizationServerEndpoint: Int] { server.record.requests }
@@ -146,5 +145,16 @@ final class FaultyStore: CredentialStore {
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
         try await base.page(service: service, after: cursor, deadline: deadline)
+    }
+}
+
+/// What a server writes for people: a stranger's words, which nobody repeats.
+private enum Prose: SecretPurpose { static var name: StaticString { "prose" } }
+
+extension LeakAudit {
+    /// What was found of the planted secrets, and of a text as a whole: its words alone are everybody's.
+    func findings(beside prose: String) throws -> [String] {
+        try plant(Secret<Prose>.test(prose))
+        return report().findings.filter { $0.purpose != "prose" || $0.isWhole }.map(\.description)
     }
 }

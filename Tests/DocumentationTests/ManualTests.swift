@@ -12,16 +12,40 @@ struct ManualTests {
     }
 
     @Test func `the manual page and --help name the same commands`() async throws {
-        let help = try await BuiltProducts.latchkey().run(["--help"]).successful("latchkey --help").outputText
-        let listed = help.split(separator: "\n", omittingEmptySubsequences: false)
-            .drop { $0 != "commands:" }.dropFirst().prefix { $0.hasPrefix("  ") }
-            .map { line in String(line.dropFirst(2).prefix(upTo: line.dropFirst(2).firstRange(of: "  ")!.lowerBound)) }
-        try #require(listed.count > 8)
+        let listed = try await commands()
         let words = try Repository.lines(Self.page).filter { $0.hasPrefix(".It Cm ") }.map { line in
             line.split(separator: " ").dropFirst(2)
                 .prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } }.joined(separator: " ")
         }
         #expect(Set(words) == Set(listed))
+    }
+
+    @Test func `the manual page names each option of each command`() async throws {
+        let page = try Repository.text(Self.page)
+        var count = 0
+        for command in try await commands() {
+            let words = command.split(separator: " ").map(String.init) + ["--help"]
+            let help = try await BuiltProducts.latchkey().run(words).successful(command).outputText
+            let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+                .drop { $0 != "options:" }.dropFirst().prefix { $0.hasPrefix("  ") }
+            for option in lines.map({ $0.dropFirst(4).prefix { $0.isLowercase || $0 == "-" } }) {
+                #expect(page.contains("Fl -\(option)"), "\(command) --\(option)")
+                count += 1
+            }
+        }
+        #expect(count > 10)
+    }
+
+    /// The commands that `latchkey --help` lists.
+    private func commands() async throws -> [String] {
+        let help = try await BuiltProducts.latchkey().run(["--help"]).successful("latchkey --help").outputText
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { $0 != "commands:" }.dropFirst().prefix { $0.hasPrefix("  ") }
+        let commands = lines.compactMap { line in
+            line.dropFirst(2).firstRange(of: "  ").map { String(line.dropFirst(2)[..<$0.lowerBound]) }
+        }
+        try #require(commands.count > 8)
+        return commands
     }
 
     @Test func `the manual page explains each option that every command takes, and each exit status`() async throws {

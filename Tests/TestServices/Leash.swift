@@ -10,9 +10,12 @@ final class Leash: Sendable {
     static let shared = Leash()
 
     private let pipe: Mutex<Int32>
+    private let shell: pid_t?
 
     init() {
-        pipe = Mutex(Self.startShell())
+        let (shell, descriptor) = Self.startShell()
+        self.shell = shell
+        pipe = Mutex(descriptor)
     }
 
     func hold(process: pid_t) { tell("+pid \(process)") }
@@ -21,11 +24,15 @@ final class Leash: Sendable {
     func free(directory: String) { tell("-dir \(directory)") }
 
     /// What the end of this process does.
+    ///
+    /// The shell is waited for: a child that nobody waits for would hide all others from who waits for any, as Swift
+    /// Testing does for its exit tests.
     func letGo() {
         pipe.withLock { descriptor in
             close(descriptor)
             descriptor = -1
         }
+        if let shell { while waitpid(shell, nil, 0) < 0 && errno == EINTR {} }
     }
 
     /// Lines are shorter than PIPE_BUF, so each is written whole.
@@ -52,19 +59,19 @@ final class Leash: Sendable {
         for dir in $dirs; do case $dir in /tmp/lk-*) rm -rf -- "$dir" ;; esac; done
         """
 
-    private static func startShell() -> Int32 {
+    private static func startShell() -> (pid_t?, Int32) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return -1 }
+        guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return (nil, -1) }
         defer { close(ends[0]) }
         let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
-        let spawned = try? Spawn.process(
+        let shell = try? Spawn.process(
             path: "/bin/sh", arguments: ["-c", script], environment: ["PATH": Program.searchPath],
             input: ends[0], output: null, errorOutput: null, folder: "/")
-        guard spawned != nil else {
+        guard let shell else {
             close(ends[1])
-            return -1
+            return (nil, -1)
         }
-        return ends[1]
+        return (shell, ends[1])
     }
 }

@@ -11,9 +11,7 @@ enum VaultVerifyCommand {
             "vault", "verify", summary: "check every credential of a vault, and that none was taken away",
             details: "Exit status 65: something is damaged or was changed by someone without the key.")
     ) { arguments, context in
-        let source = try context.settings.vaultKey.source()
-        let vault = try await VaultStore.open(
-            at: context.settings.vaultPath, unlockedBy: source, deadline: context.deadline)
+        let vault = try await open(context)
         // A large vault takes its time; only a limit that somebody asked for ends it.
         let found = try await vault.verify(
             deadline: arguments.has(GlobalOptions.timeout) ? context.deadline : .after(.seconds(86_400)))
@@ -25,5 +23,17 @@ enum VaultVerifyCommand {
         }
         try context.output.write("\(vault.identity): \(found.itemCount) credentials, all sound")
         return .success
+    }
+
+    private static func open(_ context: CommandContext) async throws -> VaultStore {
+        do throws(StoreError) {
+            return try await VaultStore.open(
+                at: context.settings.vaultPath, unlockedBy: context.settings.vaultKey.source(),
+                deadline: context.deadline)
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            throw StoreError(
+                .corrupted, error.cause, hint: "it can't even be opened: restore a backup", platform: error.platform)
+        }
     }
 }

@@ -1,0 +1,80 @@
+internal import Foundation
+internal import TestServices
+internal import Testing
+
+/// What the kernel and other programs see of a running process.
+@Suite struct HardeningTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        environment = try directory.environment().merging(["LATCHKEY_KEY_FILE": directory / "key"]) { _, new in new }
+        try await BuiltProducts.latchkey().run(
+            ["vault", "init", "--key-file", directory / "key"], environment: environment
+        ).successful("vault init")
+    }
+
+    @Test func `a process that waits for a secret leaves no core and can't be looked into`() async throws {
+        let running = try BuiltProducts.latchkey().start(
+            ["set", "--store", "vault", "example.org", "alice", "--log-level", "debug"], environment: environment)
+        // It says so before it reads the secret.
+        try await running.wait(for: "the first log line") { running.errorsSoFar.contains("process hardened") }
+        let limits = try String(contentsOfFile: "/proc/\(running.pid)/limits", encoding: .utf8)
+        let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
+        #expect(core.split(separator: " ").filter { $0 == "0" }.count == 2, "\(core)")
+        // A process that isn't dumpable belongs to root in /proc, whoever runs it.
+        let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(running.pid)/mem")[.ownerAccountID]
+        #expect(owner as? Int == 0)
+        if geteuid() != 0 { #expect(unsafe access("/proc/\(running.pid)/mem", R_OK) != 0) }
+        running.send(Array("hunter2".utf8))
+        let run = try await running.finish()
+        #expect(run.status == 0)
+    }
+
+    @Test func `programs that are started get no variable that makes libraries talk`() async throws {
+        let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
+        let origin = try #require(servers.environment["SERVER"])
+        var environment = environment
+        environment["SSLKEYLOGFILE"] = directory / "keys"
+        environment["G_DBUS_DEBUG"] = "all"
+        environment["HARMLESS"] = "kept"
+        let (draft, seen) = (directory / "seen.new", directory / "seen")
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\nenv > \(draft)\nmv \(draft) \(seen)\n", mode: 0o700)
+        try await BuiltProducts.latchkey().run(
+            ["provider", "add", "work", "--issuer", origin + "/good", "--client-id", "me"], environment: environment
+        ).successful("provider add")
+        let running = try BuiltProducts.latchkey().start(
+            ["sign-in", "--store", "vault", "work", "--timeout", "20"], environment: environment)
+        try await running.wait(for: "the browser") { FileManager.default.fileExists(atPath: directory / "seen") }
+        running.kill()
+        let variables = String(decoding: try directory.read("seen"), as: UTF8.self).split(separator: "\n")
+        #expect(variables.contains("HARMLESS=kept"))
+        #expect(variables.contains("SWIFT_BACKTRACE=enable=no"))
+        #expect(!variables.contains { $0.hasPrefix("SSLKEYLOGFILE=") || $0.hasPrefix("G_DBUS_DEBUG=") })
+        #expect(!FileManager.default.fileExists(atPath: directory / "keys"))
+        withExtendedLifetime(servers) {}
+    }
+
+    @Test func `control-C in the middle of a sign-in ends it with 130 and leaves nothing`() async throws {
+        let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
+        let origin = try #require(servers.environment["SERVER"])
+        var environment = environment
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\n: > \(directory / "seen")\nexec sleep 60\n", mode: 0o700)
+        try await BuiltProducts.latchkey().run(
+            ["provider", "add", "work", "--issuer", origin + "/good", "--client-id", "me"], environment: environment
+        ).successful("provider add")
+        let running = try BuiltProducts.latchkey().start(
+            ["sign-in", "--store", "vault", "work"], environment: environment)
+        try await running.wait(for: "the browser") { FileManager.default.fileExists(atPath: directory / "seen") }
+        running.signal(SIGINT)
+        let run = try await running.finish()
+        #expect(run.status == 130)
+        #expect(run.errorText == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
+        let list = try await BuiltProducts.latchkey().run(["list", "--store", "vault"], environment: environment)
+        #expect(list.output.isEmpty)
+        withExtendedLifetime(servers) {}
+    }
+}

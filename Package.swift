@@ -87,7 +87,7 @@ let package = Package(
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
         .target(
-            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices", exclude: ["Programs"]),
+            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),

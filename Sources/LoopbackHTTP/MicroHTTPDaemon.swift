@@ -14,11 +14,16 @@ internal import Secrets
         let context = unsafe Unmanaged.passUnretained(owner).toOpaque()
         let configuration = owner.configuration
         let timeout = max(1, Int(configuration.idleTimeout.components.seconds))
+        // When it can't start, the library closes the socket on some of its ways out and not on others: it gets a
+        // descriptor of its own, so that none is closed twice.
+        let theirs = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
+        close(socket.descriptor)
+        guard theirs >= 0 else { throw LoopbackError(.other, port: socket.port) }
         var options = unsafe [
             latchkey_option_target(targetCallback, context),
             latchkey_option_completed(completedCallback, nil),
             MHD_OptionItem(
-                option: .LISTEN_SOCKET, value: Int(socket.descriptor), ptr_value: nil),
+                option: .LISTEN_SOCKET, value: Int(theirs), ptr_value: nil),
             // Above 32 KiB the library maps the memory instead of taking it from the heap, so nothing stays behind.
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: 65_536, ptr_value: nil),
             MHD_OptionItem(
@@ -35,7 +40,6 @@ internal import Secrets
             }
         }
         guard let pointer = unsafe pointer else {
-            close(socket.descriptor)
             throw LoopbackError(configuration.tls == nil ? .other : .badCertificate, port: socket.port)
         }
         unsafe self.pointer = unsafe pointer

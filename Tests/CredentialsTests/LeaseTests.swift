@@ -4,8 +4,8 @@ import RedactedLog
 import Testing
 
 @Suite struct LeaseTests {
-    /// A folder of one test's own, gone when the test is.
-    final class Folder {
+    /// A folder of one test's own, which the test removes.
+    struct Folder {
         let path = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
         var leases: LeaseDirectory { LeaseDirectory(path: path + "/a/leases") }
 
@@ -13,7 +13,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         }
 
-        deinit {
+        func remove() {
             try? FileManager.default.removeItem(atPath: path)
         }
     }
@@ -46,6 +46,7 @@ import Testing
 
     @Test func `a lease excludes, until it is released or its value dies`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let key = try Self.key()
         for release in [true, false] {
             let lease = try await folder.leases.acquire(key, of: Self.store, deadline: .standard)
@@ -57,6 +58,7 @@ import Testing
 
     @Test func `another account, kind, service or store has a lease of its own`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let lease = try await folder.leases.acquire(try Self.key(), of: Self.store, deadline: .standard)
         #expect(await Self.isFree(folder.leases, try Self.key("bob")))
         #expect(await Self.isFree(folder.leases, try CredentialKey(service: "github", account: "ada")))
@@ -70,6 +72,7 @@ import Testing
 
     @Test func `a waiter gets the lease when the holder lets go`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let leases = folder.leases
         let key = try Self.key()
         let lease = try await leases.acquire(key, of: Self.store, deadline: .standard)
@@ -85,6 +88,7 @@ import Testing
 
     @Test func `a lease that is held is busy at the deadline, with a hint`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let key = try Self.key()
         let lease = try await folder.leases.acquire(key, of: Self.store, deadline: .standard)
         let error = await #expect(throws: StoreError.self) {
@@ -97,6 +101,7 @@ import Testing
 
     @Test func `waiting is cancelled with its task`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let leases = folder.leases
         let key = try Self.key()
         let lease = try await leases.acquire(key, of: Self.store, deadline: .standard)
@@ -150,6 +155,7 @@ import Testing
 
     @Test func `another process's lease excludes, and is freed when that process is killed`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let key = try Self.key()
         #expect(await Self.isFree(folder.leases, key))
         let (process, input) = try Self.hold(try Self.onlyFile(folder))
@@ -163,6 +169,7 @@ import Testing
 
     @Test func `our lease excludes another process`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let lease = try await folder.leases.acquire(try Self.key(), of: Self.store, deadline: .standard)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
@@ -177,6 +184,7 @@ import Testing
 
     @Test func `a program that we start does not inherit the lease`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let key = try Self.key()
         let lease = try await folder.leases.acquire(key, of: Self.store, deadline: .standard)
         let process = Process()
@@ -195,6 +203,7 @@ import Testing
 
     @Test func `the directory is made for this user alone, and names nobody`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         #expect(await Self.isFree(folder.leases, try Self.key()))
         for path in [folder.leases.path, folder.path + "/a"] {
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -208,6 +217,7 @@ import Testing
 
     @Test func `a directory that others can write, a link and a file are refused`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         let manager = FileManager.default
         for name in ["open", "real"] {
             try manager.createDirectory(atPath: "\(folder.path)/\(name)", withIntermediateDirectories: false)
@@ -227,6 +237,7 @@ import Testing
 
     @Test func `a lock file that is a link is refused, and its target untouched`() async throws {
         let folder = try Folder()
+        defer { folder.remove() }
         #expect(await Self.isFree(folder.leases, try Self.key()))
         let file = try Self.onlyFile(folder)
         try FileManager.default.removeItem(atPath: file)

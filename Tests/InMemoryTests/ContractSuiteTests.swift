@@ -13,6 +13,7 @@ import Testing
         var broken: [String] = []
         for statement in ContractCase.all {
             let leases = try LeaseFolder()
+            defer { leases.remove() }
             do {
                 try await statement.check(leases: leases.directory) {
                     // No larger than the contract asks for, since copies are slow in a debug build.

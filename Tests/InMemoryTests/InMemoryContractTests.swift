@@ -7,6 +7,7 @@ import Testing
     @Test(arguments: ContractCase.all)
     func `keeps the store contract`(_ statement: ContractCase) async throws {
         let leases = try LeaseFolder()
+        defer { leases.remove() }
         try await statement.check(leases: leases.directory) { try InMemoryStore() }
     }
 }

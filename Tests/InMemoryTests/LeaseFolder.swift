@@ -1,8 +1,8 @@
 import Credentials
 import Foundation
 
-/// A lease directory of one test's own, gone when the test is.
-final class LeaseFolder {
+/// A lease directory of one test's own, which the test removes.
+struct LeaseFolder {
     let directory: LeaseDirectory
     private let path: String
 
@@ -12,7 +12,7 @@ final class LeaseFolder {
         directory = LeaseDirectory(path: path + "/leases")
     }
 
-    deinit {
+    func remove() {
         try? FileManager.default.removeItem(atPath: path)
     }
 }

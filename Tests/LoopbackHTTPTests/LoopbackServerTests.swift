@@ -28,6 +28,32 @@ struct LoopbackServerTests {
         #expect(error?.code == .badCertificate)
     }
 
+    /// A start that failed closed its socket twice: libmicrohttpd had closed it already. In between, the number could
+    /// belong to somebody else, whose descriptor was gone then; once it was another server's, which ended the process.
+    @Test func `a start that fails closes nobody else's descriptor`() async {
+        await #expect(processExitsWith: .success) {
+            let isDone = Atomic(false)
+            let lost = Atomic(0)
+            let neighbour = Task.detached {
+                while !isDone.load(ordering: .relaxed) {
+                    let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    for _ in 0..<20 where fcntl(descriptor, F_GETFD) < 0 { lost.add(1, ordering: .relaxed) }
+                    close(descriptor)
+                }
+            }
+            for _ in 0..<1000 {
+                let key = Array("no key".utf8)
+                let tls = LoopbackTLS(certificatePEM: "no certificate", key: Secret(copying: key.span))
+                #expect(throws: LoopbackError.self) {
+                    _ = try LoopbackServer(.init(tls: tls)) { _ in LoopbackResponse(status: 204) }
+                }
+            }
+            isDone.store(true, ordering: .relaxed)
+            await neighbour.value
+            exit(lost.load(ordering: .relaxed) == 0 ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
     @Test func `its handler is asked no more once it has stopped`() async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in

@@ -13,7 +13,7 @@ struct KeyringPromptTests {
 
     @Test func `the right password opens the keyring, and what was hashed is found`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         let probe = try KeyringProbe(session)
         #expect(try await probe.read("s", "u") == "kept")
         #expect(prompter.asked == 1)
@@ -23,7 +23,7 @@ struct KeyringPromptTests {
 
     @Test func `a save into a locked keyring replaces the item that is there`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         let probe = try KeyringProbe(session)
         #expect(try await probe.save("s", "u", "new")[0] == "saved")
         #expect(try await probe.ask("list").count == 1)
@@ -33,21 +33,22 @@ struct KeyringPromptTests {
 
     @Test func `absence in a locked keyring is only told after it is opened`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         #expect(try await KeyringProbe(session).read("s", "nobody") == nil)
         #expect(prompter.asked == 1)
     }
 
     @Test func `a wrong password asks again`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.answer(["wrong", "wronger", PrivateSession.password]), on: session)
+        let prompter = try await StandInPrompter(
+            on: session, answering: .passwords(["wrong", "wronger", PrivateSession.password]))
         #expect(try await KeyringProbe(session).read("s", "u") == "kept")
         #expect(prompter.asked == 3)
     }
 
     @Test func `a prompt that is closed ends the operation, and changes nothing`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.cancel, on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .cancel)
         let probe = try KeyringProbe(session)
         for operation in [
             ["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["delete", "s", "u", "password"],
@@ -63,7 +64,7 @@ struct KeyringPromptTests {
 
     @Test func `a prompt that nobody answers ends at the deadline, and is dismissed`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.hang, on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .never)
         let dismissals = try await Dismissals(on: session)
         let probe = try KeyringProbe(session)
         // Longer than the prompt takes to appear on a busy machine.
@@ -76,7 +77,7 @@ struct KeyringPromptTests {
 
     @Test func `cancelling the task dismisses the prompt`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.hang, on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .never)
         let dismissals = try await Dismissals(on: session)
         let probe = try KeyringProbe(session)
         _ = try await probe.ask("start", "task", "read", "s", "u", "password")
@@ -88,7 +89,7 @@ struct KeyringPromptTests {
 
     @Test func `callers share one prompt, and one that gives up leaves it to the others`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.hang, on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .never)
         let dismissals = try await Dismissals(on: session)
         let probe = try KeyringProbe(session)
         _ = try await probe.ask("start", "first", "read", "s", "u", "password")
@@ -111,7 +112,8 @@ struct KeyringPromptTests {
 
     @Test func `many callers of a locked keyring ask once`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.answer(["wrong", PrivateSession.password]), on: session)
+        let prompter = try await StandInPrompter(
+            on: session, answering: .passwords(["wrong", PrivateSession.password]))
         let probe = try KeyringProbe(session)
         for number in 0..<8 { _ = try await probe.ask("start", "\(number)", "read", "s", "u", "password") }
         for number in 0..<8 { #expect(try await probe.ask("join", "\(number)")[0] == "secret") }
@@ -120,7 +122,7 @@ struct KeyringPromptTests {
 
     @Test func `a service that dies while its prompt is open ends the operation`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.hang, on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .never)
         let probe = try KeyringProbe(session)
         _ = try await probe.ask("start", "task", "read", "s", "u", "password")
         try await prompter.wait(for: "the dialog") { $0.asked == 1 }
@@ -130,7 +132,7 @@ struct KeyringPromptTests {
 
     @Test func `without permission to prompt no dialog appears`() async throws {
         let session = try await lockedSession()
-        let prompter = try await Prompter(.answer([PrivateSession.password]), on: session)
+        let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         let probe = try KeyringProbe(session)
         _ = try await probe.ask("prompting", "no")
         #expect(try await probe.ask("read", "s", "u", "password")[1] == "store.locked")

@@ -95,6 +95,21 @@ import Testing
         #expect(try folder.contents() == damaged)
     }
 
+    @Test func `damage of any page is reported by its position, by a store that was open`() async throws {
+        let (folder, sound) = try await sampleVault()
+        let store = try await folder.store()
+        for page in 0..<sound.count / 4096 {
+            var damaged = sound
+            damaged[page * 4096 + 2000] ^= 1
+            try folder.replace(with: damaged)
+            // Another connection: the first has good pages in its memory.
+            let report = try await store.verify()
+            #expect(report.problems.contains(.damagedPage(page + 1)), "\(report.problems)")
+        }
+        try folder.replace(with: sound)
+        #expect(try await store.verify().problems == [])
+    }
+
     @Test func `a newer format is named as such`() async throws {
         let folder = try VaultFolder()
         try await folder.store()

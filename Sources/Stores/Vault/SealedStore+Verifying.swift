@@ -1,16 +1,30 @@
 internal import Credentials
 internal import Secrets
+internal import Synchronization
 
 extension SealedStore {
     /// Opens everything and compares it with the manifest, on the store's thread, through an opening of its own.
     ///
     /// What is wrong is reported; it throws only when the work couldn't be done: `timedOut`, `cancelled`, `unavailable`.
     func verify(deadline: Deadline) async throws(StoreError) -> VaultVerification {
-        let current = try await waiting(until: deadline) { () throws(StoreError) in
-            try self.current { (_, state) throws(StoreError) in state }
+        let current: KnownState
+        do throws(StoreError) {
+            current = try await waiting(until: deadline) { () throws(StoreError) in
+                try self.current { (_, state) throws(StoreError) in state }
+            }
+        } catch {
+            // Too damaged to be read now: what was last known of it still opens what is left.
+            guard error.code == .corrupted else { throw error }
+            current = known.withLock { $0 }
         }
         return try await worker.run(until: deadline) { (patience) throws(StoreError) in
-            let table = try patience.retry { () throws(StoreError) in try self.table.separate() }
+            let table: Table
+            do throws(StoreError) {
+                table = try patience.retry { () throws(StoreError) in try self.table.separate() }
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                table = self.table
+            }
             var check = Verification(root: self.root, patience: patience, generation: current.manifest.generation)
             try check.engine(table)
             try check.rows(table, current)

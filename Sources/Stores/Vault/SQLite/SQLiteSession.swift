@@ -56,7 +56,8 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         do throws(StoreError) {
             let result = try body(self)
             readItem.reset()
-            if view == .transaction { try end.run() }
+            // SQLite may have ended it at an I/O error that `body` took note of.
+            if view == .transaction && !connection.isIdle { try end.run() }
             view = .none
             return result
         } catch {
@@ -187,22 +188,40 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
         try snapshot { (session) throws(StoreError) -> [TableDamage] in
-            _ = try session.record(Manifest.recordName)
-            let pages = try session.connection.checkPages(patience)
-            var damage = pages.damaged.map { TableDamage(kind: .page, position: $0) }
-            let count = try session.connection.prepare("PRAGMA page_count")
-            if try count.step(), count.number(0) * PageSealedFiles.pageByteCount != pages.fileByteCount {
-                damage.append(TableDamage(kind: .length, position: count.number(0)))
-            }
-            count.reset()
-            try patience.check()
-            let structure = try session.connection.prepare("PRAGMA integrity_check(1)")
-            if try structure.step(), try structure.text(0) != "ok" {
+            var damage: [TableDamage] = []
+            // A look-up takes the lock. Where even that fails, the pages are looked at as they are.
+            do throws(StoreError) {
+                _ = try session.record(Manifest.recordName)
+            } catch {
+                guard error.code == .corrupted else { throw error }
                 damage.append(TableDamage(kind: .structure, position: 0))
             }
-            structure.reset()
+            let pages = try session.connection.checkPages(patience)
+            damage += pages.damaged.map { TableDamage(kind: .page, position: $0) }
+            do throws(StoreError) {
+                damage += try session.structure(pages.fileByteCount, patience)
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                damage.append(TableDamage(kind: .structure, position: 0))
+            }
             return damage
         }
+    }
+
+    private func structure(_ fileByteCount: Int, _ patience: Patience) throws(StoreError) -> [TableDamage] {
+        var damage: [TableDamage] = []
+        let count = try connection.prepare("PRAGMA page_count")
+        if try count.step(), count.number(0) * PageSealedFiles.pageByteCount != fileByteCount {
+            damage.append(TableDamage(kind: .length, position: count.number(0)))
+        }
+        count.reset()
+        try patience.check()
+        let structure = try connection.prepare("PRAGMA integrity_check(1)")
+        if try structure.step(), try structure.text(0) != "ok" {
+            damage.append(TableDamage(kind: .structure, position: 0))
+        }
+        structure.reset()
+        return damage
     }
 }
 

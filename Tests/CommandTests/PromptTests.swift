@@ -108,4 +108,44 @@ internal import Testing
         let read = try await BuiltProducts.latchkey().run(["get", "example.org", "alice"], environment: withKey)
         #expect(read.output == Array("hunter2".utf8))
     }
+
+    @Test func `a secret on a terminal is followed by a line break that standard output doesn't get`() async throws {
+        let latchkey = try BuiltProducts.latchkey()
+        let withKey = environment.merging(["LATCHKEY_KEY_FILE": directory / "key"]) { _, new in new }
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: withKey)
+            .successful("vault init")
+        try await latchkey.run(
+            ["set", "example.org", "alice"], environment: withKey, input: Array("hunter2".utf8)
+        ).successful("set")
+        let terminal = try PseudoTerminal()
+        let onTerminal = try latchkey.start(
+            ["get", "example.org", "alice"], environment: withKey, terminal: terminal, streamsOnTerminal: true)
+        #expect(try await onTerminal.finish().status == 0)
+        try await terminal.waitUntilShown("hunter2\r\n")
+        let piped = try await latchkey.run(["get", "example.org", "alice"], environment: withKey)
+        #expect(piped.output == Array("hunter2".utf8))
+        #expect(piped.errorOutput.isEmpty)
+    }
+
+    @Test func `control-C while an address is to be pasted ends with 130`() async throws {
+        let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
+        let origin = try #require(servers.environment["SERVER"])
+        let latchkey = try BuiltProducts.latchkey()
+        var environment = environment
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: environment)
+            .successful("vault init")
+        try await latchkey.run(
+            ["provider", "add", "work", "--issuer", origin + "/good", "--client-id", "me"], environment: environment
+        ).successful("provider add")
+        let terminal = try PseudoTerminal()
+        let running = try latchkey.start(["sign-in", "work", "--paste"], environment: environment, terminal: terminal)
+        let run = try await answer(running, terminal, ("Address", "\u{3}"))
+        #expect(run.status == 130)
+        #expect(run.errorText == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
+        #expect(terminal.shown.contains("\(origin)/authorize?"))
+        #expect(terminal.echoes)
+        withExtendedLifetime(servers) {}
+    }
 }

@@ -60,9 +60,16 @@ enum SignInCommand {
                     .usage, "sign-in.two-agents", "--browser and --paste can't be used together",
                     hint: "leave one of them out")
             }
+            guard !arguments.has(SignInDefinitions.ephemeral) else {
+                throw CommandFailure(
+                    .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be used together",
+                    hint: "open the address in a private window")
+            }
             return PasteUserAgent(terminal: PersonsTerminal(prompt: context.prompt), log: log)
         }
-        return BrowserUserAgent(browsers: try BrowserChoice(environment: context.environment.variables), log: log)
+        let browsers = try BrowserChoice(
+            environment: context.environment.variables, ephemeral: arguments.has(SignInDefinitions.ephemeral))
+        return BrowserUserAgent(browsers: browsers, log: log)
     }
 }
 

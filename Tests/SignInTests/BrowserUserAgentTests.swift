@@ -88,6 +88,22 @@ struct BrowserUserAgentTests {
         #expect(folder.text("count") == "1\n")
     }
 
+    @Test(arguments: [
+        ("chromium", "--incognito"), ("firefox", "--private-window"), ("microsoft-edge", "--inprivate"),
+    ])
+    func `a private window is opened by the installed browser, and the sign-in goes through it`(
+        name: String, option: String
+    ) async throws {
+        _ = try folder.script(
+            name, "echo \"$1\" > \"$FOLDER/option\"; echo \"$#\" > \"$FOLDER/count\"; curl -sL -o /dev/null \"$2\"")
+        // Only the stand-in may be found under a browser's name.
+        _ = try folder.script("curl", "exec /usr/bin/curl \"$@\"")
+        let environment = ["PATH": folder.path, "FOLDER": folder.path, "DISPLAY": ":0"]
+        try await signIn(BrowserUserAgent(browsers: BrowserChoice(environment: environment, ephemeral: true)))
+        #expect(folder.text("option") == option + "\n")
+        #expect(folder.text("count") == "2\n")
+    }
+
     @Test func `when no browser works the error says why and names paste`() async throws {
         let broken = try folder.script("broken", "exit 3")
         let failed = await #expect(throws: UserAgentError.self) { try await signIn(agent("nothing-here:\(broken)")) }

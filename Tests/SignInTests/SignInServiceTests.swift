@@ -102,7 +102,7 @@ struct SignInServiceTests {
         let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
         let old = Task { () async -> SignInError? in
             do throws(SignInError) {
-                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                try await scene.service.signIn(presenting: waiting, deadline: .unhurried)
                 return nil
             } catch {
                 return error
@@ -118,7 +118,7 @@ struct SignInServiceTests {
         let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
         let task = Task { () async -> SignInError? in
             do throws(SignInError) {
-                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                try await scene.service.signIn(presenting: waiting, deadline: .unhurried)
                 return nil
             } catch {
                 return error
@@ -136,7 +136,7 @@ struct SignInServiceTests {
         await receiver.finish(.signedIn)
         let scene = try SignInScene(
             AuthorizationServerConfiguration(clients: [RegisteredClient("latchkey", redirectURIs: [fixed.text])]))
-        try await scene.service.signIn(presenting: scene.browser(), redirect: fixed, deadline: .standard)
+        try await scene.service.signIn(presenting: scene.browser(), redirect: fixed, deadline: .unhurried)
         #expect(scene.server.record.codesExchanged == 1)
     }
 

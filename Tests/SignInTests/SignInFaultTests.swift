@@ -4,6 +4,7 @@ import HTTPTransport
 import OAuth
 import RedactedLog
 import Secrets
+import Synchronization
 import Testing
 
 @testable import SignIn
@@ -171,6 +172,37 @@ struct SignInFaultTests {
         #expect(error != nil)
         #expect(scene.server.record.revocations == 1)
         #expect(try await scene.service.accounts() == [])
+    }
+
+    @Test(arguments: [CredentialKind.session, .current])
+    func `a store that refuses a second sign-in still has the first one's session`(kind: CredentialKind) async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        try await scene.signIn(account: "other")
+        let first = try await scene.token("octocat")
+        scene.store.refuseSaves(of: kind, times: 1)
+        guard case .store? = await scene.failure()?.code else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(try await scene.token("octocat") == first)
+        #expect(try await scene.service.currentAccount()?.account == "other")
+        #expect(scene.server.record.revocations == 1)
+    }
+
+    @Test(arguments: [CredentialKind.session, .current])
+    func `cancelling while the session is saved leaves nothing, and revokes the tokens`(
+        kind: CredentialKind
+    ) async throws {
+        let scene = try SignInScene()
+        let task = Mutex<Task<SignInError?, Never>?>(nil)
+        scene.store.beforeSaving(kind) { task.withLock { $0?.cancel() } }
+        // The sign-in can't get ahead of its own task.
+        task.withLock { $0 = Task { await scene.failure() } }
+        #expect(await task.withLock({ $0 })?.value == .cancelled)
+        #expect(try await scene.service.accounts() == [])
+        #expect(try await scene.service.currentAccount() == nil)
+        #expect(scene.server.record.revocations == 1)
     }
 
     @Test func `the page says that the sign-in failed when it failed after the answer`() async throws {

@@ -67,6 +67,19 @@ struct SignInServiceTests {
         #expect(try await scene.token() == second)
     }
 
+    @Test func `signing in again replaces the account's session, and no other`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn(account: "other")
+        try await scene.signIn()
+        let (other, first) = (try await scene.token("other"), try await scene.token("octocat"))
+        try await scene.signIn()
+        #expect(try await scene.service.accounts().map(\.account) == ["octocat", "other"])
+        #expect(try await scene.token("octocat") != first)
+        #expect(try await scene.token("other") == other)
+        // The first one's tokens are left alone: to some servers they are the same grant as the second one's.
+        #expect(scene.server.record.revocations == 0)
+    }
+
     @Test func `without a current account and with several others nobody is guessed`() async throws {
         let scene = try SignInScene()
         for account in ["a", "b", "c"] { try await scene.signIn(account: account) }

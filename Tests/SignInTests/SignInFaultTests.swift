@@ -70,7 +70,7 @@ struct SignInFaultTests {
         scene.server.switchOn(fault)
         // An agent that believes what it gets: the service doesn't.
         await #expect(throws: SignInError.oauth(OAuthError(.stateMismatch))) {
-            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .standard)
+            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .unhurried)
         }
         #expect(scene.requests[.token] == nil)
         #expect(try scene.findings() == [])
@@ -94,7 +94,7 @@ struct SignInFaultTests {
         let scene = try SignInScene()
         scene.server.switchOn(.repeatedParameters)
         await #expect(throws: SignInError.userAgent(.unavailable(.pageFailed))) {
-            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .standard)
+            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .unhurried)
         }
         #expect(scene.requests[.token] == nil)
     }
@@ -209,7 +209,7 @@ struct SignInFaultTests {
         let scene = try SignInScene()
         scene.store.refuseSaves(of: .session)
         let follower = PageKeeper()
-        _ = try? await scene.service.signIn(presenting: follower.agent, deadline: .standard)
+        _ = try? await scene.service.signIn(presenting: follower.agent, deadline: .unhurried)
         let page = try await follower.lastPage()
         #expect(page.contains("You are not signed in"))
         #expect(page.contains("The disk is full"))

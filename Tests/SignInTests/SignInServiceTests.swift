@@ -115,7 +115,7 @@ struct SignInServiceTests {
         let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
         let old = Task { () async -> SignInError? in
             do throws(SignInError) {
-                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                try await scene.service.signIn(presenting: waiting, deadline: .unhurried)
                 return nil
             } catch {
                 return error
@@ -131,7 +131,7 @@ struct SignInServiceTests {
         let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
         let task = Task { () async -> SignInError? in
             do throws(SignInError) {
-                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                try await scene.service.signIn(presenting: waiting, deadline: .unhurried)
                 return nil
             } catch {
                 return error
@@ -149,7 +149,7 @@ struct SignInServiceTests {
         await receiver.finish(.signedIn)
         let scene = try SignInScene(
             AuthorizationServerConfiguration(clients: [RegisteredClient("latchkey", redirectURIs: [fixed.text])]))
-        try await scene.service.signIn(presenting: scene.browser(), redirect: fixed, deadline: .standard)
+        try await scene.service.signIn(presenting: scene.browser(), redirect: fixed, deadline: .unhurried)
         #expect(scene.server.record.codesExchanged == 1)
     }
 

@@ -56,12 +56,12 @@ final class SignInScene: Sendable {
     func otherService() -> SignInService { SignInService(provider: provider, store: store, context: context) }
 
     @discardableResult
-    func signIn(account: String? = nil, deadline: Deadline = .standard) async throws(SignInError) -> SessionSummary {
+    func signIn(account: String? = nil, deadline: Deadline = .unhurried) async throws(SignInError) -> SessionSummary {
         try await service.signIn(presenting: browser(), account: account, deadline: deadline)
     }
 
     /// The error of a sign-in, which must fail.
-    func failure(_ decision: PageFollower.Decision = .consent, deadline: Deadline = .standard) async -> SignInError? {
+    func failure(_ decision: PageFollower.Decision = .consent, deadline: Deadline = .unhurried) async -> SignInError? {
         do throws(SignInError) {
             try await service.signIn(presenting: browser(decision), deadline: deadline)
             return nil

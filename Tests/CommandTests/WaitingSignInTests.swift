@@ -2,8 +2,9 @@ internal import Foundation
 internal import TestServices
 internal import Testing
 
-/// Control-C while a sign-in waits for the person: typed at the terminal, or sent by another program.
-@Suite struct InterruptionTests {
+/// A sign-in that waits for the person: the browser it has started, and Control-C, typed at the terminal or sent by another
+/// program.
+@Suite struct WaitingSignInTests {
     private let directory: TestDirectory
     private let servers: MetadataServer
     private let environment: [String: String]
@@ -78,5 +79,20 @@ internal import Testing
         running.signal(SIGINT)
         // It ends at once, with the terminal put back by the signal's handler.
         try await expectInterrupted(running.finish(), terminal, saying: "")
+    }
+
+    @Test(arguments: [[], ["--ephemeral"]])
+    func `the browser gets the link, and --ephemeral its word for a private window`(options: [String]) async throws {
+        var environment = environment
+        let (draft, given) = (directory / "given.new", directory / "given")
+        environment["BROWSER"] = try directory.write(
+            "firefox", "#!/bin/sh\necho \"$@\" > \(draft)\nmv \(draft) \(given)\nexec sleep 60\n", mode: 0o700)
+        let running = try BuiltProducts.latchkey().start(["sign-in", "work"] + options, environment: environment)
+        try await running.wait(for: "the browser") { FileManager.default.fileExists(atPath: given) }
+        running.signal(SIGINT)
+        try await expectInterrupted(running.finish())
+        let words = String(decoding: try directory.read("given"), as: UTF8.self).split(separator: " ")
+        #expect(words.dropLast() == (options.isEmpty ? [] : ["--private-window"]))
+        #expect(try #require(words.last).wholeMatch(of: /http:\/\/127\.0\.0\.1:[0-9]+\/go\/[\w-]{22}\n/) != nil)
     }
 }

@@ -42,12 +42,6 @@ enum ASCII {
         return false
     }
 
-    /// Whether there is a byte below a space, or DEL.
-    static func containsControl(_ bytes: Span<UInt8>) -> Bool {
-        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F { return true }
-        return false
-    }
-
     /// Whether the bytes are exactly this text, which is no secret.
     static func equal(_ bytes: Span<UInt8>, _ text: String) -> Bool {
         guard bytes.count == text.utf8.count else { return false }

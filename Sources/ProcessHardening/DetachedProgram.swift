@@ -33,7 +33,7 @@ package final class DetachedProgram: Sendable {
     ///   - arguments: the program's name or path first; a name is looked for in the `PATH` of `environment`.
     ///   - environment: all of the child's variables.
     package init(_ arguments: [String], environment: [String: String]) throws(StartFailure) {
-        guard let name = arguments.first, let path = Self.find(name, in: environment["PATH"]) else {
+        guard let name = arguments.first, let path = Self.path(of: name, in: environment["PATH"]) else {
             throw StartFailure(number: ENOENT)
         }
         var child: pid_t = 0
@@ -108,8 +108,8 @@ package final class DetachedProgram: Sendable {
 
     // MARK: - Starting
 
-    /// As execvp(3) looks, with the path of the child.
-    private static func find(_ name: String, in path: String?) -> String? {
+    /// Looks as execvp(3) does, with the path of the child; `nil` when there is no such program.
+    package static func path(of name: String, in path: String?) -> String? {
         guard !name.contains("/") else { return name }
         guard !name.isEmpty else { return nil }
         return (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }.first { file in

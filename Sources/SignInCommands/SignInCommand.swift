@@ -60,9 +60,21 @@ enum SignInCommand {
                     .usage, "sign-in.two-agents", "--browser and --paste can't be used together",
                     hint: "leave one of them out")
             }
+            guard !arguments.has(SignInDefinitions.ephemeral) else {
+                throw CommandFailure(
+                    .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be used together",
+                    hint: "open the address in a private window")
+            }
+            guard !arguments.has(GlobalOptions.noPrompt) else {
+                throw CommandFailure(
+                    .refused, "sign-in.paste-forbidden", "--paste has to ask, and --no-prompt forbids asking",
+                    hint: "leave one of them out")
+            }
             return PasteUserAgent(terminal: PersonsTerminal(prompt: context.prompt), log: log)
         }
-        return BrowserUserAgent(browsers: try BrowserChoice(environment: context.environment.variables), log: log)
+        let browsers = try BrowserChoice(
+            environment: context.environment.variables, ephemeral: arguments.has(SignInDefinitions.ephemeral))
+        return BrowserUserAgent(browsers: browsers, log: log)
     }
 }
 

@@ -30,6 +30,8 @@ extension CommandContext {
     public init(
         arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue
     ) throws {
+        // Before anything here opens a file, which would take a closed descriptor's number.
+        let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
         let configuration = try StoreConfiguration(readingFileAt: folder + "/config")
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
@@ -45,7 +47,7 @@ extension CommandContext {
             vaultPath: AbsolutePath.of(
                 arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
                     ?? environment.dataDirectory + "/vault"),
-            vaultKey: Self.vaultKey(environment, configuration, prompt), mayPrompt: mayPrompt,
+            vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt), mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard(environment: environment.variables, home: environment.home),
             hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil)
@@ -86,8 +88,10 @@ extension CommandContext {
     }
 
     private static func vaultKey(
-        _ environment: ProgramEnvironment, _ configuration: StoreConfiguration, _ prompt: SecretPrompt
+        _ passphrase: PassedDescriptor?, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
+        _ prompt: SecretPrompt
     ) -> StoreSettings.VaultKey {
+        if let passphrase { return .passphraseDescriptor(passphrase.number) }
         if let path = environment["LATCHKEY_KEY_FILE"] { return .keyFile(path: AbsolutePath.of(path)) }
         if let path = environment["LATCHKEY_PASSPHRASE_FILE"] { return .passphraseFile(path: AbsolutePath.of(path)) }
         if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }

@@ -6,6 +6,8 @@ public enum GlobalOptions {
         "--store", "STORE", help: "where credentials are kept: secret-service or vault")
     public static let vault = CommandOption.value(
         "--vault", "PATH", help: "the vault's file; means --store vault")
+    public static let passphraseDescriptor = CommandOption.value(
+        "--passphrase-fd", "N", form: .descriptor, help: "read the vault's passphrase from this descriptor, 3 or above")
     public static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
     public static let timeout = CommandOption.value(
         "--timeout", "SECONDS", form: .seconds, help: "how long a store or server may take (30)")
@@ -15,7 +17,7 @@ public enum GlobalOptions {
     public static let logFormat = CommandOption.value(
         "--log-format", "FORMAT", form: .choice(["text", "json"]), help: "text or json")
 
-    public static let all = [store, vault, noPrompt, timeout, logLevel, logFormat]
+    public static let all = [store, vault, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat]
 
     /// For commands that show a table.
     public static let json = CommandOption.flag("--json", help: "show JSON instead of a table")

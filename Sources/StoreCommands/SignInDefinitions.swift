@@ -10,6 +10,8 @@ public enum SignInDefinitions {
     public static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope to ask for")
     public static let browser = CommandOption.flag("--browser", help: "use a browser on this machine")
     public static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
+    public static let ephemeral = CommandOption.flag(
+        "--ephemeral", help: "use a private window, without the browser's cookies")
     public static let redirect = CommandOption.value(
         "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
     public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
@@ -25,7 +27,7 @@ public enum SignInDefinitions {
 
     public static let signIn = CommandDefinition(
         "sign-in", summary: "sign in and keep the session", operands: [provider],
-        options: [account, clientID, scope, browser, paste, redirect, certificateAuthority])
+        options: [account, clientID, scope, browser, ephemeral, paste, redirect, certificateAuthority])
     public static let signOut = CommandDefinition(
         "sign-out", summary: "revoke the session where the server can, and delete it", operands: [provider],
         options: [account, certificateAuthority])

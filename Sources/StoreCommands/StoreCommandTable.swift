@@ -2,6 +2,7 @@
 public enum StoreCommandTable {
     public static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
-        VaultInitCommand.command, VaultVerifyCommand.command,
+        VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
+        VaultRemoveSlotCommand.command, VaultVerifyCommand.command,
     ]
 }

@@ -1,7 +1,6 @@
 internal import Credentials
 internal import Glibc
 internal import RedactedLog
-internal import Secrets
 internal import StoreSelection
 internal import Terminal
 internal import Vault
@@ -15,36 +14,36 @@ enum VaultInitCommand {
         CommandDefinition(
             "vault", "init", summary: "make an empty vault", options: [keyFile],
             details: """
-                Without --key-file the key is what LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name; else a passphrase
-                is asked for, twice. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
+                Without --key-file the key is what --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name;
+                else a passphrase is asked for, twice. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
                 """)
     ) { arguments, context in
         let path = context.settings.vaultPath
         // Before a person thinks up a passphrase, and before a key file is made.
         try refuseExisting(path)
-        let source: VaultKeySource
-        var madeKeyFile: String?
-        if let file = keyFilePath(arguments, context) {
-            if unsafe access(file, F_OK) != 0 {
-                try VaultKeyFile.create(at: file)
-                madeKeyFile = file
-            }
-            source = .keyFile(file)
-        } else if case .passphraseFile = context.settings.vaultKey {
-            source = try context.settings.vaultKey.source()
-        } else {
-            source = .passphrase(try newPassphrase(context.prompt))
-        }
+        let key = try newKey(arguments, context)
         do throws(StoreError) {
-            _ = try await VaultStore.create(at: path, unlockedBy: source, deadline: context.deadline)
+            _ = try await VaultStore.create(at: path, unlockedBy: key.source, deadline: context.deadline)
         } catch {
-            // A key file without a vault would only be taken for the key of another.
-            if let madeKeyFile { unsafe unlink(madeKeyFile) }
+            key.discard()
             throw error
         }
-        if let madeKeyFile { context.output.note("made the key file \(shown(madeKeyFile))") }
+        key.announce(on: context.output)
         context.output.note("made the vault \(shown(path))")
         return .success
+    }
+
+    private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) throws -> NewVaultKey {
+        if arguments.has(keyFile) && arguments.has(GlobalOptions.passphraseDescriptor) {
+            throw CommandFailure(
+                .usage, "slot.contradiction", "--key-file and --passphrase-fd name two keys for one slot",
+                hint: "leave one of them out")
+        }
+        if let file = keyFilePath(arguments, context) { return try NewVaultKey(keyFile: file) }
+        if case .ask = context.settings.vaultKey {
+            return try NewVaultKey(asking: context.prompt, "New passphrase of the vault")
+        }
+        return try NewVaultKey(reading: context.settings.vaultKey)
     }
 
     private static func keyFilePath(_ arguments: ParsedArguments, _ context: CommandContext) -> String? {
@@ -59,15 +58,6 @@ enum VaultInitCommand {
         throw StoreError(
             .conflict, "there is something at \(shown(path)) already",
             hint: "name another place with --vault, or move it away yourself")
-    }
-
-    private static func newPassphrase(_ prompt: SecretPrompt) throws -> Secret<Passphrase> {
-        let passphrase = try prompt.askTwice(
-            "New passphrase of the vault", again: "The same again", as: Passphrase.self)
-        guard !passphrase.isEmpty else {
-            throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
-        }
-        return passphrase
     }
 
     private static func shown(_ path: String) -> LoggableText {

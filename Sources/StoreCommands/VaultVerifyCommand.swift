@@ -27,9 +27,7 @@ enum VaultVerifyCommand {
 
     private static func open(_ context: CommandContext) async throws -> VaultStore {
         do throws(StoreError) {
-            return try await VaultStore.open(
-                at: context.settings.vaultPath, unlockedBy: context.settings.vaultKey.source(),
-                deadline: context.deadline)
+            return try await context.openVault()
         } catch {
             guard error.code == .corrupted else { throw error }
             throw StoreError(

@@ -3,7 +3,7 @@ internal import Glibc
 internal import RedactedLog
 internal import Secrets
 
-/// Reads a passphrase from a file: its bytes, one line break at the end left out.
+/// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out.
 enum PassphraseFile {
     static let maximumByteCount = 64 * 1024
 
@@ -20,6 +20,21 @@ enum PassphraseFile {
             }
             guard status.st_mode & 0o077 == 0 else { throw refused(path, "can be read by others") }
         }
+        return try content(of: descriptor, "the passphrase file \(shown(path))") { unusable(path, "can't be read", $0) }
+    }
+
+    /// Reads to the end of a descriptor that another program passed on.
+    static func read(descriptor: Int32) throws(StoreError) -> Secret<Passphrase> {
+        try content(of: descriptor, "descriptor \(descriptor)") { number in
+            StoreError(
+                .locked, "no passphrase can be read from descriptor \(descriptor)",
+                hint: "pass it on open for reading", platform: .errno(number))
+        }
+    }
+
+    private static func content(
+        of descriptor: Int32, _ name: LogMessage, unreadable: (Int32) -> StoreError
+    ) throws(StoreError) -> Secret<Passphrase> {
         var builder = SecretBuilder(limit: maximumByteCount)
         while true {
             var outcome = 0
@@ -27,19 +42,19 @@ enum PassphraseFile {
                 outcome = unsafe span.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             }
             if outcome < 0 && errno == EINTR { continue }
-            if outcome < 0 { throw unusable(path, "can't be read", errno) }
+            if outcome < 0 { throw unreadable(errno) }
             if outcome == 0 { break }
             do throws(SecretBuilder.LimitExceeded) {
                 try chunk.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
                     try builder.append(bytes.extracting(first: outcome))
                 }
             } catch {
-                throw StoreError(.tooLarge, "the passphrase file \(shown(path)) is longer than \(error.limit) bytes")
+                throw StoreError(.tooLarge, "\(name) has more than \(error.limit) bytes, too long for a passphrase")
             }
         }
         if builder.withExposedBytes({ $0.count > 0 && $0[$0.count - 1] == 0x0A }) { builder.removeLast() }
         guard builder.byteCount > 0 else {
-            throw StoreError(.locked, "the passphrase file \(shown(path)) is empty")
+            throw StoreError(.locked, "\(name) holds no passphrase: it is empty")
         }
         return builder.finish(as: Passphrase.self)
     }

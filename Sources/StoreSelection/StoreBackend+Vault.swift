@@ -24,6 +24,7 @@ extension StoreSettings.VaultKey {
         switch self {
         case .keyFile(let path): .keyFile(path)
         case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path))
+        case .passphraseDescriptor(let number): .passphrase(try PassphraseFile.read(descriptor: number))
         case .ask(let question): .passphrase(try question())
         }
     }

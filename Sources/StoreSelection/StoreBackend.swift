@@ -9,6 +9,8 @@ public struct StoreSettings: Sendable {
         case keyFile(path: String)
         /// A file whose bytes, one line break at the end left out, are the passphrase.
         case passphraseFile(path: String)
+        /// An open descriptor to read the passphrase from, in the same form. It can be read once.
+        case passphraseDescriptor(Int32)
         /// Ask the person. It throws `locked` or `promptDismissed` when nobody answers.
         case ask(@Sendable () throws(StoreError) -> Secret<Passphrase>)
     }

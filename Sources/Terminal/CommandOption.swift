@@ -9,6 +9,8 @@ public struct CommandOption: Sendable {
         case choice([StaticString])
         /// A number of seconds above zero, such as `2` or `0.5`.
         case seconds
+        /// The number of a file descriptor that is none of the standard ones.
+        case descriptor
     }
 
     /// With its two hyphens, such as `--store`.
@@ -50,6 +52,8 @@ extension CommandOption {
             return "\(name) takes \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))"
         case .seconds:
             return Seconds.parse(value) == nil ? "\(name) takes a number of seconds above 0, up to 86400" : nil
+        case .descriptor:
+            return DescriptorNumber.parse(value) == nil ? "\(name) takes the number of a descriptor, from 3 on" : nil
         }
     }
 }
@@ -60,5 +64,15 @@ enum Seconds {
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
         guard isPlain, let number = Double(text), number > 0, number <= 86400 else { return nil }
         return .milliseconds(max(1, Int(number * 1000)))
+    }
+}
+
+/// Reads the number of a file descriptor. The standard ones are refused: they are for data and messages.
+enum DescriptorNumber {
+    static func parse(_ text: String) -> Int32? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int32(text), number > 2 else {
+            return nil
+        }
+        return number
     }
 }

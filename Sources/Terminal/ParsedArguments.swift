@@ -31,6 +31,9 @@ public struct ParsedArguments: Sendable {
     /// The value of an option in seconds.
     public func seconds(_ option: CommandOption) -> Duration? { value(option).flatMap(Seconds.parse) }
 
+    /// The value of an option that is a descriptor's number.
+    public func descriptor(_ option: CommandOption) -> Int32? { value(option).flatMap(DescriptorNumber.parse) }
+
     /// An operand that the command requires.
     public func operand(_ name: String) -> String {
         guard let text = optionalOperand(name) else { preconditionFailure("\(name) is not required") }

@@ -126,6 +126,15 @@ import Testing
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
                 statuses: [0]),
             Run(command: "vault verify", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault slots", arguments: vault, environment: wrong, statuses: [77]),
+            Run(
+                command: "vault add-slot", arguments: vault + ["file", "--key-file", damaged + ".key"],
+                environment: right, statuses: [0]),
+            Run(command: "vault add-slot", arguments: vault + ["file"], environment: right, statuses: [73]),
+            Run(command: "vault remove-slot", arguments: vault + ["file"], environment: right, statuses: [0]),
+            Run(command: "vault remove-slot", arguments: vault + ["file"], environment: right, statuses: [1]),
+            Run(command: "vault remove-slot", arguments: vault + ["passphrase"], environment: right, statuses: [73]),
             Run(command: "get", arguments: vault + ["sweep", "ada"], environment: wrong, statuses: [77]),
             Run(
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.other, environment: wrong,

@@ -133,7 +133,21 @@ import Testing
         #expect(http.requests.count == 1)
     }
 
-    @Test(arguments: [[], Array("a\nb".utf8), [0], [0x7F], [0xFF], Array(repeating: 0x61, count: 4097)] as [[UInt8]])
+    @Test func `a client secret may have each printable character of ASCII and the space, and nothing else`() {
+        for byte in UInt8.min...UInt8.max {
+            let error = failure { () throws(OAuthError) in
+                _ = try ClientAuthentication.secretBasic(Secret(copying: [0x61, byte, 0x62].span))
+                _ = try ClientAuthentication.secretPost(Secret(copying: [0x61, byte, 0x62].span))
+            }
+            #expect((error == nil) == (0x20...0x7E).contains(byte), "\(byte)")
+        }
+        let longest = failure { () throws(OAuthError) in
+            try ClientAuthentication.secretPost(Secret(copying: Array(repeating: 0x61, count: 4096).span))
+        }
+        #expect(longest == nil)
+    }
+
+    @Test(arguments: [[], Array("a\nb".utf8), Array("é".utf8), Array(repeating: 0x61, count: 4097)] as [[UInt8]])
     func `a client secret that can't be one is refused`(secret: [UInt8]) {
         let error = failure { () throws(OAuthError) in
             try ClientAuthentication.secretPost(Secret(copying: secret.span))

@@ -1,3 +1,4 @@
+import Foundation
 import RedactedLog
 import Testing
 
@@ -39,5 +40,61 @@ struct BrowserChoiceTests {
         let error = #expect(throws: UserAgentError.self) { try BrowserChoice(environment: ["DISPLAY": ""]) }
         #expect(error == .unavailable(.noDisplay))
         #expect(error?.hint?.text.contains("--paste") == true)
+    }
+
+    // MARK: - Private windows
+
+    private func ephemeral(_ browser: String) throws -> [[String]] {
+        try BrowserChoice(environment: ["BROWSER": browser, "PATH": "/nonexistent"], ephemeral: true)
+            .commands(for: "u")
+    }
+
+    @Test(arguments: [
+        ("firefox", ["firefox", "--private-window", "u"]),
+        ("firefox --new-window %s --kiosk", ["firefox", "--private-window", "u", "--kiosk"]),
+        ("/usr/lib/firefox-esr --private-window", ["/usr/lib/firefox-esr", "--private-window", "u"]),
+        ("librewolf -P work", ["librewolf", "-P", "work", "--private-window", "u"]),
+        ("chromium --app=%s", ["chromium", "--incognito", "--app=u"]),
+        ("google-chrome --incognito", ["google-chrome", "--incognito", "u"]),
+        ("brave-browser", ["brave-browser", "--incognito", "u"]), ("vivaldi", ["vivaldi", "--incognito", "u"]),
+        ("microsoft-edge", ["microsoft-edge", "--inprivate", "u"]),
+    ])
+    func `a browser that is known is asked for a private window in its own words`(
+        browser: String, command: [String]
+    ) throws {
+        #expect(try ephemeral(browser) == [command])
+    }
+
+    @Test func `without being asked for, no window is private`() throws {
+        #expect(try commands("firefox:chromium") == [["firefox", "http://h/%s"], ["chromium", "http://h/%s"]])
+    }
+
+    @Test func `of several browsers only those with private windows are tried`() throws {
+        #expect(try ephemeral("lynx:chromium:w3m") == [["chromium", "--incognito", "u"]])
+    }
+
+    @Test(arguments: ["lynx", "xdg-open", "/opt/my-firefox", "flatpak run org.mozilla.firefox"])
+    func `a browser that isn't known is not trusted with a private window`(browser: String) throws {
+        let error = #expect(throws: UserAgentError.self) { try ephemeral(browser) }
+        #expect(error == .unavailable(.noPrivateWindow))
+        #expect(error?.hint?.text.contains("--paste") == true)
+    }
+
+    @Test func `an installed browser's private window is found, by the name it is a link to as well`() throws {
+        let folder = try TemporaryFolder()
+        let environment = ["DISPLAY": ":0", "PATH": folder.path]
+        _ = try folder.script("xdg-open", "exit 1")
+        #expect(throws: UserAgentError.unavailable(.noPrivateWindow)) {
+            try BrowserChoice(environment: environment, ephemeral: true)
+        }
+        let chromium = try folder.script("chromium", "exit 1")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/x-www-browser", withDestinationPath: chromium)
+        let choice = try BrowserChoice(environment: environment, ephemeral: true)
+        #expect(
+            choice.commands(for: "u") == [["x-www-browser", "--incognito", "u"], ["chromium", "--incognito", "u"]])
+        #expect(throws: UserAgentError.unavailable(.noDisplay)) {
+            try BrowserChoice(environment: ["PATH": folder.path], ephemeral: true)
+        }
     }
 }

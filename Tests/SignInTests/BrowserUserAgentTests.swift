@@ -26,7 +26,7 @@ struct BrowserUserAgentTests {
         let pending = try server.begin(attempt.redirect)
         do {
             let answer = try await attempt.present(
-                pending.authorizationURL(), gate: pending.answerGate(), deadline: .standard)
+                pending.authorizationURL(), gate: pending.answerGate(), deadline: .unhurried)
             _ = try pending.validate(answer)
         } catch {
             await attempt.finish(.failed(cause: "no", hint: nil))
@@ -86,6 +86,22 @@ struct BrowserUserAgentTests {
         ]
         try await signIn(BrowserUserAgent(browsers: BrowserChoice(environment: environment)))
         #expect(folder.text("count") == "1\n")
+    }
+
+    @Test(arguments: [
+        ("chromium", "--incognito"), ("firefox", "--private-window"), ("microsoft-edge", "--inprivate"),
+    ])
+    func `a private window is opened by the installed browser, and the sign-in goes through it`(
+        name: String, option: String
+    ) async throws {
+        _ = try folder.script(
+            name, "echo \"$1\" > \"$FOLDER/option\"; echo \"$#\" > \"$FOLDER/count\"; curl -sL -o /dev/null \"$2\"")
+        // Only the stand-in may be found under a browser's name.
+        _ = try folder.script("curl", "exec /usr/bin/curl \"$@\"")
+        let environment = ["PATH": folder.path, "FOLDER": folder.path, "DISPLAY": ":0"]
+        try await signIn(BrowserUserAgent(browsers: BrowserChoice(environment: environment, ephemeral: true)))
+        #expect(folder.text("option") == option + "\n")
+        #expect(folder.text("count") == "2\n")
     }
 
     @Test func `when no browser works the error says why and names paste`() async throws {

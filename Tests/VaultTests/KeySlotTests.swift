@@ -110,3 +110,44 @@ extension KeySlotTests {
         #expect(throws: StoreError.self) { try PassphraseCost(memoryByteCount: memory, passes: passes) }
     }
 }
+
+extension KeySlotTests {
+    @Test func `a passphrase is changed in one commit`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.addSlot(passphrase("old"), name: .passphrase, cost: .cheap)
+        let before = try await store.verify().generation
+        try await store.addSlot(passphrase("new"), name: .passphrase, replacing: .passphrase, cost: .cheap)
+        #expect(try await store.verify().generation == before + 1)
+        #expect(try await store.slots().count == 2)
+        _ = try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("new"))
+        let error = await refusal { () async throws(StoreError) in
+            try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("old"))
+        }
+        #expect(error?.code == .wrongKey)
+    }
+
+    @Test func `replacing works with all sixteen slots in use, and for the only one`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("0")!, replacing: .keyFile)
+        for number in 1..<16 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
+        try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("16")!, replacing: KeySlotName("7")!)
+        #expect(try await Set(store.slots().map(\.name.text)) == Set((0...16).map(String.init)).subtracting(["7"]))
+    }
+
+    @Test func `a replacement that is refused keeps the old slot`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
+        let before = try folder.contents()
+        let (absent, taken) = (KeySlotName("absent")!, KeySlotName.keyFile)
+        for (old, name) in [(absent, KeySlotName("new")!), (.passphrase, taken)] {
+            let error = await refusal { () async throws(StoreError) in
+                try await store.addSlot(.keyFile(folder.keyFile), name: name, replacing: old)
+            }
+            #expect(error?.code == .conflict)
+        }
+        #expect(try folder.contents() == before)
+    }
+}

@@ -32,8 +32,8 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     /// A public client.
     public static var none: ClientAuthentication { ClientAuthentication(method: .none, secret: nil) }
 
-    /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 bytes of UTF-8 without control
-    /// characters. (RFC 6749 appendix A.2 wants ASCII, but servers let people choose.)
+    /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 characters of printable ASCII
+    /// or spaces (RFC 6749 appendix A.2).
     ///
     /// - Parameter form: `TokenResponse.acceptedBasicForm` of the sign-in. Without it the server is tried with the
     ///   form-encoded and then with the raw one, which is fine for a code; but a server that spends a refresh token before
@@ -44,16 +44,14 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         ClientAuthentication(method: .secretBasic, basicForm: form, secret: try checked(secret))
     }
 
-    /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 bytes of UTF-8 without control
-    /// characters. (RFC 6749 appendix A.2 wants ASCII, but servers let people choose.)
+    /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 characters of printable ASCII
+    /// or spaces (RFC 6749 appendix A.2).
     public static func secretPost(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> ClientAuthentication {
         ClientAuthentication(method: .secretPost, secret: try checked(secret))
     }
 
     private static func checked(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> Secret<ClientSecret> {
-        let valid = secret.withExposedBytes { bytes in
-            (1...4096).contains(bytes.count) && JSONString.isUTF8(bytes) && !ASCII.containsControl(bytes)
-        }
+        let valid = secret.withExposedBytes { ASCII.isVisible($0, limit: 4096) }
         guard valid else { throw OAuthError(.invalidConfiguration(.clientSecret)) }
         return secret
     }

@@ -1,3 +1,5 @@
+internal import ProcessHardening
+
 /// Which browsers to try, in order.
 public struct BrowserChoice: Sendable, Hashable {
     /// Words of a command; `%s` in them stands for the address, `%%` for a percent sign.
@@ -12,18 +14,35 @@ public struct BrowserChoice: Sendable, Hashable {
     /// the end. Words may be quoted as in a shell, but no shell sees them. When `BROWSER` is set, nothing else is tried.
     /// Otherwise the desktop's default browser is started through `xdg-open`, provided that there is a display.
     ///
-    /// Throws `.unavailable`: `.noDisplay`, or `.malformedBrowser` for a quotation mark without its other half.
-    public init(environment: [String: String]) throws(UserAgentError) {
+    /// - Parameter ephemeral: opens a private window instead of the person's own profile, so that the page knows none of
+    ///   their sign-ins and leaves none behind. Only browsers that are known to have such windows are tried: those of
+    ///   `BROWSER`, or else those installed, since `xdg-open` can't be asked for one.
+    ///
+    /// Throws `.unavailable`: `.noDisplay`, `.malformedBrowser` for a quotation mark without its other half, or
+    /// `.noPrivateWindow` when no browser is known to have one.
+    public init(environment: [String: String], ephemeral: Bool = false) throws(UserAgentError) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         self.environment = environment
+        var templates: [Template]
         if let browsers = value("BROWSER") {
             templates = try Self.templates(in: browsers)
             if templates.isEmpty { throw .unavailable(.malformedBrowser) }
         } else if value("WAYLAND_DISPLAY") != nil || value("DISPLAY") != nil {
-            templates = [["xdg-open", "%s"]]
+            templates = ephemeral ? Self.installed(environment) : [["xdg-open", "%s"]]
         } else {
             throw .unavailable(.noDisplay)
         }
+        if ephemeral {
+            templates = templates.compactMap { PrivateWindow.command($0, environment: environment) }
+            if templates.isEmpty { throw .unavailable(.noPrivateWindow) }
+        }
+        self.templates = templates
+    }
+
+    private static func installed(_ environment: [String: String]) -> [Template] {
+        PrivateWindow.candidates
+            .filter { DetachedProgram.path(of: $0, in: environment["PATH"]) != nil }
+            .map { [$0, "%s"] }
     }
 
     /// The commands with the address in its place.
@@ -98,7 +117,7 @@ public struct BrowserChoice: Sendable, Hashable {
 
 extension String {
     /// Without `%%`, so that the `%s` of `%%s` isn't taken for a place.
-    fileprivate func replacingPairs() -> String {
+    func replacingPairs() -> String {
         var result = ""
         var index = startIndex
         while index < endIndex {

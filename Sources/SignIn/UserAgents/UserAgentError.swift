@@ -26,6 +26,8 @@ public struct UserAgentError: RedactedError, Hashable {
         case browserFailed(status: Int32)
         /// `BROWSER` can't be understood.
         case malformedBrowser
+        /// A private window was asked for, and no browser is known to have one.
+        case noPrivateWindow
         /// The loopback address can't be listened on.
         case cannotListen(LoopbackError)
         /// This agent can't bring an answer back from such a redirect address.
@@ -88,6 +90,7 @@ extension UserAgentError.Reason: Loggable {
         case .noBrowser(let number): "no browser could be started (errno \(number))"
         case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
         case .malformedBrowser: "the variable BROWSER can't be understood"
+        case .noPrivateWindow: "no browser here is known to open private windows when asked"
         case .cannotListen(let error): error.cause
         case .unsupportedRedirect: "this way to sign in can't take an answer at that redirect address"
         case .noTerminal: "there is no terminal to ask on"
@@ -101,6 +104,8 @@ extension UserAgentError.Reason: Loggable {
         case .noDisplay, .noBrowser, .browserFailed:
             "use --paste to open the page on another machine, or set BROWSER"
         case .malformedBrowser: "set BROWSER to a command such as firefox, or use --paste"
+        case .noPrivateWindow:
+            "set BROWSER to firefox, chromium or another known one, or open a private window yourself with --paste"
         case .cannotListen(let error): error.hint ?? "use --paste"
         case .unsupportedRedirect: "use --paste, or a redirect such as http://127.0.0.1/callback"
         case .noTerminal: "run it on a terminal, or set BROWSER and use --browser"

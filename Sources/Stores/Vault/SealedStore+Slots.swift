@@ -18,9 +18,17 @@ extension SealedStore {
         return described
     }
 
-    func addSlot(_ slot: KeySlot, deadline: Deadline) async throws(StoreError) {
+    /// Adds a slot and takes another one's place, or `nil`'s, in the same transaction.
+    func addSlot(_ slot: KeySlot, replacing old: KeySlotName?, deadline: Deadline) async throws(StoreError) {
         let added = try slot.describe(root)
         try await changeRecords(until: deadline) { (transaction, root) throws(StoreError) in
+            if let old {
+                guard let replaced = try Self.slot(old, in: transaction, root) else {
+                    throw StoreError(
+                        .conflict, "the vault has no key slot named \(old)", hint: "latchkey vault slots shows them")
+                }
+                try transaction.remove(record: replaced.recordName)
+            }
             let records = try transaction.records()
             let present = try Self.describe(records, root)
             if present.contains(where: { $0.name == added.name }) {
@@ -38,17 +46,20 @@ extension SealedStore {
     /// Removes a slot and returns whether there was one.
     func removeSlot(_ name: KeySlotName, deadline: Deadline) async throws(StoreError) -> Bool {
         try await changeRecords(until: deadline) { (transaction, root) throws(StoreError) in
-            let slots = try KeySlot.all(in: transaction.records())
-            for slot in slots where try slot.describe(root).name == name {
-                guard slots.count > 1 else {
-                    throw StoreError(
-                        .conflict, "this is the vault's last key slot", hint: "add another key slot first")
-                }
-                try transaction.remove(record: slot.recordName)
-                return true
+            guard let slot = try Self.slot(name, in: transaction, root) else { return false }
+            guard try KeySlot.all(in: transaction.records()).count > 1 else {
+                throw StoreError(.conflict, "this is the vault's last key slot", hint: "add another key slot first")
             }
-            return false
+            try transaction.remove(record: slot.recordName)
+            return true
         }
+    }
+
+    private static func slot(
+        _ name: KeySlotName, in view: some RowView, _ root: RootKeys
+    ) throws(StoreError) -> KeySlot? {
+        for slot in try KeySlot.all(in: view.records()) where try slot.describe(root).name == name { return slot }
+        return nil
     }
 
     /// Changes records and takes the change into the manifest.

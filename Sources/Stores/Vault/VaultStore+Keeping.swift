@@ -23,10 +23,14 @@ extension VaultStore {
 
     /// Adds another way to open the vault.
     ///
-    /// Throws `conflict` when a slot of that name exists or there are 16 already, or what is wrong with the key file.
+    /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free for
+    /// the new one.
+    ///
+    /// Throws `conflict` when a slot of that name exists, when there are 16 already or none to replace, or what is wrong
+    /// with the key file.
     public func addSlot(
-        _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost = .standard,
-        deadline: Deadline = .standard
+        _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
+        cost: PassphraseCost = .standard, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let kept = KeptSource(source.duplicate())
         let root = rows.root
@@ -35,7 +39,7 @@ extension VaultStore {
         let slot = try await WorkThread().run(until: deadline, leavesBehind: true) { (_) throws(StoreError) in
             try KeySlot.make(kept.source, name: name, cost: cost, created: created, root: root)
         }
-        try await rows.addSlot(slot, deadline: deadline)
+        try await rows.addSlot(slot, replacing: old, deadline: deadline)
     }
 
     /// Removes a way to open the vault and returns whether there was one of that name.

@@ -1,0 +1,51 @@
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+internal import Secrets
+internal import StoreSelection
+internal import Terminal
+internal import Vault
+
+/// The key of a new vault or key slot, made or asked for.
+struct NewVaultKey: ~Copyable {
+    let source: VaultKeySource
+    /// The key file, when it was made for this.
+    let madeFile: String?
+
+    /// Takes a key file, which is made when it is missing.
+    init(keyFile path: String) throws(StoreError) {
+        if unsafe access(path, F_OK) != 0 {
+            try VaultKeyFile.create(at: path)
+            madeFile = path
+        } else {
+            madeFile = nil
+        }
+        source = .keyFile(path)
+    }
+
+    /// Reads the passphrase from where `key` says.
+    init(reading key: StoreSettings.VaultKey) throws(StoreError) {
+        source = try key.source()
+        madeFile = nil
+    }
+
+    /// Asks for a passphrase, twice.
+    init(asking prompt: SecretPrompt, _ question: LogMessage) throws {
+        let passphrase = try prompt.askTwice(question, again: "The same again", as: Passphrase.self)
+        guard !passphrase.isEmpty else {
+            throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
+        }
+        source = .passphrase(passphrase)
+        madeFile = nil
+    }
+
+    /// Takes the key file away again: without its vault it would only be taken for the key of another.
+    borrowing func discard() {
+        if let madeFile { unsafe unlink(madeFile) }
+    }
+
+    borrowing func announce(on output: TerminalOutput) {
+        guard let madeFile else { return }
+        output.note("made the key file \(LoggableText(reviewed: "the path of a key file", unredacted: madeFile))")
+    }
+}

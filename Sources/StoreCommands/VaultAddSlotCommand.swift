@@ -1,0 +1,78 @@
+internal import Credentials
+internal import RedactedLog
+internal import StoreSelection
+internal import Terminal
+internal import Vault
+
+/// `latchkey vault add-slot NAME`.
+enum VaultAddSlotCommand {
+    private static let keyFile = CommandOption.value(
+        "--key-file", "PATH", help: "open it with this file too; it is made when it is missing")
+    private static let newPassphrase = CommandOption.value(
+        "--new-passphrase-fd", "N", form: .descriptor, help: "read the new passphrase from this descriptor")
+    private static let replace = CommandOption.value(
+        "--replace", "OLD", help: "remove the slot OLD in the same step")
+
+    static let command = Command(
+        CommandDefinition(
+            "vault", "add-slot", summary: "add another way to open a vault, or change a passphrase",
+            operands: [.required("NAME", help: "what to call it; shown only to who can open the vault")],
+            options: [keyFile, newPassphrase, replace],
+            details: """
+                Without an option the new passphrase is asked for, twice. To change a passphrase, replace its slot:
+                  latchkey vault add-slot passphrase --replace passphrase
+                Copies of the vault from before can still be opened with what was replaced.
+                """)
+    ) { arguments, context in
+        let name = try KeySlotName(argument: arguments.operand("NAME"))
+        let old = try arguments.value(replace).map { (text) throws(CommandFailure) in
+            try KeySlotName(argument: text)
+        }
+        if arguments.has(keyFile) && arguments.has(newPassphrase) {
+            throw CommandFailure(
+                .usage, "slot.contradiction", "--key-file and --new-passphrase-fd name two keys for one slot",
+                hint: "leave one of them out")
+        }
+        let descriptor = try arguments.passedDescriptor(newPassphrase)
+        let vault = try await context.openVault()
+        // Before a person thinks up a passphrase, and before a key file is made.
+        try await check(name, replacing: old, in: vault, context)
+        let key: NewVaultKey
+        if let path = arguments.value(keyFile) {
+            key = try NewVaultKey(keyFile: AbsolutePath.of(path))
+        } else if let descriptor {
+            key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
+        } else {
+            key = try NewVaultKey(asking: context.prompt, "New passphrase for the slot \(name)")
+        }
+        do throws(StoreError) {
+            try await vault.addSlot(key.source, name: name, replacing: old, deadline: context.deadline)
+        } catch {
+            key.discard()
+            throw error
+        }
+        key.announce(on: context.output)
+        context.logger.info("added the key slot \(name) to \(vault.identity)")
+        return .success
+    }
+
+    private static func check(
+        _ name: KeySlotName, replacing old: KeySlotName?, in vault: VaultStore, _ context: CommandContext
+    ) async throws {
+        let names = try await vault.slots(deadline: context.deadline).map(\.name)
+        if let old, !names.contains(old) { throw CommandFailure(absentSlot: old, in: vault) }
+        guard name == old || !names.contains(name) else {
+            throw StoreError(
+                .conflict, "the vault has a key slot named \(name) already",
+                hint: "choose another name, or put it in the place of the old one with --replace")
+        }
+    }
+}
+
+extension CommandFailure {
+    init(absentSlot name: KeySlotName, in vault: VaultStore) {
+        self.init(
+            .notFound, "slot.not-found", "there is no key slot \(name) in \(vault.identity)",
+            hint: "latchkey vault slots shows what there is")
+    }
+}

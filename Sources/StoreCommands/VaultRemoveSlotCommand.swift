@@ -1,0 +1,25 @@
+internal import Credentials
+internal import RedactedLog
+internal import Terminal
+internal import Vault
+
+/// `latchkey vault remove-slot NAME`.
+enum VaultRemoveSlotCommand {
+    static let command = Command(
+        CommandDefinition(
+            "vault", "remove-slot", summary: "remove a way to open a vault",
+            operands: [.required("NAME", help: "the slot's name")],
+            details: """
+                The last slot can't be removed. Copies of the vault from before can still be opened with it.
+                Exit status 1: there is no such slot.
+                """)
+    ) { arguments, context in
+        let name = try KeySlotName(argument: arguments.operand("NAME"))
+        let vault = try await context.openVault()
+        guard try await vault.removeSlot(name, deadline: context.deadline) else {
+            throw CommandFailure(absentSlot: name, in: vault)
+        }
+        context.logger.info("removed the key slot \(name) from \(vault.identity)")
+        return .success
+    }
+}

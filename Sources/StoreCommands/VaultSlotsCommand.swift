@@ -1,0 +1,60 @@
+internal import Credentials
+internal import RedactedLog
+internal import StoreSelection
+internal import Terminal
+internal import Vault
+
+/// `latchkey vault slots [--json]`.
+enum VaultSlotsCommand {
+    static let command = Command(
+        CommandDefinition(
+            "vault", "slots", summary: "list the ways to open a vault", options: [GlobalOptions.json],
+            details: "Each slot wraps the same key: what opens one of them opens the whole vault.")
+    ) { arguments, context in
+        let slots = try await context.openVault().slots(deadline: context.deadline)
+            .sorted { $0.name.text.utf8.lexicographicallyPrecedes($1.name.text.utf8) }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(.array(slots.map(json)))
+        } else {
+            try context.output.write(table(slots))
+        }
+        return .success
+    }
+
+    private static func table(_ slots: [KeySlotDescription]) -> TextTable {
+        var table = TextTable("NAME", "KIND", "MADE", "COST")
+        for slot in slots {
+            let cost: LogMessage = slot.cost.map { "\($0.memoryByteCount >> 20) MiB × \($0.passes)" } ?? "-"
+            table.append("\(slot.name)", "\(slot.kind)", "\(Moment(slot.created))", cost)
+        }
+        return table
+    }
+
+    private static func json(_ slot: KeySlotDescription) -> JSONValue {
+        .object([
+            ("name", .message("\(slot.name)")), ("kind", .message("\(slot.kind)")),
+            ("made", .message("\(Moment(slot.created))")),
+        ])
+    }
+}
+
+extension CommandContext {
+    /// Opens the vault itself, whichever store is chosen for credentials.
+    func openVault() async throws(StoreError) -> VaultStore {
+        // A person is asked for the passphrase of a vault that is there and sound, no other.
+        if case .ask = settings.vaultKey { try VaultStore.probe(at: settings.vaultPath) }
+        let source = try settings.vaultKey.source()
+        return try await VaultStore.open(at: settings.vaultPath, unlockedBy: source, deadline: deadline)
+    }
+}
+
+extension KeySlotName {
+    /// Takes a name from the command line.
+    init(argument text: String) throws(CommandFailure) {
+        guard let name = KeySlotName(text) else {
+            throw CommandFailure(
+                .usage, "slot.bad-name", "a key slot's name has 1 to 64 bytes without control characters")
+        }
+        self = name
+    }
+}

@@ -65,6 +65,11 @@ enum SignInCommand {
                     .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be used together",
                     hint: "open the address in a private window")
             }
+            guard !arguments.has(GlobalOptions.noPrompt) else {
+                throw CommandFailure(
+                    .refused, "sign-in.paste-forbidden", "--paste has to ask, and --no-prompt forbids asking",
+                    hint: "leave one of them out")
+            }
             return PasteUserAgent(terminal: PersonsTerminal(prompt: context.prompt), log: log)
         }
         let browsers = try BrowserChoice(

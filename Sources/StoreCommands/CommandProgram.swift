@@ -19,6 +19,12 @@ public struct CommandProgram: Sendable {
         self.cancelsWhenInterrupted = cancelsWhenInterrupted
     }
 
+    /// As `main()`, on the thread that calls it and no other. For programs whose commands never wait for two things at
+    /// once.
+    public func mainOnThisThread() -> Never {
+        CommandThread.run { await main() }
+    }
+
     /// Hardens the process, runs the command that its arguments name, and ends it.
     public func main() async -> Never {
         let hardening = Hardening.apply()

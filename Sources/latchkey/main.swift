@@ -1,4 +1,4 @@
 internal import StoreCommands
 internal import StoreSelection
 
-await CommandProgram(commands: StoreCommandTable.all, catalogue: .standard).main()
+CommandProgram(commands: StoreCommandTable.all, catalogue: .standard).mainOnThisThread()

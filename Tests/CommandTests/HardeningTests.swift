@@ -56,25 +56,4 @@ internal import Testing
         #expect(!FileManager.default.fileExists(atPath: directory / "keys"))
         withExtendedLifetime(servers) {}
     }
-
-    @Test func `control-C in the middle of a sign-in ends it with 130 and leaves nothing`() async throws {
-        let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
-        let origin = try #require(servers.environment["SERVER"])
-        var environment = environment
-        environment["BROWSER"] = try directory.write(
-            "browser", "#!/bin/sh\n: > \(directory / "seen")\nexec sleep 60\n", mode: 0o700)
-        try await BuiltProducts.latchkey().run(
-            ["provider", "add", "work", "--issuer", origin + "/good", "--client-id", "me"], environment: environment
-        ).successful("provider add")
-        let running = try BuiltProducts.latchkey().start(
-            ["sign-in", "--store", "vault", "work"], environment: environment)
-        try await running.wait(for: "the browser") { FileManager.default.fileExists(atPath: directory / "seen") }
-        running.signal(SIGINT)
-        let run = try await running.finish()
-        #expect(run.status == 130)
-        #expect(run.errorText == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
-        let list = try await BuiltProducts.latchkey().run(["list", "--store", "vault"], environment: environment)
-        #expect(list.output.isEmpty)
-        withExtendedLifetime(servers) {}
-    }
 }

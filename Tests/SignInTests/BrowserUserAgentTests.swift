@@ -26,7 +26,7 @@ struct BrowserUserAgentTests {
         let pending = try server.begin(attempt.redirect)
         do {
             let answer = try await attempt.present(
-                pending.authorizationURL(), gate: pending.answerGate(), deadline: .standard)
+                pending.authorizationURL(), gate: pending.answerGate(), deadline: .unhurried)
             _ = try pending.validate(answer)
         } catch {
             await attempt.finish(.failed(cause: "no", hint: nil))

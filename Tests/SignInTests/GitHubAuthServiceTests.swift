@@ -57,7 +57,7 @@ private final class GitHubScene: Sendable {
 
     func failure(_ agent: (any UserAgent)? = nil) async -> GitHubAuthError? {
         do throws(GitHubAuthError) {
-            try await service.signIn(presenting: agent ?? browser, deadline: .standard)
+            try await service.signIn(presenting: agent ?? browser, deadline: .unhurried)
             return nil
         } catch {
             audit.capture(error: error, as: "error")

@@ -32,7 +32,7 @@ struct LoopbackReceiverTests {
         let done = try #require(callback.location)
         #expect(!done.contains("code") && !done.contains("?"))
 
-        let answer = try await receiver.answer(until: .standard)
+        let answer = try await receiver.answer(until: .unhurried)
         async let last = Fetched.get(receiver.redirect.origin + done)
         _ = await receiver.desk.askedForEnd.wait()
         await receiver.finish(.signedIn)
@@ -82,7 +82,7 @@ struct LoopbackReceiverTests {
 
         #expect(try await Fetched.get(callback).status == 303)
         #expect(try await Fetched.get(callback).status == 409)
-        let answer = try await receiver.answer(until: .standard)
+        let answer = try await receiver.answer(until: .unhurried)
         _ = try pending.validate(answer)
     }
 
@@ -126,7 +126,7 @@ struct LoopbackReceiverTests {
         let receiver = try Self.attempt()
         let task = Task { () async -> UserAgentError? in
             do throws(UserAgentError) {
-                _ = try await receiver.answer(until: .standard)
+                _ = try await receiver.answer(until: .unhurried)
                 return nil
             } catch {
                 return error

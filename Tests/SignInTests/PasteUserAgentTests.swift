@@ -48,7 +48,7 @@ final class ScriptedTerminal: PromptTerminal {
 struct PasteUserAgentTests {
     private func signIn(
         _ server: ScriptedServer, _ terminal: ScriptedTerminal, redirect: String = "http://127.0.0.1/callback",
-        deadline: Deadline = .standard
+        deadline: Deadline = .unhurried
     ) async throws {
         let attempt = try await PasteUserAgent(terminal: terminal).begin(RedirectURI(redirect))
         let pending = try server.begin(attempt.redirect)

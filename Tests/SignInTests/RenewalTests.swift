@@ -198,6 +198,33 @@ struct RenewalTests {
         #expect(try scene.findings() == [])
     }
 
+    @Test func `a sign-out that is cancelled once the server was told is finished`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.server.switchOn(.slow(.milliseconds(300), .revocation))
+        let task = Task { await scene.service.signOut() }
+        while scene.requests[.revocation] == nil { try await Task.sleep(for: .milliseconds(2)) }
+        task.cancel()
+        #expect(await task.value == SignOutReport(account: "octocat", revocation: .revoked, deletion: .deleted))
+        #expect(try await scene.service.accounts() == [])
+    }
+
+    @Test func `a sign-out that is cancelled before the server was told changes nothing`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let task = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return await scene.service.signOut("octocat")
+        }
+        guard case .failed(let error) = await task.value.deletion else {
+            Issue.record("it was signed out")
+            return
+        }
+        #expect(error == .cancelled)
+        #expect(scene.requests[.revocation] == nil)
+        #expect(try await scene.service.accounts().map(\.account) == ["octocat"])
+    }
+
     @Test func `sign-out deletes a session that can't be read`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()

@@ -4,6 +4,7 @@ import HTTPTransport
 import OAuth
 import RedactedLog
 import Secrets
+import Synchronization
 import Testing
 
 @testable import SignIn
@@ -69,7 +70,7 @@ struct SignInFaultTests {
         scene.server.switchOn(fault)
         // An agent that believes what it gets: the service doesn't.
         await #expect(throws: SignInError.oauth(OAuthError(.stateMismatch))) {
-            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .standard)
+            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .unhurried)
         }
         #expect(scene.requests[.token] == nil)
         #expect(try scene.findings() == [])
@@ -93,7 +94,7 @@ struct SignInFaultTests {
         let scene = try SignInScene()
         scene.server.switchOn(.repeatedParameters)
         await #expect(throws: SignInError.userAgent(.unavailable(.pageFailed))) {
-            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .standard)
+            try await scene.service.signIn(presenting: CarelessUserAgent(), deadline: .unhurried)
         }
         #expect(scene.requests[.token] == nil)
     }
@@ -173,11 +174,42 @@ struct SignInFaultTests {
         #expect(try await scene.service.accounts() == [])
     }
 
+    @Test(arguments: [CredentialKind.session, .current])
+    func `a store that refuses a second sign-in still has the first one's session`(kind: CredentialKind) async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        try await scene.signIn(account: "other")
+        let first = try await scene.token("octocat")
+        scene.store.refuseSaves(of: kind, times: 1)
+        guard case .store? = await scene.failure()?.code else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(try await scene.token("octocat") == first)
+        #expect(try await scene.service.currentAccount()?.account == "other")
+        #expect(scene.server.record.revocations == 1)
+    }
+
+    @Test(arguments: [CredentialKind.session, .current])
+    func `cancelling while the session is saved leaves nothing, and revokes the tokens`(
+        kind: CredentialKind
+    ) async throws {
+        let scene = try SignInScene()
+        let task = Mutex<Task<SignInError?, Never>?>(nil)
+        scene.store.beforeSaving(kind) { task.withLock { $0?.cancel() } }
+        // The sign-in can't get ahead of its own task.
+        task.withLock { $0 = Task { await scene.failure() } }
+        #expect(await task.withLock({ $0 })?.value == .cancelled)
+        #expect(try await scene.service.accounts() == [])
+        #expect(try await scene.service.currentAccount() == nil)
+        #expect(scene.server.record.revocations == 1)
+    }
+
     @Test func `the page says that the sign-in failed when it failed after the answer`() async throws {
         let scene = try SignInScene()
         scene.store.refuseSaves(of: .session)
         let follower = PageKeeper()
-        _ = try? await scene.service.signIn(presenting: follower.agent, deadline: .standard)
+        _ = try? await scene.service.signIn(presenting: follower.agent, deadline: .unhurried)
         let page = try await follower.lastPage()
         #expect(page.contains("You are not signed in"))
         #expect(page.contains("The disk is full"))

@@ -67,6 +67,19 @@ struct SignInServiceTests {
         #expect(try await scene.token() == second)
     }
 
+    @Test func `signing in again replaces the account's session, and no other`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn(account: "other")
+        try await scene.signIn()
+        let (other, first) = (try await scene.token("other"), try await scene.token("octocat"))
+        try await scene.signIn()
+        #expect(try await scene.service.accounts().map(\.account) == ["octocat", "other"])
+        #expect(try await scene.token("octocat") != first)
+        #expect(try await scene.token("other") == other)
+        // The first one's tokens are left alone: to some servers they are the same grant as the second one's.
+        #expect(scene.server.record.revocations == 0)
+    }
+
     @Test func `without a current account and with several others nobody is guessed`() async throws {
         let scene = try SignInScene()
         for account in ["a", "b", "c"] { try await scene.signIn(account: account) }
@@ -102,7 +115,7 @@ struct SignInServiceTests {
         let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
         let old = Task { () async -> SignInError? in
             do throws(SignInError) {
-                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                try await scene.service.signIn(presenting: waiting, deadline: .unhurried)
                 return nil
             } catch {
                 return error
@@ -118,7 +131,7 @@ struct SignInServiceTests {
         let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
         let task = Task { () async -> SignInError? in
             do throws(SignInError) {
-                try await scene.service.signIn(presenting: waiting, deadline: .standard)
+                try await scene.service.signIn(presenting: waiting, deadline: .unhurried)
                 return nil
             } catch {
                 return error
@@ -136,7 +149,7 @@ struct SignInServiceTests {
         await receiver.finish(.signedIn)
         let scene = try SignInScene(
             AuthorizationServerConfiguration(clients: [RegisteredClient("latchkey", redirectURIs: [fixed.text])]))
-        try await scene.service.signIn(presenting: scene.browser(), redirect: fixed, deadline: .standard)
+        try await scene.service.signIn(presenting: scene.browser(), redirect: fixed, deadline: .unhurried)
         #expect(scene.server.record.codesExchanged == 1)
     }
 

@@ -21,7 +21,7 @@ public final class Glewlwyd: Sendable {
     /// Clients made at the start. `native` is public and uses PKCE; `confidential` has a secret that needs escaping.
     public static let nativeClient = "native"
     public static let confidentialClient = "confidential"
-    public static let confidentialSecret = "s3cr3t:/+ %&é"
+    public static let confidentialSecret = "s3cr3t:/+ %&=\"~"
 
     public static let scopes = ["openid", "notes:read", "notes:write", "offline_access"]
 

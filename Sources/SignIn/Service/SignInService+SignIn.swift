@@ -158,17 +158,54 @@ extension SignInService {
         return try await lookup.identify(tokens.accessToken, subject: tokens.subject)
     }
 
-    /// Under the lease, so that a renewal in another process doesn't write an old session over the new one.
+    /// Under the lease, so that a renewal in another process doesn't write an old session over the new one. When either of
+    /// the two writes fails, everything is as it was before.
     private func save(_ session: borrowing StoredSession) async throws(StoreError) {
-        let lease = try await sessions.lease(session.account, deadline: .standard)
-        try await sessions.save(session)
+        let account = session.account
+        let lease = try await sessions.lease(account, deadline: .standard)
+        let before = try await previousSession(of: account)
         do throws(StoreError) {
-            try await sessions.setCurrentAccount(session.account)
+            try await sessions.save(session)
+            try await sessions.setCurrentAccount(account)
         } catch {
-            // Its tokens are about to be revoked.
-            _ = try? await sessions.delete(session.account)
+            await putBack(before, account)
             throw error
         }
         lease.release()
+    }
+
+    /// A session that a sign-in replaces.
+    private final class PreviousSession: Sendable {
+        let session: StoredSession?
+
+        init(_ session: consuming StoredSession?) {
+            self.session = session
+        }
+    }
+
+    private func previousSession(of account: String) async throws(StoreError) -> PreviousSession {
+        do throws(StoreError) {
+            return PreviousSession(try await sessions.load(account))
+        } catch {
+            // A new session is the cure for a damaged one.
+            guard error.code == .corrupted else { throw error }
+            return PreviousSession(nil)
+        }
+    }
+
+    /// A task of its own, since the caller's may be cancelled: the new session's tokens are about to be revoked, so it must
+    /// not stay.
+    private func putBack(_ before: PreviousSession, _ account: String) async {
+        let undoing = Task { [sessions, log] in
+            do throws(StoreError) {
+                switch before.session {
+                case .some(let session): try await sessions.save(session)
+                case .none: try await sessions.delete(account)
+                }
+            } catch {
+                log.warning("the store could not be put back as it was: \(error)")
+            }
+        }
+        await undoing.value
     }
 }

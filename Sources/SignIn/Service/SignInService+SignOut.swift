@@ -16,6 +16,7 @@ final class IssuedTokens: Sendable {
 
 extension SignInService {
     /// Revokes an account's tokens, the refresh token first, and deletes its session even when the server is gone.
+    /// Cancelling it has an effect only as long as the server wasn't told.
     ///
     /// - Parameter account: by default the current account.
     @discardableResult
@@ -37,13 +38,28 @@ extension SignInService {
         do throws(StoreError) {
             let lease = try await sessions.lease(name, deadline: .standard)
             let revocation = await revokeSession(of: name)
-            let existed = try await sessions.delete(name)
+            if case .failed(let error) = revocation, error == .cancelled {
+                return SignOutReport(account: name, revocation: .notNeeded, deletion: .failed(error))
+            }
+            let existed = try await deleteSession(of: name)
             lease.release()
             return SignOutReport(
                 account: name, revocation: revocation, deletion: existed ? .deleted : .absent)
         } catch {
             return SignOutReport(account: name, revocation: .notNeeded, deletion: .failed(.store(error)))
         }
+    }
+
+    /// Deletes in a task of its own: the server has been told, so cancelling the caller doesn't stop half-way.
+    private func deleteSession(of account: String) async throws(StoreError) -> Bool {
+        let deletion = Task { [sessions] () async -> Result<Bool, StoreError> in
+            do throws(StoreError) {
+                return .success(try await sessions.delete(account))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await deletion.value.get()
     }
 
     private func revokeSession(of account: String) async -> SignOutReport.Revocation {

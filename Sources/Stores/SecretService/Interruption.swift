@@ -64,7 +64,10 @@
         }
 
         /// Waits for an answer; cancelling the task ends the call.
-        func wait<Value>(_ pending: Pending<Value>) async -> Value {
+        ///
+        /// On the GLib thread by name: the closure below would not inherit a caller's actor, and each answer would take
+        /// a detour through another thread.
+        @GLibThread func wait<Value>(_ pending: Pending<Value>) async -> Value {
             await withTaskCancellationHandler {
                 await pending.value()
             } onCancel: { [trigger] in
@@ -73,7 +76,7 @@
         }
 
         /// Waits for the answer of a call that changes the store: longer than the task wants, but not past the deadline.
-        func waitForChange<Value>(_ pending: Pending<Value>) async -> Value {
+        @GLibThread func waitForChange<Value>(_ pending: Pending<Value>) async -> Value {
             let latest = Mutex<Timer?>(nil)
             return await withTaskCancellationHandler {
                 await pending.value()

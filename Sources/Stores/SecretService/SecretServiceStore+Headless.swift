@@ -1,5 +1,6 @@
 #if !Desktop
     public import Credentials
+    internal import RedactedLog
     public import Secrets
 
     /// Built without the trait `Desktop`: the store is there, and says that it can't work.

@@ -56,12 +56,12 @@ final class SignInScene: Sendable {
     func otherService() -> SignInService { SignInService(provider: provider, store: store, context: context) }
 
     @discardableResult
-    func signIn(account: String? = nil, deadline: Deadline = .standard) async throws(SignInError) -> SessionSummary {
+    func signIn(account: String? = nil, deadline: Deadline = .unhurried) async throws(SignInError) -> SessionSummary {
         try await service.signIn(presenting: browser(), account: account, deadline: deadline)
     }
 
     /// The error of a sign-in, which must fail.
-    func failure(_ decision: PageFollower.Decision = .consent, deadline: Deadline = .standard) async -> SignInError? {
+    func failure(_ decision: PageFollower.Decision = .consent, deadline: Deadline = .unhurried) async -> SignInError? {
         do throws(SignInError) {
             try await service.signIn(presenting: browser(decision), deadline: deadline)
             return nil
@@ -101,6 +101,7 @@ final class FaultyStore: CredentialStore {
     private let refused = Mutex<[CredentialKind: Int]>([:])
     private let saves = Mutex(0)
     private let isLocked = Mutex(false)
+    private let whenSaving = Mutex<[CredentialKind: @Sendable () -> Void]>([:])
 
     init(_ base: InMemoryStore) { self.base = base }
 
@@ -109,6 +110,11 @@ final class FaultyStore: CredentialStore {
 
     /// Refuses all reads from now on, or no longer.
     func refuseReads(_ refuse: Bool) { isLocked.withLock { $0 = refuse } }
+
+    /// Runs something just before each save of a kind.
+    func beforeSaving(_ kind: CredentialKind, _ body: @escaping @Sendable () -> Void) {
+        whenSaving.withLock { $0[kind] = body }
+    }
 
     var saveCount: Int { saves.withLock { $0 } }
 
@@ -123,6 +129,7 @@ final class FaultyStore: CredentialStore {
             refused[key.kind] = left - 1
             return true
         }
+        whenSaving.withLock { $0[key.kind] }?()
         if isRefused { throw StoreError(.cannotWrite, "the disk is full", platform: .errno(28)) }
         saves.withLock { $0 += 1 }
         return try await base.save(secret, for: key, options: options, deadline: deadline)

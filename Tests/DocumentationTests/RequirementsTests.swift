@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// Docs/Requirements.md says which tests show what the sign-in must do. A row whose test was renamed or removed fails.
+@Suite struct RequirementsTests {
+    private static let page = "Docs/Requirements.md"
+
+    /// The code of every Swift file under Tests.
+    private static func tests() throws -> [(path: String, code: String)] {
+        let folder = Repository.root.appendingPathComponent("Tests").path
+        let names = (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
+            .filter { $0.hasSuffix(".swift") }
+        try #require(names.count > 50)
+        return try names.map { ("Tests/" + $0, try Repository.text("Tests/" + $0)) }
+    }
+
+    private static func rows() throws -> [(name: String, tests: [String])] {
+        try Repository.lines(page).compactMap { line in
+            guard let row = line.wholeMatch(of: /\| ([A-Z][0-9]+) \| [^|]+ \| ([^|]+) \|/) else { return nil }
+            return (String(row.1), row.2.matches(of: /`([^`]+)`/).map { String($0.1) })
+        }
+    }
+
+    @Test func `there is one row for each statement, in order`() throws {
+        let expected = (1...15).map { "A\($0)" } + (1...6).map { "B\($0)" } + (1...4).map { "D\($0)" }
+        #expect(try Self.rows().map(\.name) == expected)
+    }
+
+    @Test func `every row is shown by tests that exist`() throws {
+        let code = try Self.tests().map(\.code).joined()
+        for row in try Self.rows() {
+            #expect(!row.tests.isEmpty, "\(row.name)")
+            for test in row.tests { #expect(code.contains("func `\(test)`("), "\(row.name): \(test)") }
+        }
+    }
+
+    /// A15: a test that skips shows nothing, and nothing here needs the live GitHub.
+    @Test func `no test is skipped`() throws {
+        for (path, code) in try Self.tests() {
+            let skips = code.matches(of: /\.(disabled|enabled)\((if:|"|\))|Test\.cancel\(|XCTSkip\(/)
+            #expect(skips.isEmpty, "\(path)")
+        }
+    }
+}

@@ -52,12 +52,14 @@ enum VaultInitCommand {
         return path
     }
 
-    private static func refuseExisting(_ path: String) throws {
+    static func refuseExisting(
+        _ path: String, hint: LogMessage = "name another place with --vault, or move it away yourself"
+    ) throws {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return }
         throw StoreError(
             .conflict, "there is something at \(shown(path)) already",
-            hint: "name another place with --vault, or move it away yourself")
+            hint: hint)
     }
 
     private static func shown(_ path: String) -> LoggableText {

@@ -119,6 +119,7 @@ import Testing
         try Data("SQLite format 3\0 no more".utf8).write(to: URL(fileURLWithPath: damaged))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: damaged)
         let missing = ["--vault", directory / "missing/vault"]
+        let exported = try directory.makeFolder("exported") + "/vault"
         return [
             Run(command: "vault init", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault init", arguments: vault, environment: right, statuses: [64, 73, 77, 78]),
@@ -126,6 +127,14 @@ import Testing
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
                 statuses: [0]),
             Run(command: "vault verify", arguments: vault, environment: right, statuses: [0]),
+            Run(
+                command: "vault export", arguments: vault + [exported, "--key-file", exported + ".key"],
+                environment: right, statuses: [0]),
+            Run(command: "vault export", arguments: vault + [exported], environment: right, statuses: [73]),
+            Run(
+                command: "vault import", arguments: vault + [exported, "--key-file", exported + ".key"],
+                environment: right, statuses: [0]),
+            Run(command: "vault import", arguments: vault + [damaged], environment: right, statuses: [65]),
             Run(command: "vault rotate", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault rotate", arguments: vault, environment: wrong, statuses: [77]),
             Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),

@@ -184,7 +184,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         let keys: DataKeys
     }
 
-    private static func present(
+    static func present(
         _ key: CredentialKey, in transaction: Table.Transaction, _ state: KnownState
     ) throws(StoreError) -> PresentItem? {
         for keys in state.keys {

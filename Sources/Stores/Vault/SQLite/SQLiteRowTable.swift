@@ -19,13 +19,16 @@ final class SQLiteRowTable: RowTable {
         reader = Mutex(try SQLiteSession(SQLiteConnection(path: path, role: .reader)))
     }
 
-    /// Writes a new table with these records into an empty file.
-    static func create(path: String, records: [NamedRecord]) throws(StoreError) {
+    /// Writes a new table with these records, and what `fill` adds, into an empty file.
+    static func create(
+        path: String, records: [NamedRecord], fill: (SQLiteSession) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, role: .creator)
         try connection.execute("PRAGMA application_id = \(applicationID); BEGIN IMMEDIATE")
         for table in SQLiteSession.schema { try connection.execute(table.sql) }
         let session = try SQLiteSession(connection)
         for record in records { try session.put(record: record.name, record.content) }
+        try fill(session)
         try connection.execute("COMMIT")
     }
 

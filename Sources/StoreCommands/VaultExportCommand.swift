@@ -1,0 +1,61 @@
+internal import Credentials
+internal import RedactedLog
+internal import StoreSelection
+internal import Terminal
+internal import Vault
+
+/// `latchkey vault export FILE`.
+enum VaultExportCommand {
+    private static let keyFile = CommandOption.value(
+        "--key-file", "PATH", help: "open the export with this file; it is made when it is missing")
+    private static let newPassphrase = CommandOption.value(
+        "--new-passphrase-fd", "N", form: .descriptor, help: "read the export's passphrase from this descriptor")
+
+    static let command = Command(
+        CommandDefinition(
+            "vault", "export", summary: "write everything in a vault into a new one with a key of its own",
+            operands: [.required("FILE", help: "the new vault, in a folder that is yours alone")],
+            options: [keyFile, newPassphrase],
+            details: """
+                Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
+                everything was read back from it; others may use the vault meanwhile.
+                """)
+    ) { arguments, context in
+        if arguments.has(keyFile) && arguments.has(newPassphrase) {
+            throw CommandFailure(
+                .usage, "slot.contradiction", "--key-file and --new-passphrase-fd name two keys for one slot",
+                hint: "leave one of them out")
+        }
+        let path = AbsolutePath.of(arguments.operand("FILE"))
+        let descriptor = try arguments.passedDescriptor(newPassphrase)
+        try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")
+        let vault = try await context.openVault()
+        let key: NewVaultKey
+        if let file = arguments.value(keyFile) {
+            key = try NewVaultKey(keyFile: AbsolutePath.of(file))
+        } else if let descriptor {
+            key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
+        } else {
+            key = try NewVaultKey(asking: context.prompt, "New passphrase of the export")
+        }
+        let count: Int
+        do throws(StoreError) {
+            count = try await vault.export(
+                to: path, unlockedBy: key.source, deadline: context.longDeadline(arguments))
+        } catch {
+            key.discard()
+            throw error
+        }
+        key.announce(on: context.output)
+        let shown = LoggableText(reviewed: "the path of an export", unredacted: path)
+        try context.output.write("\(shown): \(count) credentials, all read back")
+        return .success
+    }
+}
+
+extension CommandContext {
+    /// A large vault takes its time; only a limit that somebody asked for ends what goes through all of it.
+    func longDeadline(_ arguments: ParsedArguments) -> Deadline {
+        arguments.has(GlobalOptions.timeout) ? deadline : .after(.seconds(86_400))
+    }
+}

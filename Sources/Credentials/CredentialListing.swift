@@ -30,11 +30,19 @@ public struct CredentialListing: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(listing: self) }
 
-    /// Reads everything into an array.
+    /// Reads everything into an array, each key once: of what was changed and so came twice, the later state.
     public func all() async throws(StoreError) -> [CredentialMetadata] {
         var result: [CredentialMetadata] = []
+        var places: [CredentialKey: Int] = [:]
         var iterator = makeAsyncIterator()
-        while let entry = try await iterator.next() { result.append(entry) }
+        while let entry = try await iterator.next() {
+            if let place = places[entry.key] {
+                result[place] = entry
+            } else {
+                places[entry.key] = result.count
+                result.append(entry)
+            }
+        }
         return result
     }
 

@@ -3,6 +3,6 @@ public enum StoreCommandTable {
     public static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
         VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
-        VaultRemoveSlotCommand.command, VaultVerifyCommand.command,
+        VaultRemoveSlotCommand.command, VaultRotateCommand.command, VaultVerifyCommand.command,
     ]
 }

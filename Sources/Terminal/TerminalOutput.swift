@@ -68,6 +68,20 @@ public struct TerminalOutput: Sendable {
         _ = Self.write("\(program): \(message.text)\n", to: standardError)
     }
 
+    /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
+    public func showProgress(_ work: StaticString, percent: Int) {
+        guard isatty(standardError) == 1 else { return }
+        let done = min(max(percent, 0), 100)
+        let bar = String(repeating: "#", count: done / 5) + String(repeating: ".", count: 20 - done / 5)
+        _ = Self.write("\r\(program): \(work) [\(bar)] \(done) % ", to: standardError)
+    }
+
+    /// Takes the line of `showProgress` away.
+    public func endProgress() {
+        guard isatty(standardError) == 1 else { return }
+        _ = Self.write("\r\(String(repeating: " ", count: 78))\r", to: standardError)
+    }
+
     private func painted(_ word: String, _ colour: String) -> String {
         errorsAreColoured ? "\u{1B}[\(colour)m\(word)\u{1B}[0m" : word
     }

@@ -126,6 +126,8 @@ import Testing
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
                 statuses: [0]),
             Run(command: "vault verify", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault rotate", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault rotate", arguments: vault, environment: wrong, statuses: [77]),
             Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault slots", arguments: vault, environment: wrong, statuses: [77]),
             Run(

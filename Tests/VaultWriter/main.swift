@@ -9,6 +9,7 @@ import Vault
 //     vault-writer make  VAULT KEYFILE - 0             makes a vault
 //     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes; says "at N" after each round
+//     vault-writer rotate VAULT KEYFILE - COUNT        rotates the data key, and says "rotated N" after each time
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
 
 @discardableResult
@@ -58,6 +59,11 @@ func work() async throws {
             try await store.save(secret("\(index)"), for: passing, options: SaveOptions(), deadline: deadline)
             if index % 3 == 0 { try await store.delete(passing, condition: .none, deadline: deadline) }
             say("at \(index)")
+        }
+    case "rotate":
+        for index in 0..<count {
+            _ = try await store.rotateDataKey(deadline: deadline)
+            say("rotated \(index)")
         }
     case "count":
         let key = try key(arguments[4])

@@ -155,18 +155,21 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         try await waiting(until: deadline) { () throws(StoreError) in
             try current { (view, state) throws(StoreError) in
                 let limit = service == nil ? Self.pageSize : Self.pageEffort
-                let items = try view.items(after: cursor?.bytes, limit: limit)
+                let place = try ListingPlace(cursor, among: state.keys)
+                let items = try view.items(after: place.lookup, limit: limit)
                 var entries: [CredentialMetadata] = []
                 var last: [UInt8]?
                 for item in items {
                     last = item.lookup
-                    let metadata = try Self.openMetadata(item, state).metadata
+                    let (metadata, keys) = try Self.openMetadata(item, state)
+                    if keys.number != place.keyNumber { continue }
                     if let service, !metadata.key.service.utf8.elementsEqual(service.utf8) { continue }
                     entries.append(metadata.credentialMetadata)
                     if entries.count == Self.pageSize { break }
                 }
                 let isAtEnd = items.count < limit && last == items.last?.lookup
-                return ListingPage(entries: entries, next: isAtEnd ? nil : last.map { ListingCursor(bytes: $0) })
+                let next = isAtEnd ? place.following(among: state.keys) : last.map(place.moved)
+                return ListingPage(entries: entries, next: next?.cursor)
             }
         }
     }

@@ -51,7 +51,7 @@ public final class VaultStore: CredentialStore {
     }
 
     /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a page
-    /// may be empty before the end.
+    /// may be empty before the end. While the data key is rotated nothing is missed, but a credential may come twice.
     public func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {

@@ -132,10 +132,11 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests", dependencies: ["SignIn", "Terminal", "Vault"], path: "Tests/DoesNotCompile",
             exclude: ["Cases"]),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "TestServices", "Vault", "InMemory", "SecretService", "CSQLite",
+                "CAllocations", "TestServices", "Vault", "InMemory", "SecretService", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",
             ],
             path: "Tests/Benchmarks"),

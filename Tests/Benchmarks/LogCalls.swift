@@ -1,3 +1,4 @@
+internal import CAllocations
 internal import RedactedLog
 
 /// What a log call costs.
@@ -17,5 +18,12 @@ enum LogCalls {
             rows: try await Measurement.take(
                 count: 100, [("enabled, to a sink that drops it", thousand(.info)), ("disabled", thousand(.debug))])
         ).show()
+        for (name, level) in [("enabled", LogLevel.info), ("disabled", .debug)] {
+            let calls = thousand(level)
+            let before = latchkey_allocation_count()
+            calls()
+            let after = latchkey_allocation_count()
+            print("  allocations in a thousand calls, \(name): \(after - before)")
+        }
     }
 }

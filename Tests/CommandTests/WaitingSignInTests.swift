@@ -16,12 +16,17 @@ internal import Testing
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         environment["LATCHKEY_STORE"] = "vault"
         environment["BROWSER"] = try directory.write(
-            "browser", "#!/bin/sh\n: > \(directory / "seen")\nexec sleep 60\n", mode: 0o700)
+            "browser", "#!/bin/sh\n: > \(directory / "seen")\n\(Self.untilRemoved(directory))", mode: 0o700)
         self.environment = environment
         let origin = try #require(servers.environment["SERVER"])
         try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
         try await run("provider", "add", "work", "--issuer", origin + "/good", "--client-id", "me")
             .successful("provider add")
+    }
+
+    /// A browser that stays open, but not for longer than the test.
+    private static func untilRemoved(_ directory: TestDirectory) -> String {
+        "while [ -e \(directory.path) ]; do sleep 0.2; done\n"
     }
 
     private func run(_ arguments: String...) async throws -> ProgramRun {
@@ -86,7 +91,8 @@ internal import Testing
         var environment = environment
         let (draft, given) = (directory / "given.new", directory / "given")
         environment["BROWSER"] = try directory.write(
-            "firefox", "#!/bin/sh\necho \"$@\" > \(draft)\nmv \(draft) \(given)\nexec sleep 60\n", mode: 0o700)
+            "firefox", "#!/bin/sh\necho \"$@\" > \(draft)\nmv \(draft) \(given)\n\(Self.untilRemoved(directory))",
+            mode: 0o700)
         let running = try BuiltProducts.latchkey().start(["sign-in", "work"] + options, environment: environment)
         try await running.wait(for: "the browser") { FileManager.default.fileExists(atPath: given) }
         running.signal(SIGINT)

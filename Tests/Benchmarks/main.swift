@@ -1,4 +1,4 @@
-// swift run -c release latchkey-benchmarks
+// Docs/Benchmarks.md has the command.
 //
 // Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg and age.
 internal import Glibc

@@ -11,7 +11,11 @@ extension ContractCase {
                 try await context.save("secret \(number)", key)
                 keys.insert(key)
             }
-            let listed = try await context.store.list(service: context.service, deadline: context.patience).all()
+            // Entry by entry: `all()` would hide what comes twice.
+            var listed: [CredentialMetadata] = []
+            for try await entry in context.store.list(service: context.service, deadline: context.patience) {
+                listed.append(entry)
+            }
             try context.expect(
                 listed.count == count && Set(listed.map(\.key)) == keys,
                 "\(listed.count) entries are listed, \(Set(listed.map(\.key)).count) different ones, of \(count) saved")

@@ -1,5 +1,6 @@
 import Credentials
 import Foundation
+import TestServices
 import Testing
 
 @testable import Vault
@@ -106,5 +107,50 @@ import Testing
         let before = try folder.contents()
         #expect(try await store.takeOver(try await folder.store(), onConflict: .refuse).keptCount == 3)
         #expect(try folder.contents() == before)
+    }
+}
+
+extension CopyingTests {
+    private func start(_ mode: String, _ folder: VaultFolder, _ name: String) throws -> RunningProgram {
+        try BuiltProducts.program("vault-writer").start(
+            [mode, folder.vault, folder.keyFile, name, "100000"], environment: [:], folder: folder.path)
+    }
+
+    @Test func `kills during exports and slot changes leave whole exports and a vault that opens`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 60)
+        for round in 0..<(runsLong ? 300 : 8) {
+            let others = [
+                try start("export", folder, "e\(round)"), try start("slots", folder, "s\(round)"),
+                try start("save", folder, "w\(round)"),
+            ]
+            for other in others {
+                while other.isRunning && !other.outputSoFar.contains("open") {
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...120_000)))
+            for other in others { other.kill() }
+            for other in others {
+                let run = try await other.finish()
+                #expect(run.status == 137, "\(run.outputText.suffix(300))")
+            }
+            #expect(try await store.verify().problems == [])
+            #expect(try await folder.store().text(key("59")) == "secret 59")
+            // At most the one slot of this round is there beside the first.
+            let names = try await store.slots().map(\.name.text)
+            #expect(names.filter { $0 == "s\(round)" }.count == names.count - 1)
+            if let added = KeySlotName("s\(round)") { try await store.removeSlot(added) }
+            for name in folder.names where name.hasPrefix("vault-e") {
+                // What a killed export leaves under another name is sealed, and no export.
+                if !name.contains(".new-") && !name.hasSuffix("-journal") {
+                    let export = try await VaultStore.open(
+                        at: folder.path + "/" + name, unlockedBy: .keyFile(folder.keyFile))
+                    let report = try await export.verify()
+                    #expect(report.problems == [] && report.itemCount >= 60)
+                }
+                try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+            }
+        }
     }
 }

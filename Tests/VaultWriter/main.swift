@@ -10,6 +10,8 @@ import Vault
 //     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes; says "at N" after each round
 //     vault-writer rotate VAULT KEYFILE - COUNT        rotates the data key, and says "rotated N" after each time
+//     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
+//     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
 
 @discardableResult
@@ -64,6 +66,18 @@ func work() async throws {
         for index in 0..<count {
             _ = try await store.rotateDataKey(deadline: deadline)
             say("rotated \(index)")
+        }
+    case "export":
+        for index in 0..<count {
+            let path = "\(arguments[2])-\(arguments[4])-\(index)"
+            _ = try await store.export(to: path, unlockedBy: .keyFile(arguments[3]), deadline: deadline)
+            say("exported \(index)")
+        }
+    case "slots":
+        guard let name = KeySlotName(arguments[4]) else { exit(64) }
+        try await store.addSlot(.keyFile(arguments[3]), name: name, deadline: deadline)
+        for _ in 0..<count {
+            try await store.addSlot(.keyFile(arguments[3]), name: name, replacing: name, deadline: deadline)
         }
     case "count":
         let key = try key(arguments[4])

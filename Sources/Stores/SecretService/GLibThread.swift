@@ -19,6 +19,8 @@
     private final class GLibExecutor: SerialExecutor {
         let context = MainContext()
         private let jobs = Mutex<[UnownedJob]>([])
+        /// The thread itself, as a number; 0 until it runs.
+        private let thread = Atomic<UInt>(0)
 
         init() {
             var thread = pthread_t()
@@ -36,7 +38,8 @@
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
             jobs.withLock { $0.append(job) }
-            context.wakeUp()
+            // The thread looks for jobs before it sleeps, so it needs no waking by what runs on it.
+            if thread.load(ordering: .relaxed) != UInt(pthread_self()) { context.wakeUp() }
         }
 
         private func run() -> Never {
@@ -45,14 +48,18 @@
             unsafe sigfillset(&all)
             unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
             context.becomeDefaultOfThread()
+            thread.store(UInt(pthread_self()), ordering: .relaxed)
+            var rounds = 0
             while true {
                 let batch = jobs.withLock { jobs in
                     defer { jobs.removeAll() }
                     return jobs
                 }
                 for job in batch { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
-                // A job that comes after the batch was taken wakes this up again.
-                context.iterate(waiting: batch.isEmpty)
+                // Jobs that follow from jobs come first, but GLib is looked after now and then all the same. A job from
+                // another thread that comes after the batch was taken wakes this up again.
+                rounds = batch.isEmpty ? 0 : rounds + 1
+                if rounds % 16 == 0 { context.iterate(waiting: batch.isEmpty) }
             }
         }
     }

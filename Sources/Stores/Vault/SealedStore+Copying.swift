@@ -13,33 +13,46 @@ extension SealedStore {
         _ patience: Patience, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) {
         let table = try patience.retry { () throws(StoreError) in try self.table.separate() }
-        // Asked for alone, so that a busy table can be tried again without the body having run.
+        // The first record takes the lock that the rest is read under: only until then can the table be busy, and be
+        // tried again without the body having run. What the body throws is passed on, busy or not.
+        var failure: StoreError?
         try patience.retry { () throws(StoreError) in
-            try table.read { (view) throws(StoreError) in _ = try view.record(Manifest.recordName) }
-        }
-        try table.read { (view) throws(StoreError) in
-            let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
-            let state = KnownState(keys: try Self.checkedKeys(view, manifest, root), manifest: manifest, mark: 0)
-            var found = SetHash()
-            var last: [UInt8]?
-            while true {
-                try patience.check()
-                let items = try view.items(after: last, limit: 100)
-                if items.isEmpty { break }
-                for item in items {
-                    let (metadata, keys) = try Self.openMetadata(item, state)
-                    let secret = try view.withItem(item.lookup) { (_, sealed) throws(StoreError) in
-                        try keys.openSecret(sealed, of: metadata, at: item.lookup)
-                    }
-                    guard let secret else { throw .damagedItem }
-                    found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, root: root))
-                    try body(metadata, secret)
+            try table.read { (view) throws(StoreError) in
+                let record = try view.record(Manifest.recordName)
+                do throws(StoreError) {
+                    try self.walk(view, manifest: Manifest.open(record, root: self.root), patience, body)
+                } catch {
+                    failure = error
                 }
-                last = items.last?.lookup
             }
-            guard found == manifest.items else {
-                throw .vaultCorrupted("items were taken away or put back behind its back")
+        }
+        if let failure { throw failure }
+    }
+
+    private func walk(
+        _ view: some RowView, manifest: Manifest, _ patience: Patience,
+        _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let state = KnownState(keys: try Self.checkedKeys(view, manifest, root), manifest: manifest, mark: 0)
+        var found = SetHash()
+        var last: [UInt8]?
+        while true {
+            try patience.check()
+            let items = try view.items(after: last, limit: 100)
+            if items.isEmpty { break }
+            for item in items {
+                let (metadata, keys) = try Self.openMetadata(item, state)
+                let secret = try view.withItem(item.lookup) { (_, sealed) throws(StoreError) in
+                    try keys.openSecret(sealed, of: metadata, at: item.lookup)
+                }
+                guard let secret else { throw .damagedItem }
+                found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, root: root))
+                try body(metadata, secret)
             }
+            last = items.last?.lookup
+        }
+        guard found == manifest.items else {
+            throw .vaultCorrupted("items were taken away or put back behind its back")
         }
     }
 

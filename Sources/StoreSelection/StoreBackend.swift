@@ -1,5 +1,5 @@
 public import Credentials
-public import Secrets
+public import RedactedLog
 
 /// What opening a store may need, whichever it is.
 public struct StoreSettings: Sendable {
@@ -11,8 +11,8 @@ public struct StoreSettings: Sendable {
         case passphraseFile(path: String)
         /// An open descriptor to read the passphrase from, in the same form. It can be read once.
         case passphraseDescriptor(Int32)
-        /// Ask the person. It throws `locked` or `promptDismissed` when nobody answers.
-        case ask(@Sendable () throws(StoreError) -> Secret<Passphrase>)
+        /// Nobody named any: see what there is.
+        case search(VaultKeySearch)
     }
 
     public var vaultPath: String
@@ -26,10 +26,11 @@ public struct StoreSettings: Sendable {
     public var leases: LeaseDirectory?
     /// Whether a keyring can show a window to ask in.
     public var hasDisplay: Bool
+    public var logger: Logger
 
     public init(
         vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30),
-        leases: LeaseDirectory? = nil, hasDisplay: Bool = false
+        leases: LeaseDirectory? = nil, hasDisplay: Bool = false, logger: Logger = .disabled
     ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey
@@ -37,6 +38,7 @@ public struct StoreSettings: Sendable {
         self.timeout = timeout
         self.leases = leases
         self.hasDisplay = hasDisplay
+        self.logger = logger.category("latchkey.selection")
     }
 
     /// The moment at which an operation that starts now gives up.

@@ -1,5 +1,6 @@
 public import Credentials
 public import RedactedLog
+public import SecretService
 
 /// What opening a store may need, whichever it is.
 public struct StoreSettings: Sendable {
@@ -26,11 +27,17 @@ public struct StoreSettings: Sendable {
     public var leases: LeaseDirectory?
     /// Whether a keyring can show a window to ask in.
     public var hasDisplay: Bool
+    /// Which collection of the keyring is used.
+    public var collection: SecretServiceConfiguration.Collection
+    /// Whether that collection is made when it is missing and something is saved in it.
+    public var mayCreateCollection: Bool
     public var logger: Logger
 
     public init(
         vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30),
-        leases: LeaseDirectory? = nil, hasDisplay: Bool = false, logger: Logger = .disabled
+        leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
+        collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false,
+        logger: Logger = .disabled
     ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey
@@ -38,6 +45,8 @@ public struct StoreSettings: Sendable {
         self.timeout = timeout
         self.leases = leases
         self.hasDisplay = hasDisplay
+        self.collection = collection
+        self.mayCreateCollection = mayCreateCollection
         self.logger = logger.category("latchkey.selection")
     }
 

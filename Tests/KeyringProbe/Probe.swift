@@ -8,6 +8,8 @@ internal import StoreContract
 actor Probe {
     private let leases: LeaseDirectory
     private var mayPrompt = true
+    private var mayCreate = false
+    private var collection = SecretServiceConfiguration.Collection.standard
     private var timeout = Duration.seconds(30)
     private var versions: [CredentialKey: CredentialVersion] = [:]
     private var watched: Task<Void, Never>?
@@ -19,7 +21,9 @@ actor Probe {
     }
 
     private var store: SecretServiceStore {
-        SecretServiceStore(SecretServiceConfiguration(mayPrompt: mayPrompt, coordination: leases))
+        SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: collection, mayPrompt: mayPrompt, mayCreateCollection: mayCreate, coordination: leases))
     }
 
     func answer(_ words: [String]) async -> String {
@@ -30,6 +34,12 @@ actor Probe {
                 return "ok"
             case "prompting":
                 mayPrompt = words[1] == "yes"
+                return "ok"
+            case "creating":
+                mayCreate = words[1] == "yes"
+                return "ok"
+            case "collection":
+                collection = try .named(words[1])
                 return "ok"
             case "start":
                 // start NAME COMMAND…: in the background
@@ -61,7 +71,7 @@ actor Probe {
 
     private func keepContract(_ statement: String) async throws -> String {
         guard let rule = ContractCase.all.first(where: { $0.statement == statement }) else { throw ProbeFailure() }
-        let configuration = SecretServiceConfiguration(coordination: leases)
+        let configuration = store.configuration
         try await rule.check(leases: leases) { SecretServiceStore(configuration) }
         return "kept"
     }

@@ -50,13 +50,9 @@ extension CommandContext {
             vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt), mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard(environment: environment.variables, home: environment.home),
-<<<<<<< HEAD
-            hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil, logger: logger)
-=======
             hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,
             collection: try Self.collection(arguments, environment, configuration),
-            mayCreateCollection: arguments.has(GlobalOptions.createCollection))
->>>>>>> main
+            mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)
         selector = StoreSelector(
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)

@@ -35,7 +35,7 @@ struct NewVaultKey: ~Copyable {
         }
         guard let directory = environment["CREDENTIALS_DIRECTORY"] else {
             throw StoreError(
-                .unavailable, "systemd passes no credentials to this process: CREDENTIALS_DIRECTORY is not set",
+                .locked, "systemd passes no credentials to this process: CREDENTIALS_DIRECTORY is not set",
                 hint: "run it in a unit, as in: systemd-run -P -p LoadCredentialEncrypted=\(name):FILE latchkey …")
         }
         source = .systemCredential(SystemCredential(name: name, directory: directory))

@@ -31,7 +31,7 @@ public struct VaultKeySearch: Sendable {
                 do throws(StoreError) {
                     return try await VaultStore.open(
                         at: path, unlockedBy: .systemCredential(credential), deadline: deadline)
-                } catch  where error.code == .unavailable || error.code == .wrongKey {
+                } catch  where error.code == .locked || error.code == .wrongKey {
                     logger.info("the credential \(name) doesn't open the vault: \(error)")
                     // That a key is wrong says more than that another one is missing.
                     if refusal?.code != .wrongKey { refusal = error }

@@ -51,7 +51,7 @@ extension VaultStore {
     /// A key file or credential is read on the caller, in well under a millisecond; a passphrase is tried on a thread of
     /// the store's own, slot after slot. A deadline that passes meanwhile is kept.
     ///
-    /// Throws `unavailable` when there is no vault, key file or credential, `permissionDenied` when the file, its
+    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential, `permissionDenied` when the file, its
     /// directory or the key file isn't this user's alone, `wrongKey`, `corrupted`, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing
     /// is changed, whatever is thrown.
     public static func open(

@@ -41,11 +41,11 @@ public struct SystemCredential: Sendable, Hashable {
     /// The key that a credential holds.
     enum Key: SecretPurpose { static var name: StaticString { "systemd credential" } }
 
-    /// Reads the credential. Throws `unavailable` when there is none, `permissionDenied` when directory or file aren't as
+    /// Reads the credential. Throws `locked` when there is none, `permissionDenied` when directory or file aren't as
     /// systemd makes them, and `wrongKey` for another length.
     func read() throws(StoreError) -> Secret<Key> {
         guard directory.hasPrefix("/") else {
-            throw StoreError(.unavailable, "CREDENTIALS_DIRECTORY is no absolute path", hint: Self.hint)
+            throw StoreError(.locked, "CREDENTIALS_DIRECTORY is no absolute path", hint: Self.hint)
         }
         let folder = try opened(AT_FDCWD, directory, O_DIRECTORY, shown: directory)
         defer { close(folder) }
@@ -65,6 +65,11 @@ public struct SystemCredential: Sendable, Hashable {
     private func opened(_ folder: Int32, _ name: String, _ flags: Int32, shown: String) throws(StoreError) -> Int32 {
         let descriptor = unsafe openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags)
         guard descriptor >= 0 else {
+            if errno == ENOENT {
+                throw StoreError(
+                    .locked, "there is no credential \(FileProblem.loggable(shown))", hint: Self.hint,
+                    platform: .errno(errno))
+            }
             if errno == ELOOP { throw FileProblem.refuse("credential", shown, "is a symbolic link", hint: Self.hint) }
             throw FileProblem.system("credential", shown, number: errno, hint: Self.hint)
         }

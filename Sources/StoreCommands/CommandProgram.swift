@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProcessHardening
 internal import RedactedLog
+internal import SecretService
 public import StoreSelection
 internal import Terminal
 
@@ -22,7 +23,11 @@ public struct CommandProgram: Sendable {
     /// As `main()`, on the thread that calls it and no other. For programs whose commands never wait for two things at
     /// once.
     public func mainOnThisThread() -> Never {
-        CommandThread.run { await main() }
+        #if Desktop
+            SecretServiceThread.run { await main() }
+        #else
+            CommandThread.run { await main() }
+        #endif
     }
 
     /// Hardens the process, runs the command that its arguments name, and ends it.

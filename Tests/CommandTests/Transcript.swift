@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestServices
 internal import Testing
 
 /// A session at a shell as a file shows it:

@@ -11,6 +11,8 @@ public enum TestData {
         guard let copy = ProcessInfo.processInfo.environment["LATCHKEY_TEST_DATA"],
             let place = folder.pathComponents.lastIndex(of: "Tests")
         else { return folder }
-        return folder.pathComponents[(place + 1)...].reduce(URL(fileURLWithPath: copy)) { $0.appendingPathComponent($1) }
+        return folder.pathComponents[(place + 1)...].reduce(URL(fileURLWithPath: copy)) { (folder, name) in
+            folder.appendingPathComponent(name)
+        }
     }
 }

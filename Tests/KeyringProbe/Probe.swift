@@ -96,6 +96,18 @@ actor Probe {
             let entries = try await store.list(service: service, deadline: .after(timeout)).all()
             return entries.map { "\($0.key.service)/\($0.key.account)/\($0.key.kind.name)/\($0.label)" }
                 .joined(separator: "\t")
+        case "duplicates":
+            let service = words.count > 1 ? words[1] : nil
+            return try await store.duplicates(service: service, deadline: .after(timeout)).map { found in
+                let items = found.items.map { "\($0.label) (\($0.application ?? "-"))" }
+                return "\(found.key.service)/\(found.key.account): \(items.joined(separator: ", "))"
+            }.joined(separator: "\t")
+        case "repair":
+            // repair SERVICE ACCOUNT KIND [discarding]
+            let repair = try await store.repairDuplicates(
+                of: try key(words), discardingOlderSecrets: words.count > 4, deadline: .after(timeout))
+            return "deleted \(repair.deleted)\tupdated \(repair.updated)\tleft \(repair.left)\t"
+                + "differing \(repair.differing)"
         case "state":
             let state = try await store.state(deadline: .after(timeout))
             return "\(state.collectionPath)\t\(state.isLocked ? "locked" : "open")\t"

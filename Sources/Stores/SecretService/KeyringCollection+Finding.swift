@@ -111,7 +111,8 @@
                 cause = "the keyring service has no collection \(collection)"
                 hint = "name it by its label, or leave --collection out for the default one"
             case .label:
-                cause = "the keyring service has no collection labelled '\(collection)'"
+                // Not the label: it may be a secret that was typed in the wrong place.
+                cause = "the keyring service has no collection with that label"
                 let make: LogMessage = "let `latchkey set --create-collection` make it"
                 let shown = labels.filter { !$0.isEmpty }.prefix(mostShown).map(shownLabel)
                 hint = shown.isEmpty ? make : "there is \(LogMessage.joined(shown, separator: ", ")); or \(make)"

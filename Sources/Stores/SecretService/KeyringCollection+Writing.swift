@@ -101,23 +101,31 @@
                 try await check(condition, key, items.first, session, interruption)
                 // All of them, the one that is read last of all: an older one must never come to light.
                 for item in items.reversed() {
-                    do throws(KeyringFailure) {
-                        let answer = try await session.change(.deleteItem, on: item.path, [], interruption)
-                        try await finish(prompt: answer[0].text, session, interruption)
-                        deleted = true
-                    } catch {
-                        if case .bus(let failure) = error, failure.meaning == .noSuchObject { continue }
-                        throw error
-                    }
+                    if try await delete(item, session, interruption) { deleted = true }
                 }
             }
             return deleted
         }
 
+        /// Deletes an item, and returns whether it was there.
+        @discardableResult
+        func delete(
+            _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Bool {
+            do throws(KeyringFailure) {
+                let answer = try await session.change(.deleteItem, on: item.path, [], interruption)
+                try await finish(prompt: answer[0].text, session, interruption)
+                return true
+            } catch {
+                if case .bus(let failure) = error, failure.meaning == .noSuchObject { return false }
+                throw error
+            }
+        }
+
         // MARK: - One change at a time
 
         /// Runs `change` while no other task, and no other Latchkey process, changes the same credential.
-        private func alone(
+        func alone(
             with key: CredentialKey, _ interruption: Interruption,
             _ change: (KeyringSession) async throws(KeyringFailure) -> Void
         ) async throws(StoreError) {
@@ -157,7 +165,7 @@
         }
 
         /// The items under a key, unlocked, the one that is read first.
-        private func items(
+        func items(
             under key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> [KeyringItem] {
             for _ in 0..<Self.attempts {

@@ -88,7 +88,8 @@
                 let isLocked = properties.property("Locked", "b")?.boolean
             else { return nil }
             self.init(
-                path: path, key: ItemAttributes.key(of: attributes), attributeCount: attributes.count, label: label,
+                path: path, key: ItemAttributes.key(of: attributes),
+                attributes: ItemAttributes.searchable(attributes), label: label,
                 created: UnixTime(seconds: Int64(clamping: created)),
                 modified: UnixTime(seconds: Int64(clamping: modified)), isLocked: isLocked)
         }

@@ -73,7 +73,9 @@ let package = Package(
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "Vault"]),
+        .target(
+            name: "StoreCommands",
+            dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "SecretService", "Vault"]),
         .target(
             name: "SignInCommands",
             dependencies: [
@@ -90,8 +92,8 @@ let package = Package(
             name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
-        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets"]),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium", "TestServices"]),
+        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets", "TestServices"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
         .executableTarget(
@@ -104,7 +106,7 @@ let package = Package(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",
-            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe"]),
+            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe", "latchkey"]),
         .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),

@@ -21,7 +21,7 @@ enum VaultImportCommand {
             options: [keyFile, passphrase, conflict],
             details: """
                 Without an option FILE's passphrase is asked for. All of it is taken over or nothing: each credential is
-                read back before the change is made.
+                read back before the change is made. Other programs wait to read while a large import is written.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")

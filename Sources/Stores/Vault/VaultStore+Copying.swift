@@ -65,7 +65,10 @@ extension VaultStore {
     /// Takes over all credentials of another vault in one transaction: all of them or none, each read back.
     ///
     /// What is there already in the same version is left alone. Throws `conflict` when the choice is to refuse,
-    /// and `corrupted` when the other isn't sound. The change is held in memory until it is made.
+    /// and `corrupted` when the other isn't sound.
+    ///
+    /// Up to 39 MiB of changed pages are held in memory. What is more goes into the file before the commit, and from
+    /// then on readers wait for the end; when the process is killed, whoever opens the vault next undoes it.
     public func takeOver(
         _ other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400))
     ) async throws(StoreError) -> VaultImport {

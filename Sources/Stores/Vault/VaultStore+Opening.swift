@@ -51,9 +51,9 @@ extension VaultStore {
     /// A key file or credential is read on the caller, in well under a millisecond; a passphrase is tried on a thread of
     /// the store's own, slot after slot. A deadline that passes meanwhile is kept.
     ///
-    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential, `permissionDenied` when the file, its
-    /// directory or the key file isn't this user's alone, `wrongKey`, `corrupted`, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing
-    /// is changed, whatever is thrown.
+    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
+    /// kernel, `permissionDenied` when the file, its directory or the key file isn't this user's alone, `wrongKey`,
+    /// `corrupted`, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
@@ -89,6 +89,9 @@ extension VaultStore {
         }
         let (vault, records) = try table.read { (view) throws(StoreError) in
             (try IdentityRecord.decode(view.record(IdentityRecord.recordName)), try view.records())
+        }
+        if case .kernelKeyring = source.place {
+            return try open(place, table, try KernelKeyring.rootKeys(of: vault, table), worker, now)
         }
         let slots = try KeySlot.all(in: records).filter { $0.kind == source.kind }
         for slot in slots {

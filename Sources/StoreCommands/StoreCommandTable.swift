@@ -4,6 +4,6 @@ public enum StoreCommandTable {
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
         VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
         VaultRemoveSlotCommand.command, VaultExportCommand.command, VaultImportCommand.command,
-        VaultRotateCommand.command, VaultVerifyCommand.command,
+        VaultRotateCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
     ]
 }

@@ -14,7 +14,7 @@ extension StoreBackend {
         // A person is asked for the passphrase of a vault that is there and sound, no other.
         if case .ask = settings.vaultKey { try VaultStore.probe(at: settings.vaultPath) }
         let source = try settings.vaultKey.source()
-        return try await VaultStore.open(at: settings.vaultPath, unlockedBy: source, deadline: settings.deadline)
+        return try await VaultStore.open(at: settings.vaultPath, unlockedBy: source, memory: settings.vaultMemory, deadline: settings.deadline)
     }
 }
 

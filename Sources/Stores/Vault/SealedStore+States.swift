@@ -10,15 +10,20 @@ extension SealedStore {
         _ body: (Table.View, KnownState) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let last = known.withLock { $0 }
-        return try table.read { (view) throws(StoreError) -> Result in
+        var seen: Manifest?
+        let result = try table.read { (view) throws(StoreError) -> Result in
             // The mark is good once the view has begun, so the body runs first; it seldom has to run again.
             let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
             let mark = try view.changeMark()
             if mark == last.mark { return try first.get() }
             let fresh = try refresh(view, after: last, mark: mark)
             known.withLock { if $0.manifest.generation <= fresh.manifest.generation { $0 = fresh } }
+            seen = fresh.manifest
             return try body(view, fresh)
         }
+        // Outside the view, which keeps writers waiting.
+        if let seen { memory?.raise(to: seen) }
+        return result
     }
 
     private func refresh(
@@ -26,7 +31,7 @@ extension SealedStore {
     ) throws(StoreError) -> KnownState {
         let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
         guard manifest.generation >= last.manifest.generation else {
-            throw .vaultCorrupted("it went back to an older state while it was open")
+            throw .vaultWentBack
         }
         let keys =
             manifest.recordsDigest == last.manifest.recordsDigest
@@ -78,6 +83,7 @@ extension SealedStore {
                     $0.manifest = manifest
                 }
             }
+            self.memory?.raise(to: manifest)
             return result
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// A row table in memory: shows that the sealed rows need nothing of SQLite.
 final class MemoryRowTable: RowTable {
     struct Content: Sendable {
-        var items: [[UInt8]: (metadata: [UInt8], secret: [UInt8])] = [:]
+        var items: [[UInt8]: (place: Int64, metadata: [UInt8], secret: [UInt8])] = [:]
         var records: [String: [UInt8]] = [:]
         var mark: UInt32 = 0
     }
@@ -58,10 +58,13 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
         return try body(item.metadata.span, item.secret.span)
     }
 
-    func items(after lookup: [UInt8]?, limit: Int) throws(StoreError) -> [ItemHeading] {
-        content.items.keys.filter { lookup?.lexicographicallyPrecedes($0) ?? true }
-            .sorted { $0.lexicographicallyPrecedes($1) }.prefix(limit)
-            .map { ItemHeading(lookup: $0, metadata: content.items[$0]!.metadata) }
+    func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
+        content.items[lookup].map { ItemHeading(place: $0.place, lookup: lookup, metadata: $0.metadata) }
+    }
+
+    func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        content.items.filter { $0.value.place > place ?? 0 }.sorted { $0.value.place < $1.value.place }.prefix(limit)
+            .map { ItemHeading(place: $0.value.place, lookup: $0.key, metadata: $0.value.metadata) }
     }
 
     func record(_ name: String) throws(StoreError) -> [UInt8]? { content.records[name] }
@@ -75,7 +78,12 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     func changeMark() throws(StoreError) -> UInt32 { content.mark }
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
-        content.items[lookup] = (metadata, secret)
+        var place = content.items[lookup]?.place
+        while place == nil {
+            let drawn = Int64.random(in: 1...Int64.max)
+            if !content.items.values.contains(where: { $0.place == drawn }) { place = drawn }
+        }
+        content.items[lookup] = (place!, metadata, secret)
     }
 
     func remove(_ lookup: [UInt8]) throws(StoreError) { content.items[lookup] = nil }

@@ -48,6 +48,18 @@ import Testing
         #expect(report.generation == 6)
     }
 
+    @Test(arguments: [
+        "CREATE TABLE other(x)", "CREATE INDEX other ON items(secret)", "CREATE VIEW other AS SELECT 1",
+        "CREATE TRIGGER other DELETE ON items BEGIN SELECT 1; END", "DROP TABLE records",
+        "DROP TABLE items; CREATE TABLE items(place INTEGER PRIMARY KEY, lookup, metadata, secret)",
+    ])
+    func `a file with another schema is refused`(_ change: String) async throws {
+        let (folder, _, _) = try await vault(1)
+        try SQLiteConnection(path: folder.vault, role: .writer).execute(change)
+        let error = await refusal { () async throws(StoreError) in try await folder.store() }
+        #expect(error?.code == .corrupted)
+    }
+
     @Test func `a row put in another's place is noticed by the read`() async throws {
         let (folder, store, table) = try await vault()
         defer { withExtendedLifetime(folder) {} }

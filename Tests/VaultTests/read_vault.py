@@ -114,7 +114,7 @@ def read(path, source, given):
     data_keys = [(keys.number("I"), keys.take(32))[1] for _ in range(keys.number("B"))]
 
     items, found = [], 0
-    for lookup, sealed, sealed_secret in database.execute("SELECT lookup, metadata, secret FROM items ORDER BY lookup"):
+    for lookup, sealed, sealed_secret in database.execute("SELECT lookup, metadata, secret FROM items ORDER BY place"):
         found += int.from_bytes(blake(hashing, lookup + sealed), "little")
         for key in data_keys:
             try:

@@ -39,8 +39,11 @@ protocol RowView {
         _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result?
 
-    /// Up to `limit` items after a look-up value (`nil`: from the start) in the order of look-up values.
-    func items(after lookup: [UInt8]?, limit: Int) throws(StoreError) -> [ItemHeading]
+    /// The item under a look-up value without its secret, which isn't read; `nil` when there is none.
+    func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading?
+
+    /// Up to `limit` items after a place (`nil`: from the start) in the order of places. Secrets aren't read.
+    func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading]
 
     func record(_ name: String) throws(StoreError) -> [UInt8]?
 
@@ -53,6 +56,7 @@ protocol RowView {
 
 /// A view in which changes can be made.
 protocol RowTransaction: RowView {
+    /// Puts an item in the place of the one with the same look-up value, or in a new place.
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError)
     func remove(_ lookup: [UInt8]) throws(StoreError)
     func put(record name: String, _ content: [UInt8]) throws(StoreError)
@@ -61,6 +65,9 @@ protocol RowTransaction: RowView {
 
 /// An item without its secret.
 struct ItemHeading: Sendable {
+    /// Where it is in the table, from 1 to 2^63 − 1: drawn at random when its look-up value is first put there, so that
+    /// places are spread evenly and show no order; kept until it is removed.
+    let place: Int64
     let lookup: [UInt8]
     let metadata: [UInt8]
 }

@@ -35,7 +35,7 @@ extension SealedStore {
     ) throws(StoreError) {
         let state = KnownState(keys: try Self.checkedKeys(view, manifest, root), manifest: manifest, mark: 0)
         var found = SetHash()
-        var last: [UInt8]?
+        var last: Int64?
         while true {
             try patience.check()
             let items = try view.items(after: last, limit: 100)
@@ -49,7 +49,7 @@ extension SealedStore {
                 found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, root: root))
                 try body(metadata, secret)
             }
-            last = items.last?.lookup
+            last = items.last?.place
         }
         guard found == manifest.items else {
             throw .vaultCorrupted("items were taken away or put back behind its back")

@@ -14,18 +14,15 @@ struct Rotation: Sendable {
     let number: UInt32
     let wasResumed: Bool
     var resealedCount = 0
-    /// The last look-up value that was passed.
-    var passed: [UInt8]?
+    /// The last place that was passed.
+    var passed: Int64?
     var isFinished = false
 
     static var batchCount: Int { 256 }
     static var batchByteCount: Int { 4 << 20 }
 
-    /// How far the walk is, from 0 to 1: look-up values are spread evenly.
-    var fraction: Double {
-        if isFinished { return 1 }
-        return (passed ?? []).prefix(4).reduce((0.0, 1.0 / 256)) { ($0.0 + Double($1) * $0.1, $0.1 / 256) }.0
-    }
+    /// How far the walk is, from 0 to 1: places are spread evenly.
+    var fraction: Double { isFinished ? 1 : max(0, Double(passed ?? 0) / 0x1p63) }
 }
 
 extension SealedStore {
@@ -54,7 +51,7 @@ extension SealedStore {
             var byteCount = 0
             let items = try transaction.items(after: rotation.passed, limit: Rotation.batchCount)
             for item in items {
-                rotation.passed = item.lookup
+                rotation.passed = item.place
                 let (metadata, keys) = try Self.openMetadata(item, state)
                 if keys.number == rotation.number { continue }
                 try self.reseal(item, metadata, from: keys, to: state.keys[0], in: transaction, &manifest)
@@ -80,8 +77,7 @@ extension SealedStore {
         guard let secret else { throw .damagedItem }
         let lookup = new.lookup(of: metadata.key)
         // Someone put an older state of this item back: it mustn't take the place of the newer one.
-        let isThere = try transaction.withItem(lookup) { (_, _) throws(StoreError) in true }
-        guard isThere == nil else { throw .vaultCorrupted("an item is there twice") }
+        guard try transaction.heading(lookup) == nil else { throw .vaultCorrupted("an item is there twice") }
         let sealed = try new.seal(metadata, at: lookup)
         try transaction.remove(item.lookup)
         try manifest.remove(lookup: item.lookup, metadata: item.metadata, root: root)

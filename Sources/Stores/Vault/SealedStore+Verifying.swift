@@ -115,7 +115,7 @@ private struct Verification {
         }
         var found = SetHash()
         var position = 0
-        var last: [UInt8]?
+        var last: Int64?
         while true {
             try patience.check()
             let items = try view.items(after: last, limit: 100)
@@ -129,7 +129,7 @@ private struct Verification {
                     try note(error, as: .damagedItem(position))
                 }
             }
-            last = items.last?.lookup
+            last = items.last?.place
             if items.isEmpty { break }
         }
         if UInt64(position) != manifest.itemCount {

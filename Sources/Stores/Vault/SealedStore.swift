@@ -162,19 +162,19 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             try current { (view, state) throws(StoreError) in
                 let limit = service == nil ? Self.pageSize : Self.pageEffort
                 let place = try ListingPlace(cursor, among: state.keys)
-                let items = try view.items(after: place.lookup, limit: limit)
+                let items = try view.items(after: place.passed, limit: limit)
                 var entries: [CredentialMetadata] = []
-                var last: [UInt8]?
+                var last: Int64?
                 for item in items {
-                    last = item.lookup
+                    last = item.place
                     let (metadata, keys) = try Self.openMetadata(item, state)
                     if keys.number != place.keyNumber { continue }
                     if let service, !metadata.key.service.utf8.elementsEqual(service.utf8) { continue }
                     entries.append(metadata.credentialMetadata)
                     if entries.count == Self.pageSize { break }
                 }
-                let isAtEnd = items.count < limit && last == items.last?.lookup
-                let next = isAtEnd ? place.following(among: state.keys) : last.map(place.moved)
+                let isAtEnd = items.count < limit && last == items.last?.place
+                let next = isAtEnd ? place.following(among: state.keys) : last.map(place.moved(past:))
                 return ListingPage(entries: entries, next: next?.cursor)
             }
         }
@@ -195,12 +195,10 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     ) throws(StoreError) -> PresentItem? {
         for keys in state.keys {
             let lookup = keys.lookup(of: key)
-            let item = try transaction.withItem(lookup) { (sealed, _) throws(StoreError) in
-                PresentItem(
-                    lookup: lookup, sealed: [UInt8](copying: sealed),
-                    metadata: try openMetadata(sealed, of: key, at: lookup, keys), keys: keys)
-            }
-            if let item { return item }
+            guard let item = try transaction.heading(lookup) else { continue }
+            return PresentItem(
+                lookup: lookup, sealed: item.metadata,
+                metadata: try openMetadata(item.metadata.span, of: key, at: lookup, keys), keys: keys)
         }
         return nil
     }

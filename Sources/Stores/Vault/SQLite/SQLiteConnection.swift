@@ -69,6 +69,9 @@ internal import RedactedLog
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
+    /// How many rows the last insert, update or delete changed.
+    var changedRowCount: Int { Int(unsafe sqlite3_changes(handle)) }
+
     /// Changes whenever the content does, through any connection; current inside a transaction (SQLITE_FCNTL_DATA_VERSION).
     func changeMark() throws(StoreError) -> UInt32 {
         var mark: UInt32 = 0
@@ -194,7 +197,7 @@ internal import RedactedLog
         return string
     }
 
-    func number(_ column: Int32) -> Int { Int(unsafe sqlite3_column_int64(handle, column)) }
+    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 }
 
 extension [UInt8] {

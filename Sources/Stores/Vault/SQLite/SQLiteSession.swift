@@ -4,8 +4,9 @@ internal import RedactedLog
 /// A connection with the statements that are prepared on it.
 final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
-    private let connection: SQLiteConnection
-    private let begin, end, readItem, readItems, readRecord: SQLiteStatement
+    let connection: SQLiteConnection
+    private let drawPlace: @Sendable () throws(StoreError) -> Int64
+    private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
     private lazy var writing: Result<WriteStatements, StoreError> = WriteStatements.prepare(on: connection)
 
     private var view = View.none
@@ -19,27 +20,42 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     /// The file's whole schema: anything else in it is refused.
+    ///
+    /// Items stand in the order of their places, and the index has nothing but look-up values and places. So SQLite never
+    /// compares with a row to find another, which would read all pages of a large one.
     static let schema: [(name: String, sql: String)] = [
         (
             "items",
-            "CREATE TABLE items(lookup BLOB PRIMARY KEY, metadata BLOB NOT NULL, secret BLOB NOT NULL) WITHOUT ROWID"
+            """
+            CREATE TABLE items(place INTEGER PRIMARY KEY, lookup BLOB NOT NULL UNIQUE, metadata BLOB NOT NULL, \
+            secret BLOB NOT NULL)
+            """
         ),
         ("records", "CREATE TABLE records(name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID"),
+        // Made by SQLite for UNIQUE.
+        ("sqlite_autoindex_items_1", ""),
     ]
 
-    init(_ connection: SQLiteConnection) throws(StoreError) {
+    /// - Parameter drawPlace: gives a place for a new item. One that is taken is given back, and another one drawn.
+    init(
+        _ connection: SQLiteConnection,
+        drawPlace: @escaping @Sendable () throws(StoreError) -> Int64 = SQLiteSession.randomPlace
+    ) throws(StoreError) {
         self.connection = connection
+        self.drawPlace = drawPlace
         try Self.checkSchema(connection)
         begin = try connection.prepare("BEGIN")
         end = try connection.prepare("COMMIT")
         readItem = try connection.prepare("SELECT metadata, secret FROM items WHERE lookup = ?1")
+        readHeading = try connection.prepare("SELECT place, metadata FROM items WHERE lookup = ?1")
         readItems = try connection.prepare(
-            "SELECT lookup, metadata FROM items WHERE lookup > ?1 ORDER BY lookup LIMIT ?2")
+            "SELECT place, lookup, metadata FROM items WHERE place > ?1 ORDER BY place LIMIT ?2")
         readRecord = try connection.prepare("SELECT content FROM records WHERE name = ?1")
     }
 
     private static func checkSchema(_ connection: SQLiteConnection) throws(StoreError) {
-        let statement = try connection.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name LIMIT 3")
+        let statement = try connection.prepare(
+            "SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name LIMIT \(schema.count + 1)")
         var found: [(name: String, sql: String)] = []
         while try statement.step() { found.append((try statement.text(0), try statement.text(1))) }
         guard found.count == schema.count, zip(found, schema).allSatisfy({ $0.name == $1.name && $0.sql == $1.sql })
@@ -95,6 +111,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     private func rollBack() {
         readItem.reset()
+        readHeading.reset()
         readItems.reset()
         readRecord.reset()
         view = .none
@@ -120,14 +137,24 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         }
     }
 
-    func items(after lookup: [UInt8]?, limit: Int) throws(StoreError) -> [ItemHeading] {
+    func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
+        try holdView()
+        defer { readHeading.reset() }
+        try readHeading.bind(1, lookup)
+        guard try readHeading.step() else { return nil }
+        return ItemHeading(place: readHeading.integer(0), lookup: lookup, metadata: try readHeading.blob(1))
+    }
+
+    func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
         try holdView()
         defer { readItems.reset() }
-        try readItems.bind(1, lookup ?? [])
+        try readItems.bind(1, Int(place ?? .min))
         try readItems.bind(2, limit)
         var items: [ItemHeading] = []
         while try readItems.step() {
-            items.append(ItemHeading(lookup: try readItems.blob(0), metadata: try readItems.blob(1)))
+            items.append(
+                ItemHeading(
+                    place: readItems.integer(0), lookup: try readItems.blob(1), metadata: try readItems.blob(2)))
         }
         return items
     }
@@ -157,12 +184,24 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
         let statement = try writing.get().putItem
-        try statement.bind(1, lookup)
-        try statement.bind(2, metadata)
-        try statement.bind(3, secret)
-        try statement.run()
         // The statement would keep its copy of the row until the next one.
-        statement.clear()
+        defer { statement.clear() }
+        try statement.bind(2, lookup)
+        try statement.bind(3, metadata)
+        try statement.bind(4, secret)
+        // Among 2^40 items, one draw in eight million is taken.
+        for _ in 0..<8 {
+            try statement.bind(1, Int(try drawPlace()))
+            try statement.run()
+            if connection.changedRowCount > 0 { return }
+        }
+        throw StoreError(.unavailable, "the system's random numbers repeat themselves")
+    }
+
+    /// 63 random bits, never 0.
+    static func randomPlace() throws(StoreError) -> Int64 {
+        let bits = try Sealing.randomOctets(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return max(1, Int64(bits >> 1))
     }
 
     func remove(_ lookup: [UInt8]) throws(StoreError) {
@@ -183,46 +222,6 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.bind(1, name)
         try statement.run()
     }
-
-    // MARK: - Damage
-
-    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
-        try snapshot { (session) throws(StoreError) -> [TableDamage] in
-            var damage: [TableDamage] = []
-            // A look-up takes the lock. Where even that fails, the pages are looked at as they are.
-            do throws(StoreError) {
-                _ = try session.record(Manifest.recordName)
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                damage.append(TableDamage(kind: .structure, position: 0))
-            }
-            let pages = try session.connection.checkPages(patience)
-            damage += pages.damaged.map { TableDamage(kind: .page, position: $0) }
-            do throws(StoreError) {
-                damage += try session.structure(pages.fileByteCount, patience)
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                damage.append(TableDamage(kind: .structure, position: 0))
-            }
-            return damage
-        }
-    }
-
-    private func structure(_ fileByteCount: Int, _ patience: Patience) throws(StoreError) -> [TableDamage] {
-        var damage: [TableDamage] = []
-        let count = try connection.prepare("PRAGMA page_count")
-        if try count.step(), count.number(0) * PageSealedFiles.pageByteCount != fileByteCount {
-            damage.append(TableDamage(kind: .length, position: count.number(0)))
-        }
-        count.reset()
-        try patience.check()
-        let structure = try connection.prepare("PRAGMA integrity_check(1)")
-        if try structure.step(), try structure.text(0) != "ok" {
-            damage.append(TableDamage(kind: .structure, position: 0))
-        }
-        structure.reset()
-        return damage
-    }
 }
 
 /// The statements of a connection that writes.
@@ -235,8 +234,9 @@ private struct WriteStatements {
                 begin: try connection.prepare("BEGIN IMMEDIATE"),
                 putItem: try connection.prepare(
                     """
-                    INSERT INTO items(lookup, metadata, secret) VALUES(?1, ?2, ?3) ON CONFLICT(lookup) \
-                    DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret
+                    INSERT INTO items(place, lookup, metadata, secret) VALUES(?1, ?2, ?3, ?4) \
+                    ON CONFLICT(lookup) DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret \
+                    ON CONFLICT(place) DO NOTHING
                     """),
                 removeItem: try connection.prepare("DELETE FROM items WHERE lookup = ?1"),
                 putRecord: try connection.prepare(

@@ -121,11 +121,16 @@ import Testing
         #expect(folder.names == ["key", "vault", "vault-journal"])
     }
 
-    @Test func `a store that is open refuses an older copy, and its verify reports it`() async throws {
+    @Test(arguments: [false, true])
+    func `a store that is open refuses an older copy, and its verify reports it`(_ changesSlots: Bool) async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let old = try folder.contents()
-        try await store.save(secret("1"), for: key("a"))
+        if changesSlots {
+            try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
+        } else {
+            try await store.save(secret("1"), for: key("a"))
+        }
         try folder.replace(with: old)
         let error = await refusal { () async throws(StoreError) in try await store.text(key("a")) }
         #expect(error?.code == .rolledBack)
@@ -320,8 +325,7 @@ import Testing
         #expect(refused != nil)
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
-    func `a memory that may only be read still tells, and one that may not be read keeps nobody out`()
+    @Test func `a memory that may only be read still tells, and one that may not be read keeps nobody out`()
         async throws
     {
         let (folder, memory) = try await vault()
@@ -335,6 +339,8 @@ import Testing
         #expect(try await open(folder, memory).text(key("a")) == "3")
         try folder.replace(with: old)
         #expect(await code(folder, memory) == .rolledBack)
+        // Root reads what has no mode at all; Tests/unprivileged runs this as somebody else.
+        if geteuid() == 0 { return }
         try folder.setMode(0, of: path)
         guard case .unavailable = try await open(folder, memory).rollback else {
             Issue.record("it was read")

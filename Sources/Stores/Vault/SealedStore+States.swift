@@ -27,7 +27,7 @@ extension SealedStore {
     }
 
     private func refresh(
-        _ view: some RowView, after last: KnownState, mark: UInt32
+        _ view: some RowView, after last: KnownState, mark: UInt32? = nil
     ) throws(StoreError) -> KnownState {
         let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
         guard manifest.generation >= last.manifest.generation else {
@@ -66,24 +66,24 @@ extension SealedStore {
             Result
     ) async throws(StoreError) -> Result {
         try await worker.run(until: deadline) { (patience) throws(StoreError) in
-            let (result, manifest) = try self.table.write(patience) {
-                (transaction) throws(StoreError) -> (Result, Manifest) in
-                let state = try self.refresh(transaction, after: self.known.withLock { $0 }, mark: 0)
+            let (result, changed) = try self.table.write(patience) {
+                (transaction) throws(StoreError) -> (Result, KnownState) in
+                let state = try self.refresh(transaction, after: self.known.withLock { $0 })
                 var manifest = state.manifest
                 let result = try body(transaction, state, &manifest)
                 if manifest != state.manifest {
                     manifest.generation += 1
                     try transaction.put(record: Manifest.recordName, try manifest.seal(self.root))
                 }
-                return (result, manifest)
+                let keys =
+                    manifest.recordsDigest == state.manifest.recordsDigest
+                    ? state.keys : try Self.checkedKeys(transaction, manifest, self.root)
+                // Without a mark: the one that this store's reader last had is that of an older state.
+                return (result, KnownState(keys: keys, manifest: manifest))
             }
-            // An older state than this one is a replay from now on. The mark stays: the next read looks anew.
-            self.known.withLock {
-                if $0.manifest.generation < manifest.generation, $0.manifest.recordsDigest == manifest.recordsDigest {
-                    $0.manifest = manifest
-                }
-            }
-            self.memory?.raise(to: manifest)
+            // An older state than this one is a replay from now on.
+            self.known.withLock { if $0.manifest.generation < changed.manifest.generation { $0 = changed } }
+            self.memory?.raise(to: changed.manifest)
             return result
         }
     }

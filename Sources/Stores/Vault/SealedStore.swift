@@ -26,7 +26,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         /// The current one first.
         var keys: [DataKeys]
         var manifest: Manifest
-        var mark: UInt32
+        /// `nil`: the next read looks anew.
+        var mark: UInt32?
     }
 
     /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once, and

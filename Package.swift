@@ -73,7 +73,9 @@ let package = Package(
 
         // MARK: The command line
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
-        .target(name: "StoreCommands", dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "Vault"]),
+        .target(
+            name: "StoreCommands",
+            dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "SecretService", "Vault"]),
         .target(
             name: "SignInCommands",
             dependencies: [
@@ -104,7 +106,7 @@ let package = Package(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",
-            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe"]),
+            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe", "latchkey"]),
         .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),

@@ -25,6 +25,8 @@ public struct StoreError: RedactedError, Hashable {
         case tooLarge
         /// A `WriteCondition` doesn't hold, or what was asked to be created is there already.
         case conflict
+        /// A name fits more than one thing, such as two collections of a keyring with one label.
+        case ambiguous
         /// Another process holds what is needed.
         case busy
         /// The system couldn't write: full or read-only disk, I/O error.
@@ -48,6 +50,7 @@ public struct StoreError: RedactedError, Hashable {
             case .wrongKey: "store.wrong-key"
             case .tooLarge: "store.too-large"
             case .conflict: "store.conflict"
+            case .ambiguous: "store.ambiguous"
             case .busy: "store.busy"
             case .cannotWrite: "store.cannot-write"
             case .unsupported: "store.unsupported"

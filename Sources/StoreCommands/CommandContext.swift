@@ -53,7 +53,9 @@ extension CommandContext {
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard(environment: environment.variables, home: environment.home),
-            hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil)
+            hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,
+            collection: try Self.collection(arguments, environment, configuration),
+            mayCreateCollection: arguments.has(GlobalOptions.createCollection))
         selector = StoreSelector(
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)
@@ -65,29 +67,6 @@ extension CommandContext {
         let sink: any LogSink =
             arguments.value(GlobalOptions.logFormat) == "json" ? JSONLinesLogSink() : TextLogSink()
         return Logger("latchkey.command", minimumLevel: level ?? .warning, sink: sink)
-    }
-
-    /// A vault that is named is a choice of the vault, at the rank of the place that names it.
-    private static func namedStore(
-        _ arguments: ParsedArguments, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration
-    ) throws -> NamedStore? {
-        let store = arguments.value(GlobalOptions.store)
-        let vault = arguments.value(GlobalOptions.vault)
-        if let store, vault != nil, store != "vault" {
-            throw CommandFailure(
-                .usage, "selection.contradiction", "--vault names a vault, but --store names another store",
-                hint: "leave one of them out")
-        }
-        let ranks: [(store: String?, vault: String?, source: StoreChoiceSource)] = [
-            (store, vault, .argument),
-            (environment["LATCHKEY_STORE"], environment["LATCHKEY_VAULT"], .environment),
-            (configuration.store, configuration.vault, .configuration),
-        ]
-        for rank in ranks {
-            if let name = rank.store { return NamedStore(name: name, source: rank.source) }
-            if rank.vault != nil { return NamedStore(name: "vault", source: rank.source) }
-        }
-        return nil
     }
 
     private static func vaultKey(

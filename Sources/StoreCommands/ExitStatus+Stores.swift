@@ -1,4 +1,5 @@
 public import Credentials
+public import SecretService
 public import StoreSelection
 public import Terminal
 
@@ -11,6 +12,7 @@ extension StoreError: CommandError {
         case .cancelled: .interrupted
         case .corrupted, .tooLarge: .badData
         case .conflict, .cannotWrite: .cannotWrite
+        case .ambiguous: .usage
         case .protocolViolation: .protocolError
         }
     }
@@ -43,4 +45,8 @@ extension StoreSelectionError: CommandError {
         case .noneWorks: .unavailable
         }
     }
+}
+
+extension CollectionNameError: CommandError {
+    public var exitStatus: ExitStatus { .usage }
 }

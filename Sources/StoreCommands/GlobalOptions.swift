@@ -8,6 +8,11 @@ public enum GlobalOptions {
         "--vault", "PATH", help: "the vault's file; means --store vault")
     public static let passphraseDescriptor = CommandOption.value(
         "--passphrase-fd", "N", form: .descriptor, help: "read the vault's passphrase from this descriptor, 3 or above")
+    public static let collection = CommandOption.value(
+        "--collection", "NAME",
+        help: "the keyring's collection: default, session, a label or a path; means --store secret-service")
+    public static let createCollection = CommandOption.flag(
+        "--create-collection", help: "make that collection when it is missing; the keyring asks for its password")
     public static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
     public static let timeout = CommandOption.value(
         "--timeout", "SECONDS", form: .seconds, help: "how long a store or server may take (30)")
@@ -17,7 +22,9 @@ public enum GlobalOptions {
     public static let logFormat = CommandOption.value(
         "--log-format", "FORMAT", form: .choice(["text", "json"]), help: "text or json")
 
-    public static let all = [store, vault, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat]
+    public static let all = [
+        store, vault, collection, createCollection, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat,
+    ]
 
     /// For commands that show a table.
     public static let json = CommandOption.flag("--json", help: "show JSON instead of a table")

@@ -12,6 +12,7 @@ public enum LatchkeyGrammar {
             environment:
               LATCHKEY_STORE            as --store
               LATCHKEY_VAULT            as --vault
+              LATCHKEY_COLLECTION       as --collection
               LATCHKEY_KEY_FILE         the file with the vault's key
               LATCHKEY_PASSPHRASE_FILE  the file with the vault's passphrase
               LATCHKEY_CONFIG           the configuration's folder

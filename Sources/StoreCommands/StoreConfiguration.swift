@@ -4,10 +4,11 @@ internal import Terminal
 
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///
-/// The names are `store`, `vault`, `key-file` and `passphrase-file`. It holds no secret.
+/// The names are `store`, `vault`, `collection`, `key-file` and `passphrase-file`. It holds no secret.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
     private(set) var vault: String?
+    private(set) var collection: String?
     private(set) var keyFile: String?
     private(set) var passphraseFile: String?
 
@@ -56,6 +57,7 @@ struct StoreConfiguration: Sendable, Equatable {
             switch Self.trim(parts[0]) {
             case "store": store = value
             case "vault": vault = value
+            case "collection": collection = value
             case "key-file": keyFile = value
             case "passphrase-file": passphraseFile = value
             default: throw Self.unreadable(path, "has an unknown name in line \(index + 1)")
@@ -74,6 +76,6 @@ struct StoreConfiguration: Sendable, Equatable {
         let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
         return CommandFailure(
             .configuration, "configuration.invalid", "the configuration \(path) \(what)",
-            hint: "its lines are `name = value`, with store, vault, key-file or passphrase-file")
+            hint: "its lines are `name = value`, with store, vault, collection, key-file or passphrase-file")
     }
 }

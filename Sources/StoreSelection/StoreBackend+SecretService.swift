@@ -9,11 +9,15 @@ extension StoreBackend {
         name: "secret-service",
         probe: { (settings) throws(StoreError) in try await probeSecretService(settings) },
         open: { (settings) throws(StoreError) in
-            SecretServiceStore(SecretServiceConfiguration(mayPrompt: settings.mayPrompt, coordination: settings.leases))
+            SecretServiceStore(
+                SecretServiceConfiguration(
+                    collection: settings.collection, mayPrompt: settings.mayPrompt,
+                    mayCreateCollection: settings.mayCreateCollection, coordination: settings.leases))
         })
 
     private static func probeSecretService(_ settings: StoreSettings) async throws(StoreError) {
-        let store = SecretServiceStore(SecretServiceConfiguration(mayPrompt: false, coordination: nil))
+        let store = SecretServiceStore(
+            SecretServiceConfiguration(collection: settings.collection, mayPrompt: false, coordination: nil))
         guard let key = try? CredentialKey(service: "latchkey:probe", account: "probe") else { return }
         do throws(StoreError) {
             _ = try await store.read(

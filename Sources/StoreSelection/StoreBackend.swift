@@ -1,4 +1,5 @@
 public import Credentials
+public import SecretService
 public import Secrets
 public import Vault
 
@@ -29,10 +30,15 @@ public struct StoreSettings: Sendable {
     public var leases: LeaseDirectory?
     /// Whether a keyring can show a window to ask in.
     public var hasDisplay: Bool
+    /// Which collection of the keyring is used.
+    public var collection: SecretServiceConfiguration.Collection
+    /// Whether that collection is made when it is missing and something is saved in it.
+    public var mayCreateCollection: Bool
 
     public init(
         vaultPath: String, vaultKey: VaultKey, vaultMemory: VaultMemory? = nil, mayPrompt: Bool,
-        timeout: Duration = .seconds(30), leases: LeaseDirectory? = nil, hasDisplay: Bool = false
+        timeout: Duration = .seconds(30), leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
+        collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false
     ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey
@@ -41,6 +47,8 @@ public struct StoreSettings: Sendable {
         self.timeout = timeout
         self.leases = leases
         self.hasDisplay = hasDisplay
+        self.collection = collection
+        self.mayCreateCollection = mayCreateCollection
     }
 
     /// The moment at which an operation that starts now gives up.

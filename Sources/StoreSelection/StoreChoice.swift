@@ -3,9 +3,9 @@ public import RedactedLog
 
 /// Where the name of a chosen store comes from.
 public enum StoreChoiceSource: Sendable, Hashable, Loggable {
-    /// `--store`, or `--vault`, which means the vault.
+    /// `--store`; or `--vault`, which means the vault; or `--collection`, which means the keyring.
     case argument
-    /// `LATCHKEY_STORE`, or `LATCHKEY_VAULT`, which means the vault.
+    /// `LATCHKEY_STORE`, `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION`, as the options.
     case environment
     /// The configuration file.
     case configuration

@@ -78,6 +78,8 @@ import Testing
             Run(command: "set", arguments: ["sweep", "ada", "--\(secret)"], statuses: [64]),
             Run(command: "get", arguments: ["sweep", "ada", "--timeout", secret], statuses: [64]),
             Run(command: "list", arguments: ["--store", secret], statuses: [64]),
+            Run(command: "list", arguments: ["--collection", secret], statuses: [69]),
+            Run(command: "list", arguments: ["--collection", "/" + secret], statuses: [64]),
             Run(command: "token", arguments: ["sweep", "https://example.org/?code=\(secret)"], statuses: [64]),
             Run(
                 command: "request", arguments: ["sweep", "GET", "https://user:\(secret)@example.org/"],

@@ -8,6 +8,8 @@ internal import StoreContract
 actor Probe {
     private let leases: LeaseDirectory
     private var mayPrompt = true
+    private var mayCreate = false
+    private var collection = SecretServiceConfiguration.Collection.standard
     private var timeout = Duration.seconds(30)
     private var versions: [CredentialKey: CredentialVersion] = [:]
     private var watched: Task<Void, Never>?
@@ -19,7 +21,9 @@ actor Probe {
     }
 
     private var store: SecretServiceStore {
-        SecretServiceStore(SecretServiceConfiguration(mayPrompt: mayPrompt, coordination: leases))
+        SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: collection, mayPrompt: mayPrompt, mayCreateCollection: mayCreate, coordination: leases))
     }
 
     func answer(_ words: [String]) async -> String {
@@ -30,6 +34,12 @@ actor Probe {
                 return "ok"
             case "prompting":
                 mayPrompt = words[1] == "yes"
+                return "ok"
+            case "creating":
+                mayCreate = words[1] == "yes"
+                return "ok"
+            case "collection":
+                collection = try .named(words[1])
                 return "ok"
             case "start":
                 // start NAME COMMAND…: in the background
@@ -61,7 +71,7 @@ actor Probe {
 
     private func keepContract(_ statement: String) async throws -> String {
         guard let rule = ContractCase.all.first(where: { $0.statement == statement }) else { throw ProbeFailure() }
-        let configuration = SecretServiceConfiguration(coordination: leases)
+        let configuration = store.configuration
         try await rule.check(leases: leases) { SecretServiceStore(configuration) }
         return "kept"
     }
@@ -86,6 +96,18 @@ actor Probe {
             let entries = try await store.list(service: service, deadline: .after(timeout)).all()
             return entries.map { "\($0.key.service)/\($0.key.account)/\($0.key.kind.name)/\($0.label)" }
                 .joined(separator: "\t")
+        case "duplicates":
+            let service = words.count > 1 ? words[1] : nil
+            return try await store.duplicates(service: service, deadline: .after(timeout)).map { found in
+                let items = found.items.map { "\($0.label) (\($0.application ?? "-"))" }
+                return "\(found.key.service)/\(found.key.account): \(items.joined(separator: ", "))"
+            }.joined(separator: "\t")
+        case "repair":
+            // repair SERVICE ACCOUNT KIND [discarding]
+            let repair = try await store.repairDuplicates(
+                of: try key(words), discardingOlderSecrets: words.count > 4, deadline: .after(timeout))
+            return "deleted \(repair.deleted)\tupdated \(repair.updated)\tleft \(repair.left)\t"
+                + "differing \(repair.differing)"
         case "state":
             let state = try await store.state(deadline: .after(timeout))
             return "\(state.collectionPath)\t\(state.isLocked ? "locked" : "open")\t"

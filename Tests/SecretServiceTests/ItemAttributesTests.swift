@@ -36,7 +36,9 @@ struct ItemAttributesTests {
     @Test func `everybody chooses the same of two items, whatever their order`() throws {
         func item(_ path: String, modified: Int64 = 5, created: Int64 = 1, attributes: Int = 2) -> KeyringItem {
             KeyringItem(
-                path: path, key: nil, attributeCount: attributes, label: "", created: UnixTime(seconds: created),
+                path: path, key: nil,
+                attributes: Dictionary(uniqueKeysWithValues: (0..<attributes).map { ("\($0)", "") }), label: "",
+                created: UnixTime(seconds: created),
                 modified: UnixTime(seconds: modified), isLocked: false)
         }
         let best = [

@@ -16,6 +16,8 @@
         static let unlock = BusMethod(interface: "org.freedesktop.Secret.Service", name: "Unlock", reply: "(aoo)")
         static let lock = BusMethod(interface: "org.freedesktop.Secret.Service", name: "Lock", reply: "(aoo)")
         static let readAlias = BusMethod(interface: "org.freedesktop.Secret.Service", name: "ReadAlias", reply: "(o)")
+        static let createCollection = BusMethod(
+            interface: "org.freedesktop.Secret.Service", name: "CreateCollection", reply: "(oo)")
         static let prompt = BusMethod(interface: "org.freedesktop.Secret.Prompt", name: "Prompt", reply: "()")
         static let dismiss = BusMethod(interface: "org.freedesktop.Secret.Prompt", name: "Dismiss", reply: "()")
         static let getProperty = BusMethod(interface: "org.freedesktop.DBus.Properties", name: "Get", reply: "(v)")
@@ -31,6 +33,7 @@
         static let aliases = "/org/freedesktop/secrets/aliases/"
         /// What stands for "no prompt" and "no such alias".
         static let nothing = "/"
+        static let serviceInterface: StaticString = "org.freedesktop.Secret.Service"
         static let collectionInterface: StaticString = "org.freedesktop.Secret.Collection"
         static let itemInterface: StaticString = "org.freedesktop.Secret.Item"
         /// Our own signal `ItemChanged(o)`: gnome-keyring 42 sends none when the secret of an item is set.

@@ -37,10 +37,21 @@ enum ItemAttributes {
         // The program that made the item (Python keyring, keyring-rs), and keyring-rs's name for "no target".
         case "application": true
         case "target": value == "default"
-        // KeePassXC shows an entry's fields as attributes.
+        default: isField(name)
+        }
+    }
+
+    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it.
+    private static func isField(_ name: String) -> Bool {
+        switch name {
         case "Title", "UserName", "URL", "Uuid", "Path", "Notes": true
         default: false
         }
+    }
+
+    /// What programs may search for; without the fields of an entry, of which `Notes` may say anything.
+    static func searchable(_ attributes: [String: String]) -> [String: String] {
+        attributes.filter { name, _ in !isField(name) }
     }
 }
 
@@ -48,8 +59,8 @@ enum ItemAttributes {
 struct KeyringItem: Sendable, Hashable {
     let path: String
     let key: CredentialKey?
-    /// How many attributes there are: of two items under one key, the one with fewer is nearer to ours.
-    let attributeCount: Int
+    /// What programs may search for.
+    let attributes: [String: String]
     let label: String
     let created: UnixTime
     let modified: UnixTime
@@ -59,7 +70,7 @@ struct KeyringItem: Sendable, Hashable {
     /// attributes, the younger, and the one with the later path, so that everybody chooses the same.
     func precedes(_ other: KeyringItem) -> Bool {
         if modified != other.modified { return modified > other.modified }
-        if attributeCount != other.attributeCount { return attributeCount < other.attributeCount }
+        if attributes.count != other.attributes.count { return attributes.count < other.attributes.count }
         if created != other.created { return created > other.created }
         if path.utf8.count != other.path.utf8.count { return path.utf8.count > other.path.utf8.count }
         return other.path.utf8.lexicographicallyPrecedes(path.utf8)

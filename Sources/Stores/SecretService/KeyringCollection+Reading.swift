@@ -58,13 +58,13 @@
             return versionKey.version(of: key, label: item.label, decoded.secret)
         }
 
-        private func startSecret(
+        func startSecret(
             at path: String, _ session: KeyringSession, _ interruption: Interruption
         ) -> Pending<AsyncAnswer> {
             session.start(.getSecrets, on: BusName.service, [.paths([path]), .path(session.path)], interruption)
         }
 
-        private func secret<Purpose: SecretPurpose>(
+        func secret<Purpose: SecretPurpose>(
             _ pending: Pending<AsyncAnswer>, of item: KeyringItem, as purpose: Purpose.Type, _ session: KeyringSession,
             _ interruption: Interruption
         ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
@@ -90,6 +90,19 @@
         private func list(
             service: String?, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> [CredentialMetadata] {
+            var first: [CredentialKey: KeyringItem] = [:]
+            for item in try await allItems(service: service, session, interruption) {
+                guard let key = item.key else { continue }
+                if let other = first[key], other.precedes(item) { continue }
+                first[key] = item
+            }
+            return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
+        }
+
+        /// All items, or those of one service, unlocked, in no order.
+        func allItems(
+            service: String?, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> [KeyringItem] {
             // A locked collection shows its items without their names, or not at all.
             _ = try await unlockIfLocked(session, interruption)
             for _ in 0..<Self.attempts {
@@ -97,18 +110,12 @@
                 let paths = try await search(attributes, session, interruption)
                 let items = try await describe(paths, session, interruption)
                 if try await unlock(items, session, interruption) { continue }
-                var first: [CredentialKey: KeyringItem] = [:]
-                for item in items {
-                    guard let key = item.key else { continue }
-                    if let other = first[key], other.precedes(item) { continue }
-                    first[key] = item
-                }
-                return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
+                return items
             }
             throw .store(.keyringKeepsChanging)
         }
 
-        private nonisolated static func precedes(_ left: CredentialKey, _ right: CredentialKey) -> Bool {
+        nonisolated static func precedes(_ left: CredentialKey, _ right: CredentialKey) -> Bool {
             for (one, other) in [(left.service, right.service), (left.account, right.account)]
             where !one.utf8.elementsEqual(other.utf8) {
                 return one.utf8.lexicographicallyPrecedes(other.utf8)

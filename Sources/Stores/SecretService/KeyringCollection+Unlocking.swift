@@ -50,14 +50,17 @@
         }
 
         /// Shows the prompt of another operation than unlocking, if the service asks for one.
+        ///
+        /// - Parameter forbidden: what to throw when nobody may be asked.
         func finish(
-            prompt path: String, _ session: KeyringSession, _ interruption: Interruption
+            prompt path: String, forbidden: StoreError = .keyringLocked, _ session: KeyringSession,
+            _ interruption: Interruption
         ) async throws(KeyringFailure) {
             guard path != BusName.nothing else { return }
             let prompt = KeyringPrompt(path: path, session: session)
             guard configuration.mayPrompt else {
                 await prompt.dismiss()
-                throw .store(.keyringLocked)
+                throw .store(forbidden)
             }
             try await prompt.show(interruption)
         }

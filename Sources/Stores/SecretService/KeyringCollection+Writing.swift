@@ -21,7 +21,7 @@
             _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> CredentialVersion {
             for _ in 0..<Self.attempts {
-                let items = try await items(under: key, session, interruption)
+                guard let items = try await itemsOrNewCollection(under: key, session, interruption) else { continue }
                 try await check(options.condition, key, items.first, session, interruption)
                 let type: StaticString = options.contentType == .text ? "text/plain" : "application/octet-stream"
                 guard let form = session.codec.encode(secret, contentType: type) else {
@@ -73,7 +73,7 @@
                 ("\(BusName.itemInterface).Attributes", .strings(ItemAttributes.made(for: key))),
             ])
             let answer = try await session.change(
-                .createItem, on: path, [properties, form, .boolean(false)], interruption)
+                .createItem, on: path(session, interruption), [properties, form, .boolean(false)], interruption)
             try await finish(prompt: answer[1].text, session, interruption)
         }
 
@@ -101,49 +101,71 @@
                 try await check(condition, key, items.first, session, interruption)
                 // All of them, the one that is read last of all: an older one must never come to light.
                 for item in items.reversed() {
-                    do throws(KeyringFailure) {
-                        let answer = try await session.change(.deleteItem, on: item.path, [], interruption)
-                        try await finish(prompt: answer[0].text, session, interruption)
-                        deleted = true
-                    } catch {
-                        if case .bus(let failure) = error, failure.meaning == .noSuchObject { continue }
-                        throw error
-                    }
+                    if try await delete(item, session, interruption) { deleted = true }
                 }
             }
             return deleted
         }
 
+        /// Deletes an item, and returns whether it was there.
+        @discardableResult
+        func delete(
+            _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Bool {
+            do throws(KeyringFailure) {
+                let answer = try await session.change(.deleteItem, on: item.path, [], interruption)
+                try await finish(prompt: answer[0].text, session, interruption)
+                return true
+            } catch {
+                if case .bus(let failure) = error, failure.meaning == .noSuchObject { return false }
+                throw error
+            }
+        }
+
         // MARK: - One change at a time
 
         /// Runs `change` while no other task, and no other Latchkey process, changes the same credential.
-        private func alone(
+        func alone(
             with key: CredentialKey, _ interruption: Interruption,
             _ change: (KeyringSession) async throws(KeyringFailure) -> Void
         ) async throws(StoreError) {
             do throws(KeyringFailure) {
                 try interruption.check()
-                try await KeyTurnstiles.shared.enter(key, in: path, interruption)
+                try await KeyTurnstiles.shared.enter(key, interruption)
             } catch {
                 throw error.storeError
             }
-            defer { KeyTurnstiles.shared.leave(key, in: path) }
+            defer { KeyTurnstiles.shared.leave(key) }
             try await underWriteLock(key, interruption, change)
         }
 
-        /// The lock among processes is another than the lease, which the caller may hold.
+        /// The lock among processes is another than the lease, which the caller may hold. It is the same for all
+        /// collections, because one collection may be named in several ways.
         private func underWriteLock(
             _ key: CredentialKey, _ interruption: Interruption,
             _ change: (KeyringSession) async throws(KeyringFailure) -> Void
         ) async throws(StoreError) {
-            let writing = StoreIdentity(backend: identity.backend + " write", location: identity.location)
+            let writing = StoreIdentity(backend: identity.backend + " write", location: "")
             let lock = try await configuration.coordination?.acquire(key, of: writing, deadline: interruption.deadline)
             try await KeyringConnection.shared.perform(interruption, change)
             withExtendedLifetime(lock) {}
         }
 
+        /// The items under a key, or `nil` after the missing collection was made.
+        private func itemsOrNewCollection(
+            under key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> [KeyringItem]? {
+            do throws(KeyringFailure) {
+                return try await items(under: key, session, interruption)
+            } catch {
+                guard case .noCollection(let reason) = error, configuration.mayCreateCollection else { throw error }
+                try await create(reason, session, interruption)
+                return nil
+            }
+        }
+
         /// The items under a key, unlocked, the one that is read first.
-        private func items(
+        func items(
             under key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> [KeyringItem] {
             for _ in 0..<Self.attempts {

@@ -7,6 +7,7 @@
         let configuration: SecretServiceConfiguration
         let versionKey: VersionKey
         let identity: StoreIdentity
+        let place = CollectionPlace()
 
         nonisolated init(_ store: SecretServiceStore) {
             configuration = store.configuration
@@ -17,23 +18,14 @@
         /// How often an operation starts again because another program changes the same items.
         static let attempts = 4
 
-        private var alias: String {
-            switch configuration.collection {
-            case .standard: "default"
-            case .session: "session"
-            }
-        }
-
-        /// The path to call methods of the collection on: services answer on an alias's path as on the collection's own.
-        var path: String { BusName.aliases + alias }
-
         // MARK: - Items
 
         /// Returns the paths of the items that have these attributes, among others.
         func search(
             _ attributes: [(String, String)], _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> [String] {
-            try await onCollection { () async throws(KeyringFailure) in
+            let path = try await path(session, interruption)
+            return try await onCollection { () async throws(KeyringFailure) in
                 try await session.call(.searchItems, on: path, [.strings(attributes)], interruption)
             }[0].texts
         }
@@ -42,29 +34,18 @@
         func describe(
             _ paths: [String], _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> [KeyringItem] {
-            try interruption.check()
+            let arguments = [Variant.string(BusName.itemInterface.description)]
             var items: [KeyringItem] = []
             items.reserveCapacity(paths.count)
-            var started: [Pending<AsyncAnswer>] = []
-            for (index, path) in paths.enumerated() {
-                // Enough are under way to hide the round trip, and few enough for the bus's limit of pending replies.
-                while started.count < min(paths.count, index + Self.window) {
-                    let arguments = [Variant.string(BusName.itemInterface.description)]
-                    started.append(session.start(.getAllProperties, on: paths[started.count], arguments, interruption))
-                }
-                do throws(KeyringFailure) {
-                    let properties = try await session.finish(started[index], interruption)[0]
-                    guard let item = KeyringItem(path: path, properties) else { throw .store(.keyringBrokeProtocol) }
-                    items.append(item)
-                } catch {
-                    if case .bus(let failure) = error, failure.meaning == .noSuchObject { continue }
-                    throw error
-                }
+            for (path, answer) in zip(
+                paths, try await session.each(paths, .getAllProperties, arguments, interruption))
+            {
+                guard let properties = answer?[0] else { continue }
+                guard let item = KeyringItem(path: path, properties) else { throw .store(.keyringBrokeProtocol) }
+                items.append(item)
             }
             return items
         }
-
-        private static let window = 32
 
         /// The items under a key, the one that is read first.
         static func matches(_ items: [KeyringItem], _ key: CredentialKey) -> [KeyringItem] {
@@ -76,21 +57,11 @@
         /// Whether the collection is locked. It is asked when a search finds nothing, because some services find nothing in
         /// a locked collection.
         func isLocked(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> Bool {
-            let arguments = [Variant.string(BusName.collectionInterface.description), .string("Locked")]
-            let value = try await onCollection { () async throws(KeyringFailure) in
-                try await session.call(.getProperty, on: path, arguments, interruption)
-            }[0].unboxed
-            guard value.is("b") else { throw .store(.keyringBrokeProtocol) }
-            return value.boolean
-        }
-
-        /// The collection's own path, not the alias's.
-        func ownPath(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> String {
-            let answer = try await session.call(
-                .readAlias, on: BusName.service, [.string(alias)], interruption)
-            let own = answer[0].text
-            guard own != BusName.nothing else { throw .store(missing(nil)) }
-            return own
+            let path = try await path(session, interruption)
+            return try await onCollection { () async throws(KeyringFailure) in
+                try await session.property(
+                    "Locked", "b", of: BusName.collectionInterface, at: path, interruption)
+            }.boolean
         }
 
         func state(_ deadline: Deadline) async throws(StoreError) -> SecretServiceState {
@@ -105,21 +76,6 @@
             guard let state else { throw .keyringWentAway }
             return state
         }
-
-        private func onCollection(
-            _ call: () async throws(KeyringFailure) -> Variant
-        ) async throws(KeyringFailure) -> Variant {
-            do throws(KeyringFailure) {
-                return try await call()
-            } catch {
-                if case .bus(let failure) = error, failure.meaning == .noSuchObject { throw .store(missing(failure)) }
-                throw error
-            }
-        }
-
-        private func missing(_ failure: BusFailure?) -> StoreError {
-            .noCollection(configuration.collection == .standard ? "as its default" : "for this session", failure)
-        }
     }
 
     extension KeyringItem {
@@ -132,7 +88,8 @@
                 let isLocked = properties.property("Locked", "b")?.boolean
             else { return nil }
             self.init(
-                path: path, key: ItemAttributes.key(of: attributes), attributeCount: attributes.count, label: label,
+                path: path, key: ItemAttributes.key(of: attributes),
+                attributes: ItemAttributes.searchable(attributes), label: label,
                 created: UnixTime(seconds: Int64(clamping: created)),
                 modified: UnixTime(seconds: Int64(clamping: modified)), isLocked: isLocked)
         }

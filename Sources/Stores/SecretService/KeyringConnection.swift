@@ -37,6 +37,43 @@
             return try await finish(start(method, on: path, arguments, interruption), interruption)
         }
 
+        /// Makes the same call on each of the paths and returns the answers in their order, `nil` for an object that is not
+        /// there any more.
+        func each(
+            _ paths: [String], _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
+        ) async throws(KeyringFailure) -> [Variant?] {
+            try interruption.check()
+            var answers: [Variant?] = []
+            answers.reserveCapacity(paths.count)
+            var started: [Pending<AsyncAnswer>] = []
+            for index in paths.indices {
+                // Enough are under way to hide the round trip, and few enough for the bus's limit of pending replies.
+                while started.count < min(paths.count, index + Self.window) {
+                    started.append(start(method, on: paths[started.count], arguments, interruption))
+                }
+                do throws(KeyringFailure) {
+                    answers.append(try await finish(started[index], interruption))
+                } catch {
+                    guard case .bus(let failure) = error, failure.meaning == .noSuchObject else { throw error }
+                    answers.append(nil)
+                }
+            }
+            return answers
+        }
+
+        private static let window = 32
+
+        /// Reads a property of an object, which must have this type.
+        func property(
+            _ name: String, _ type: StaticString, of interface: StaticString, at path: String,
+            _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Variant {
+            let arguments = [Variant.string(interface.description), .string(name)]
+            let value = try await call(.getProperty, on: path, arguments, interruption)[0].unboxed
+            guard value.is(type) else { throw .store(.keyringBrokeProtocol) }
+            return value
+        }
+
         /// Makes a call that changes something: once it is sent, its answer is waited for (see `Interruption`).
         func change(
             _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption

@@ -19,6 +19,8 @@
         /// The deadline passed or the task was cancelled.
         case interrupted
         case bus(BusFailure)
+        /// The collection isn't there, for this reason; it could be made.
+        case noCollection(StoreError)
         case store(StoreError)
     }
 
@@ -86,14 +88,6 @@
                 platform: failure?.platform)
         }
 
-        static func noCollection(_ name: LogMessage, _ failure: BusFailure?) -> StoreError {
-            StoreError(
-                .unavailable, "the keyring service has no collection \(name)",
-                hint:
-                    "create a keyring in your keyring application (in Seahorse: Password Keyring) and make it the default",
-                platform: failure?.platform)
-        }
-
         static let keyringLocked = StoreError(
             .locked, "the keyring is locked and may not ask for its password",
             hint: "unlock it in your keyring application, or run this where it may ask (without --no-prompt)")
@@ -140,7 +134,7 @@
         /// What the caller of the store sees.
         var storeError: StoreError {
             switch self {
-            case .store(let error): return error
+            case .store(let error), .noCollection(let error): return error
             case .interrupted: return Task.isCancelled ? .cancelled : .keyringTimedOut
             case .bus(let failure):
                 switch failure.meaning {

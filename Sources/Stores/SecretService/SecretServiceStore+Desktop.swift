@@ -56,6 +56,30 @@
             try await collection.state(deadline)
         }
 
+        // MARK: - Duplicates
+
+        /// Returns the keys under which there are several items, in the order of a listing. It changes nothing.
+        ///
+        /// - Parameter service: only keys of this service; `nil` looks at everything.
+        public func duplicates(
+            service: String? = nil, deadline: Deadline = .standard
+        ) async throws(StoreError) -> [DuplicateItems] {
+            try await collection.duplicates(service: service, deadline)
+        }
+
+        /// Deletes items under a key that another item makes superfluous: one with the same secret that is found by
+        /// everybody who finds them, because it has all their attributes. Each is read back before one is deleted.
+        ///
+        /// Items that different programs find by different attributes all stay.
+        ///
+        /// - Parameter discardingOlderSecrets: also where the secrets differ: the one that is read is written to all
+        ///   items that stay, and the others are lost. Without it, items with another secret are left alone.
+        public func repairDuplicates(
+            of key: CredentialKey, discardingOlderSecrets: Bool = false, deadline: Deadline = .standard
+        ) async throws(StoreError) -> DuplicateRepair {
+            try await collection.repairDuplicates(of: key, losingOlder: discardingOlderSecrets, deadline)
+        }
+
         private var collection: KeyringCollection { KeyringCollection(self) }
     }
 #endif

@@ -34,5 +34,13 @@
         public func unlock(deadline: Deadline) async throws(StoreError) { throw Self.notBuilt }
 
         public func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState { throw Self.notBuilt }
+
+        public func duplicates(
+            service: String? = nil, deadline: Deadline = .standard
+        ) async throws(StoreError) -> [DuplicateItems] { throw Self.notBuilt }
+
+        public func repairDuplicates(
+            of key: CredentialKey, discardingOlderSecrets: Bool = false, deadline: Deadline = .standard
+        ) async throws(StoreError) -> DuplicateRepair { throw Self.notBuilt }
     }
 #endif

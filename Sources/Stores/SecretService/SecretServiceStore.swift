@@ -29,13 +29,10 @@ public struct SecretServiceStore: Sendable {
         versionKey = VersionKeyFile.key(in: configuration.coordination)
     }
 
+    /// The name of the collection is the one it was configured with: a collection that has several names, such as `default`
+    /// and its label, has as many identities, and a lease on one of them says nothing about the others.
     public var identity: StoreIdentity {
-        let location =
-            switch configuration.collection {
-            case .standard: "default"
-            case .session: "session"
-            }
-        return StoreIdentity(backend: "secret-service", location: location)
+        StoreIdentity(backend: "secret-service", location: configuration.collection.text)
     }
 
     public var capabilities: StoreCapabilities {

@@ -33,30 +33,23 @@
     }
 
     /// One turnstile for each key in use: changes of one credential by tasks of this process happen one after another, so
-    /// that a condition that was checked still holds when the write is sent.
+    /// that a condition that was checked still holds when the write is sent. Whatever the collection: one may have several
+    /// names.
     @GLibThread final class KeyTurnstiles {
         static let shared = KeyTurnstiles()
 
-        private struct Place: Hashable {
-            let collection: String
-            let key: CredentialKey
-        }
-        private var turnstiles: [Place: Turnstile] = [:]
+        private var turnstiles: [CredentialKey: Turnstile] = [:]
 
-        func enter(_ key: CredentialKey, in collection: String, _ interruption: Interruption)
-            async throws(KeyringFailure)
-        {
-            let place = Place(collection: collection, key: key)
-            let turnstile = turnstiles[place] ?? Turnstile()
-            turnstiles[place] = turnstile
+        func enter(_ key: CredentialKey, _ interruption: Interruption) async throws(KeyringFailure) {
+            let turnstile = turnstiles[key] ?? Turnstile()
+            turnstiles[key] = turnstile
             guard await turnstile.enter(interruption) else { throw .interrupted }
         }
 
-        func leave(_ key: CredentialKey, in collection: String) {
-            let place = Place(collection: collection, key: key)
-            guard let turnstile = turnstiles[place] else { return }
+        func leave(_ key: CredentialKey) {
+            guard let turnstile = turnstiles[key] else { return }
             turnstile.leave()
-            if turnstile.isIdle { turnstiles[place] = nil }
+            if turnstile.isIdle { turnstiles[key] = nil }
         }
     }
 #endif

@@ -1,0 +1,138 @@
+import TestServices
+import Testing
+
+/// Several items under one key, as other programs leave them behind on a real gnome-keyring.
+struct DuplicateItemTests {
+    private let session: PrivateSession
+    private let probe: KeyringProbe
+
+    init() async throws {
+        session = try await PrivateSession(.unlocked)
+        probe = try KeyringProbe(session)
+    }
+
+    private let item = ["service", "s", "username", "u"]
+    private let keyrings = ["application", "Python keyring library"]
+    private let schema = ["xdg:schema", "org.freedesktop.Secret.Generic"]
+    private let rust = ["application", "rust-keyring", "target", "default"]
+
+    private func store(_ secret: String, _ more: [String], label: String = "Foreign") async throws {
+        let names = (item + more).indices.filter { $0 % 2 == 0 }
+        let attributes = Dictionary(uniqueKeysWithValues: names.map { ((item + more)[$0], (item + more)[$0 + 1]) })
+        try await session.createItem(label, attributes, secret)
+    }
+
+    /// gnome-keyring counts in seconds; afterwards what is stored is newer.
+    private func nextSecond() async throws { try await Task.sleep(for: .milliseconds(1100)) }
+
+    /// What a program finds that searches for these attributes too.
+    private func lookup(_ more: [String] = []) async throws -> String {
+        try await session.secretTool(["lookup"] + item + more).outputText
+    }
+
+    /// All secrets under the key, in alphabetical order.
+    private func secrets() async throws -> [String] {
+        try await session.secretTool(["search", "--all"] + item).outputText
+            .split(separator: "\n").filter { $0.hasPrefix("secret = ") }.map { String($0.dropFirst(9)) }.sorted()
+    }
+
+    // MARK: - Finding them
+
+    @Test func `duplicates are found with their labels and programs, the one that is read first`() async throws {
+        try await probe.save("s", "single", "x")
+        try await probe.save("s", "u", "older")
+        try await store("other", keyrings + ["target", "elsewhere"], label: "Another's")
+        try await nextSecond()
+        try await store("newer", keyrings, label: "Theirs")
+        let found = "s/u: Theirs (Python keyring library), Password for 'u' on 's' (-)"
+        #expect(try await probe.ask("duplicates") == [found])
+        #expect(try await probe.ask("duplicates", "s") == [found])
+        #expect(try await probe.ask("duplicates", "t") == [""])
+        #expect(try await secrets() == ["newer", "older", "other"])
+    }
+
+    @Test func `one item alone is nothing to repair`() async throws {
+        try await probe.save("s", "u", "x")
+        #expect(try await probe.ask("duplicates") == [""])
+        #expect(
+            try await probe.ask("repair", "s", "u", "password") == ["deleted 0", "updated 0", "left 0", "differing 0"])
+        #expect(
+            try await probe.ask("repair", "s", "nobody", "password", "discarding")
+                == ["deleted 0", "updated 0", "left 0", "differing 0"])
+        #expect(try await probe.read("s", "u") == "x")
+    }
+
+    // MARK: - Repairing them
+
+    @Test func `of items with one secret the one stays that everybody finds`() async throws {
+        try await probe.save("s", "u", "same")
+        try await store("same", [])
+        try await store("same", keyrings)
+        try await store("same", keyrings + schema)
+        #expect(
+            try await probe.ask("repair", "s", "u", "password") == ["deleted 3", "updated 0", "left 0", "differing 0"])
+        #expect(try await secrets() == ["same"])
+        for more in [[], keyrings, keyrings + schema] { #expect(try await lookup(more) == "same") }
+        #expect(try await probe.ask("duplicates") == [""])
+        #expect(try await probe.read("s", "u") == "same")
+    }
+
+    @Test func `items with different secrets stay until older ones may be lost`() async throws {
+        try await store("older", keyrings)
+        try await nextSecond()
+        try await store("newer", ["target", "default"])
+        #expect(try await probe.read("s", "u") == "newer")
+        let left = ["deleted 0", "updated 0", "left 1", "differing 1"]
+        #expect(try await probe.ask("repair", "s", "u", "password") == left)
+        #expect(try await secrets() == ["newer", "older"])
+        // Each of the two programs finds its own item alone, so both stay and hold the same.
+        let repaired = ["deleted 0", "updated 1", "left 1", "differing 0"]
+        #expect(try await probe.ask("repair", "s", "u", "password", "discarding") == repaired)
+        #expect(try await secrets() == ["newer", "newer"])
+        #expect(try await lookup(keyrings) == "newer")
+        #expect(try await lookup(["target", "default"]) == "newer")
+    }
+
+    @Test func `the newest secret goes into the item that stays, and the others go`() async throws {
+        try await store("oldest", keyrings)
+        try await nextSecond()
+        try await store("older", keyrings + schema)
+        try await nextSecond()
+        try await store("new", ["target", "default"])
+        #expect(try await secrets() == ["new", "older", "oldest"])
+        let repaired = ["deleted 1", "updated 1", "left 1", "differing 0"]
+        #expect(try await probe.ask("repair", "s", "u", "password", "discarding") == repaired)
+        #expect(try await secrets() == ["new", "new"])
+        for more in [[], keyrings, keyrings + schema, ["target", "default"]] {
+            #expect(try await lookup(more) == "new")
+        }
+    }
+
+    @Test func `a repair without losses never lets an older secret be read`() async throws {
+        try await store("same", keyrings)
+        try await nextSecond()
+        try await store("different", rust)
+        try await nextSecond()
+        // The narrow one is read; the first one covers it, but then the different one would be read.
+        try await store("same", [])
+        #expect(try await probe.read("s", "u") == "same")
+        let left = ["deleted 0", "updated 0", "left 2", "differing 1"]
+        #expect(try await probe.ask("repair", "s", "u", "password") == left)
+        #expect(try await probe.read("s", "u") == "same")
+        let repaired = ["deleted 1", "updated 1", "left 1", "differing 0"]
+        #expect(try await probe.ask("repair", "s", "u", "password", "discarding") == repaired)
+        #expect(try await probe.read("s", "u") == "same")
+        #expect(try await lookup(rust) == "same")
+    }
+
+    @Test func `a locked keyring is repaired when it is open`() async throws {
+        try await probe.save("s", "u", "same")
+        try await store("same", keyrings)
+        try await session.lock()
+        _ = try await probe.ask("prompting", "no")
+        #expect(try await probe.ask("duplicates")[1] == "store.locked")
+        #expect(try await probe.ask("repair", "s", "u", "password")[1] == "store.locked")
+        try await session.restartDaemon()
+        #expect(try await probe.ask("repair", "s", "u", "password")[0] == "deleted 1")
+    }
+}

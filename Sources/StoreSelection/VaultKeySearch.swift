@@ -23,10 +23,13 @@ public struct VaultKeySearch: Sendable {
         self.ask = ask
     }
 
-    func open(_ path: String, deadline: Deadline, logger: Logger) async throws(StoreError) -> VaultStore {
+    func open(
+        _ path: String, memory: VaultMemory?, deadline: Deadline, logger: Logger
+    ) async throws(StoreError) -> VaultStore {
         if takesUnlocked {
             do throws(StoreError) {
-                return try await VaultStore.open(at: path, unlockedBy: .kernelKeyring, deadline: deadline)
+                return try await VaultStore.open(
+                    at: path, unlockedBy: .kernelKeyring, memory: memory, deadline: deadline)
             } catch  where error.code == .locked || error.code == .unavailable {
                 logger.debug("no key from the kernel's keyring: \(error)")
             }
@@ -39,7 +42,7 @@ public struct VaultKeySearch: Sendable {
                 let credential = SystemCredential(name: name, directory: credentialsDirectory)
                 do throws(StoreError) {
                     return try await VaultStore.open(
-                        at: path, unlockedBy: .systemCredential(credential), deadline: deadline)
+                        at: path, unlockedBy: .systemCredential(credential), memory: memory, deadline: deadline)
                 } catch  where error.code == .locked || error.code == .wrongKey {
                     logger.info("the credential \(name) doesn't open the vault: \(error)")
                     // That a key is wrong says more than that another one is missing.
@@ -57,7 +60,8 @@ public struct VaultKeySearch: Sendable {
         } catch  where error.code == .locked {
             throw refusal ?? error
         }
-        return try await VaultStore.open(at: path, unlockedBy: .passphrase(passphrase), deadline: deadline)
+        return try await VaultStore.open(
+            at: path, unlockedBy: .passphrase(passphrase), memory: memory, deadline: deadline)
     }
 }
 

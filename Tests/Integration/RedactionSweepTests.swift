@@ -129,6 +129,8 @@ import Testing
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
                 statuses: [0]),
             Run(command: "vault verify", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault accept-rollback", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault accept-rollback", arguments: vault, environment: wrong, statuses: [77]),
             Run(
                 command: "vault export", arguments: vault + [exported, "--key-file", exported + ".key"],
                 environment: right, statuses: [0]),

@@ -32,7 +32,9 @@ import Testing
         #expect(try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile)) == 13)
         #expect(drafts(folder) == [draft])
         running.signal(SIGCONT)
-        while running.isRunning && !running.outputSoFar.contains("exported 0") { try await Task.sleep(for: .milliseconds(2)) }
+        while running.isRunning && !running.outputSoFar.contains("exported 0") {
+            try await Task.sleep(for: .milliseconds(2))
+        }
         running.kill()
         _ = try await running.finish()
         let export = try await VaultStore.open(
@@ -42,7 +44,9 @@ import Testing
     }
 
     /// An export that is stopped while its draft is there and written to.
-    private func caught(_ folder: VaultFolder, _ name: String, besides known: [String]) async throws -> RunningProgram {
+    private func caught(
+        _ folder: VaultFolder, _ name: String, besides known: [String]
+    ) async throws -> RunningProgram {
         func isThere() -> Bool {
             drafts(folder).contains { draft in
                 !known.contains(draft) && (try? folder.contents(folder.path + "/" + draft).isEmpty) == false

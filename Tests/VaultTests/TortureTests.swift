@@ -23,7 +23,8 @@ import Testing
             self.mode = mode
             self.name = name
             process = try BuiltProducts.program("vault-writer").start(
-                [mode, folder.vault, folder.keyFile, name, "100000"], environment: [:], folder: folder.path)
+                [mode, folder.vault, folder.keyFile, name, "100000"],
+                environment: ["VAULT_MEMORY": folder.path + "/memory"], folder: folder.path)
         }
 
         func begins() async throws {
@@ -66,8 +67,11 @@ import Testing
                     try await check(victim, store, folder)
                     steps[victim.mode, default: 0] += victim.steps
                 }
-                let report = try await store.verify()
-                #expect(report.problems == [], "round \(round)")
+                // Nor does what they remembered of the vault make it look rolled back.
+                let again = try await VaultStore.open(
+                    at: folder.vault, unlockedBy: .keyFile(folder.keyFile),
+                    memory: VaultMemory(directory: folder.path + "/memory"))
+                #expect(try await again.verify().problems == [], "round \(round)")
             }
             for index in 0..<Self.kept { #expect(try await store.read(key("\(index)"), as: Password.self) != nil) }
             _ = try await store.rotateDataKey()

@@ -33,7 +33,7 @@ extension VaultStore {
         cost: PassphraseCost = .standard, deadline: Deadline = .after(.seconds(86_400))
     ) async throws(StoreError) -> Int {
         let kept = KeptSource(source.duplicate())
-        let name = name ?? (source.kind == .passphrase ? .passphrase : .keyFile)
+        let name = name ?? source.kind.slotName
         let rows = rows
         // Not on the store's thread: other writes go on until the copying begins.
         return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in

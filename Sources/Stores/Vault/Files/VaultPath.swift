@@ -38,7 +38,7 @@ struct VaultPath {
     /// Checks the place for a new vault, making the directory (0700) and those above it when they are missing.
     static func new(_ path: String) throws(StoreError) -> VaultPath {
         let name = try name(in: path)
-        try makeDirectories(name.directory)
+        try PrivateDirectory.make(name.directory)
         switch canonical(name.directory) {
         case .failure(let error):
             throw FileProblem.system("directory", name.directory, number: error.number)
@@ -80,16 +80,6 @@ struct VaultPath {
     }
 
     // MARK: - Directories
-
-    private static func makeDirectories(_ path: String) throws(StoreError) {
-        var made = path.hasPrefix("/") ? "" : "."
-        for part in path.split(separator: "/") {
-            made += "/" + part
-            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST {
-                throw FileProblem.system("directory", made, number: errno)
-            }
-        }
-    }
 
     private func checkDirectories() throws(StoreError) {
         var path = directory

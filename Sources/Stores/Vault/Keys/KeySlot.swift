@@ -101,7 +101,7 @@ struct KeySlot: Sendable {
             kind: kind, name: name, created: UnixTime(seconds: created), cost: cost, id: head.id)
     }
 
-    private static func associatedData(_ use: StaticString, _ vault: VaultID, _ head: Head) -> [UInt8] {
+    static func associatedData(_ use: StaticString, _ vault: VaultID, _ head: Head) -> [UInt8] {
         Array("slot \(use)".utf8) + vault.bytes + head.bytes
     }
 

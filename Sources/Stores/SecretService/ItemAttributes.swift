@@ -41,10 +41,11 @@ enum ItemAttributes {
         }
     }
 
-    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it.
+    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it. The last one it adds to
+    /// secrets that are no text.
     private static func isField(_ name: String) -> Bool {
         switch name {
-        case "Title", "UserName", "URL", "Uuid", "Path", "Notes": true
+        case "Title", "UserName", "URL", "Uuid", "Path", "Notes", "FDO_SECRETS_CONTENT_TYPE": true
         default: false
         }
     }

@@ -110,7 +110,7 @@
             _ secret: borrowing DecodedSecret<Password>, on item: KeyringItem, _ session: KeyringSession,
             _ interruption: Interruption
         ) async throws(KeyringFailure) {
-            let type: StaticString = secret.recognisedType == .text ? "text/plain" : "application/octet-stream"
+            let type = SecretContentType.sent(secret.secret, as: secret.recognisedType)
             guard let form = session.codec.encode(secret.secret, contentType: type) else {
                 throw .store(.keyringSecretUnsendable)
             }

@@ -92,8 +92,8 @@ let package = Package(
             name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium"]),
-        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets"]),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium", "TestServices"]),
+        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets", "TestServices"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
         .executableTarget(

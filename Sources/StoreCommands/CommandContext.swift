@@ -3,6 +3,7 @@ public import RedactedLog
 internal import Secrets
 public import StoreSelection
 public import Terminal
+internal import Vault
 
 /// What a command works with. The defaults are in `CommandProgram`; tests make their own.
 public struct CommandContext: Sendable {
@@ -47,12 +48,14 @@ extension CommandContext {
             vaultPath: AbsolutePath.of(
                 arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
                     ?? environment.dataDirectory + "/vault"),
-            vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt), mayPrompt: mayPrompt,
+            vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt),
+            vaultMemory: VaultMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
+            mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard(environment: environment.variables, home: environment.home),
             hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,
             collection: try Self.collection(arguments, environment, configuration),
-            mayCreateCollection: arguments.has(GlobalOptions.createCollection))
+            mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)
         selector = StoreSelector(
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)
@@ -75,12 +78,21 @@ extension CommandContext {
         if let path = environment["LATCHKEY_PASSPHRASE_FILE"] { return .passphraseFile(path: AbsolutePath.of(path)) }
         if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }
         if let path = configuration.passphraseFile { return .passphraseFile(path: AbsolutePath.of(path)) }
-        return .ask { () throws(StoreError) in
-            do throws(PromptError) {
-                return try prompt.ask("Passphrase of the vault", as: Passphrase.self)
-            } catch {
-                throw StoreError(prompt: error)
-            }
+        return .search(
+            VaultKeySearch(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"]) {
+                () throws(StoreError) -> Secret<Passphrase> in
+                try prompt.askForPassphrase("Passphrase of the vault")
+            })
+    }
+}
+
+extension SecretPrompt {
+    /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
+    func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
+        do throws(PromptError) {
+            return try ask(question, as: Passphrase.self)
+        } catch {
+            throw StoreError(prompt: error)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProcessHardening
 internal import RedactedLog
+internal import SecretService
 public import StoreSelection
 internal import Terminal
 
@@ -22,12 +23,21 @@ public struct CommandProgram: Sendable {
     /// As `main()`, on the thread that calls it and no other. For programs whose commands never wait for two things at
     /// once.
     public func mainOnThisThread() -> Never {
-        CommandThread.run { await main() }
+        // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
+        let hardening = Hardening.apply()
+        #if Desktop
+            SecretServiceThread.run { await main(hardening) }
+        #else
+            CommandThread.run { await main(hardening) }
+        #endif
     }
 
     /// Hardens the process, runs the command that its arguments name, and ends it.
     public func main() async -> Never {
-        let hardening = Hardening.apply()
+        await main(Hardening.apply())
+    }
+
+    private func main(_ hardening: HardeningReport) async -> Never {
         let environment = ProgramEnvironment.current()
         let output = TerminalOutput(program: LatchkeyGrammar.grammar.program, environment: environment)
         let status: ExitStatus

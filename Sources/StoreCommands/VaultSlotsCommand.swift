@@ -40,11 +40,10 @@ enum VaultSlotsCommand {
 
 extension CommandContext {
     /// Opens the vault itself, whichever store is chosen for credentials.
-    func openVault() async throws(StoreError) -> VaultStore {
-        // A person is asked for the passphrase of a vault that is there and sound, no other.
-        if case .ask = settings.vaultKey { try VaultStore.probe(at: settings.vaultPath) }
-        let source = try settings.vaultKey.source()
-        return try await VaultStore.open(at: settings.vaultPath, unlockedBy: source, deadline: deadline)
+    func openVault(onRollback choice: RollbackChoice = .refuse) async throws(StoreError) -> VaultStore {
+        var settings = settings
+        settings.vaultMemory?.onRollback = choice
+        return try await settings.openVault()
     }
 }
 

@@ -1,6 +1,7 @@
 public import Credentials
+public import RedactedLog
 public import SecretService
-public import Secrets
+public import Vault
 
 /// What opening a store may need, whichever it is.
 public struct StoreSettings: Sendable {
@@ -12,12 +13,14 @@ public struct StoreSettings: Sendable {
         case passphraseFile(path: String)
         /// An open descriptor to read the passphrase from, in the same form. It can be read once.
         case passphraseDescriptor(Int32)
-        /// Ask the person. It throws `locked` or `promptDismissed` when nobody answers.
-        case ask(@Sendable () throws(StoreError) -> Secret<Passphrase>)
+        /// Nobody named any: see what there is.
+        case search(VaultKeySearch)
     }
 
     public var vaultPath: String
     public var vaultKey: VaultKey
+    /// Where it is remembered how far each vault was seen.
+    public var vaultMemory: VaultMemory?
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.
     public var mayPrompt: Bool
     /// How long one operation may take; a person's answer to a question of ours is not counted.
@@ -31,20 +34,24 @@ public struct StoreSettings: Sendable {
     public var collection: SecretServiceConfiguration.Collection
     /// Whether that collection is made when it is missing and something is saved in it.
     public var mayCreateCollection: Bool
+    public var logger: Logger
 
     public init(
-        vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30),
-        leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
-        collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false
+        vaultPath: String, vaultKey: VaultKey, vaultMemory: VaultMemory? = nil, mayPrompt: Bool,
+        timeout: Duration = .seconds(30), leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
+        collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false,
+        logger: Logger = .disabled
     ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey
+        self.vaultMemory = vaultMemory
         self.mayPrompt = mayPrompt
         self.timeout = timeout
         self.leases = leases
         self.hasDisplay = hasDisplay
         self.collection = collection
         self.mayCreateCollection = mayCreateCollection
+        self.logger = logger.category("latchkey.selection")
     }
 
     /// The moment at which an operation that starts now gives up.

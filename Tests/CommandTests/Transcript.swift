@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestServices
 internal import Testing
 
 /// A session at a shell as a file shows it:
@@ -29,8 +30,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     /// Whether a command names one of the servers.
     var needsServers: Bool { steps.contains { $0.command.contains("$SERVER") || $0.command.contains("$SECURE") } }
 
-    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-        "Transcripts")
+    static let folder = TestData.folder().appendingPathComponent("Transcripts")
 
     /// All transcripts whose file begins with `prefix`; none at all is an error.
     static func all(_ prefix: String = "") throws -> [Transcript] {

@@ -1,4 +1,5 @@
 import Foundation
+import TestServices
 import Testing
 
 @testable import RedactedLog

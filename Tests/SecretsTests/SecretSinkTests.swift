@@ -1,5 +1,6 @@
 import Foundation
 import Secrets
+import TestServices
 import Testing
 
 @Suite struct SecretSinkTests {

@@ -10,7 +10,7 @@ import Testing
 ///
 /// `LATCHKEY_RECORD=1` writes them anew, and fails the run that does so.
 @Suite struct GoldenTests {
-    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Fixtures")
+    static let folder = TestData.folder().appendingPathComponent("Fixtures")
 
     /// A vault, what opens it, and what must come of it.
     struct Case: Codable, Sendable, CustomTestStringConvertible {

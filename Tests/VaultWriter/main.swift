@@ -12,7 +12,13 @@ import Vault
 //     vault-writer rotate VAULT KEYFILE - COUNT        rotates the data key, and says "rotated N" after each time
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place
+//     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
+//     vault-writer fill  VAULT KEYFILE SIZE COUNT      adds accounts 0, 1 … of example.org with secrets of that size
+//     vault-writer touch VAULT KEYFILE ACCOUNT -       opens, reads and saves; see Measuring.swift
+//     vault-writer all   VAULT KEYFILE JOB COUNT       does something with all of it; see Measuring.swift
+//
+// VAULT_MEMORY names a directory where it remembers how far it saw the vault.
 
 @discardableResult
 func say(_ text: String) -> Bool {
@@ -38,9 +44,16 @@ func work() async throws {
         _ = try await VaultStore.create(at: arguments[2], unlockedBy: .keyFile(arguments[3]))
         return
     }
-    let store = try await VaultStore.open(
-        at: arguments[2], unlockedBy: .keyFile(arguments[3]), deadline: .after(.seconds(120)))
+    let memory = unsafe getenv("VAULT_MEMORY").map { unsafe VaultMemory(directory: String(cString: $0)) }
+    func open() async throws(StoreError) -> VaultStore {
+        try await VaultStore.open(
+            at: arguments[2], unlockedBy: .keyFile(arguments[3]), memory: memory, deadline: .after(.seconds(120)))
+    }
+    let store = try await open()
     say("open")
+    if arguments[1] == "fill" { return try await fill(store, count, secretByteCount: Int(arguments[4]) ?? 0) }
+    if arguments[1] == "touch" { return try await touch(store, arguments[4]) }
+    if arguments[1] == "all" { return try await all(store, arguments[4], keyFile: arguments[3]) }
     func key(_ account: String) throws -> CredentialKey { try CredentialKey(service: "writer", account: account) }
     let deadline = Deadline.after(.seconds(300))
     switch arguments[1] {
@@ -78,6 +91,11 @@ func work() async throws {
         try await store.addSlot(.keyFile(arguments[3]), name: name, deadline: deadline)
         for _ in 0..<count {
             try await store.addSlot(.keyFile(arguments[3]), name: name, replacing: name, deadline: deadline)
+        }
+    case "open":
+        for index in 0..<count {
+            _ = try await open()
+            say("opened \(index)")
         }
     case "count":
         let key = try key(arguments[4])

@@ -178,7 +178,7 @@
 
         private func open(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
             let connection = try await openBus(interruption)
-            let answer = await interruption.wait(SecretCodec.open(interruption.trigger))
+            let answer = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
             let codec: SecretCodec
             do throws(BusFailure) {
                 codec = try SecretCodec.opened(answer)
@@ -197,7 +197,7 @@
         }
 
         private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
-            let answer = await interruption.wait(BusConnection.open(interruption.trigger))
+            let answer = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })
             do throws(BusFailure) {
                 return try BusConnection.opened(answer)
             } catch {

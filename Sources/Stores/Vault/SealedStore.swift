@@ -17,18 +17,23 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     let worker: WorkThread
     let now: @Sendable () -> UnixTime
     let known: Mutex<KnownState>
+    let memory: GenerationMemory?
+    /// What the memory said when the table was opened.
+    let rollback: RollbackCheck
 
     /// What was last seen of the vault: valid until the table's mark changes.
     struct KnownState: Sendable {
         /// The current one first.
         var keys: [DataKeys]
         var manifest: Manifest
-        var mark: UInt32
+        /// `nil`: the next read looks anew.
+        var mark: UInt32?
     }
 
-    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once.
+    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once, and
+    /// what the memory, which was made before, has to say.
     init(
-        table: Table, root: RootKeys, identity: StoreIdentity, worker: WorkThread,
+        table: Table, root: RootKeys, identity: StoreIdentity, worker: WorkThread, memory: GenerationMemory? = nil,
         now: @escaping @Sendable () -> UnixTime
     ) throws(StoreError) {
         self.table = table
@@ -36,12 +41,14 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         self.identity = identity
         self.worker = worker
         self.now = now
-        known = Mutex(
-            try table.read { (view) throws(StoreError) in
-                let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
-                let keys = try Self.checkedKeys(view, manifest, root)
-                return KnownState(keys: keys, manifest: manifest, mark: try view.changeMark())
-            })
+        self.memory = memory
+        let found = try table.read { (view) throws(StoreError) in
+            let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
+            let keys = try Self.checkedKeys(view, manifest, root)
+            return KnownState(keys: keys, manifest: manifest, mark: try view.changeMark())
+        }
+        rollback = try memory?.check(found.manifest) ?? .notAsked
+        known = Mutex(found)
     }
 
     /// The records of a new, empty vault but its slots.
@@ -106,28 +113,36 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             throw StoreError(.tooLarge, "the label is longer than \(SealedSize.maximumLabelByteCount) bytes")
         }
         let kept = KeptSecret(secret.duplicate())
-        return try await change(until: deadline) { [now] (transaction, state, manifest) throws(StoreError) in
+        return try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
             let old = try Self.present(key, in: transaction, state)
             try Self.check(options.condition, against: old?.metadata)
-            let version = CredentialVersion(bytes: try Sealing.randomOctets(ItemMetadata.versionByteCount))
-            let time = now()
-            let created = old?.metadata.created ?? time
-            let metadata = ItemMetadata(
-                key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
-                created: created, modified: max(created, time), version: version, contentType: options.contentType,
-                secretByteCount: kept.secret.byteCount)
-            if let old {
-                try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: self.root)
-                if old.keys.number != state.keys[0].number { try transaction.remove(old.lookup) }
-            }
-            let keys = state.keys[0]
-            let lookup = keys.lookup(of: key)
-            let sealed = try keys.seal(metadata, at: lookup)
-            try transaction.put(
-                lookup, metadata: sealed, secret: try keys.seal(kept.secret, version: version, at: lookup))
-            manifest.add(lookup: lookup, metadata: sealed, root: self.root)
-            return version
+            return try self.put(
+                kept.secret, for: key, options: options, replacing: old, in: transaction, state, &manifest)
         }
+    }
+
+    @discardableResult
+    func put<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, replacing old: PresentItem?,
+        in transaction: Table.Transaction, _ state: KnownState, _ manifest: inout Manifest
+    ) throws(StoreError) -> CredentialVersion {
+        let version = CredentialVersion(bytes: try Sealing.randomOctets(ItemMetadata.versionByteCount))
+        let time = now()
+        let created = old?.metadata.created ?? time
+        let metadata = ItemMetadata(
+            key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
+            created: created, modified: max(created, time), version: version, contentType: options.contentType,
+            secretByteCount: secret.byteCount)
+        let keys = state.keys[0]
+        if let old {
+            try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: root)
+            if old.keys.number != keys.number { try transaction.remove(old.lookup) }
+        }
+        let lookup = keys.lookup(of: key)
+        let sealed = try keys.seal(metadata, at: lookup)
+        try transaction.put(lookup, metadata: sealed, secret: try keys.seal(secret, version: version, at: lookup))
+        manifest.add(lookup: lookup, metadata: sealed, root: root)
+        return version
     }
 
     func delete(
@@ -234,7 +249,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
 enum StoredSecret: SecretPurpose { static var name: StaticString { "stored secret" } }
 
 /// A copy of a secret on its way to the store's thread.
-private final class KeptSecret<Purpose: SecretPurpose>: Sendable {
+final class KeptSecret<Purpose: SecretPurpose>: Sendable {
     let secret: Secret<Purpose>
 
     init(_ secret: consuming Secret<Purpose>) {

@@ -1,13 +1,13 @@
-import Foundation
+public import Foundation
 
 /// Reads a pipe to its end on a thread of its own: a writer that waits for room must not wait for a task that waits for
 /// the writer's thread.
-final class PipeReader: @unchecked Sendable {
+public final class PipeReader: @unchecked Sendable {
     // Sendable: the bytes are written before the semaphore is signalled and read after it.
     private let done = DispatchSemaphore(value: 0)
     private var bytes = Data()
 
-    init(_ pipe: Pipe) {
+    public init(_ pipe: Pipe) {
         let handle = pipe.fileHandleForReading
         Thread.detachNewThread { [self] in
             bytes = (try? handle.readToEnd()) ?? Data()
@@ -16,7 +16,7 @@ final class PipeReader: @unchecked Sendable {
     }
 
     /// Waits for the end of the pipe.
-    func finish() -> Data {
+    public func finish() -> Data {
         done.wait()
         return bytes
     }

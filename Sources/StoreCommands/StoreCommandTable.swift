@@ -2,9 +2,9 @@
 public enum StoreCommandTable {
     public static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
-        VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
-        VaultRemoveSlotCommand.command, VaultNewKeyCommand.command, VaultExportCommand.command,
-        VaultImportCommand.command, VaultRotateCommand.command, VaultVerifyCommand.command,
-        VaultAcceptRollbackCommand.command,
+        VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
+        VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
+        VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
+        VaultRotateCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
     ]
 }

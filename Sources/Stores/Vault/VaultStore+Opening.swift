@@ -55,10 +55,10 @@ extension VaultStore {
     /// - Parameter memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing outside
     ///   the vault and notices no older copy of it. Where it can't be used the vault opens all the same: see `rollback`.
     ///
-    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential, `permissionDenied`
-    /// when the file, its directory, the key file or the memory isn't this user's alone, `wrongKey`, `corrupted`,
-    /// `rolledBack` for an older copy than was seen, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing
-    /// is changed, whatever is thrown.
+    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
+    /// kernel, `permissionDenied` when the file, its directory, the key file or the memory isn't this user's alone,
+    /// `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen, `unsupported` for a newer format, `timedOut`
+    /// or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, memory: VaultMemory? = nil,
         deadline: Deadline = .standard,
@@ -95,6 +95,9 @@ extension VaultStore {
         }
         let (vault, records) = try table.read { (view) throws(StoreError) in
             (try IdentityRecord.decode(view.record(IdentityRecord.recordName)), try view.records())
+        }
+        if case .kernelKeyring = source.place {
+            return try open(place, table, try KernelKeyring.rootKeys(of: vault, table), worker, memory, now)
         }
         let slots = try KeySlot.all(in: records).filter { $0.kind == source.kind }
         for slot in slots {

@@ -96,8 +96,9 @@ let package = Package(
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets", "TestServices"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
+        .target(name: "CWatchedDisk", path: "Tests/CWatchedDisk"),
         .executableTarget(
-            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
+            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets", "CWatchedDisk"],
             path: "Tests/VaultWriter"),
         .testTarget(
             name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "VaultChecks", "vault-writer"],

@@ -40,11 +40,12 @@ enum AccountsCommand {
             configurations = try folder.names().compactMap { try folder.read($0) }
         }
         guard !configurations.isEmpty else { return [] }
-        let store = try await context.openStore()
+        let view = try await context.openView()
         var rows: [Row] = []
         for configuration in configurations {
+            let service = SessionStore.service(ofProvider: configuration.name.text)
             let sessions = SessionStore(
-                store: store, provider: configuration.name.text,
+                store: try await view.store(forService: service, deadline: context.deadline), provider: configuration.name.text,
                 leases: .standard(environment: context.environment.variables, home: context.environment.home))
             let current = try await sessions.currentAccount(deadline: context.deadline)
             for session in try await sessions.summaries(deadline: context.deadline) {

@@ -67,7 +67,8 @@ enum ProviderAddCommand {
         } catch {
             throw CommandFailure(error, .badData)
         }
-        let store = try await context.openStore()
+        let store = try await context.openView().store(
+            forService: SessionStore.service(ofProvider: configuration.name.text), deadline: context.deadline)
         try await store.save(
             secret, for: SignInService.clientSecretKey(of: provider),
             options: SaveOptions(label: "Client secret of \(provider.name)", contentType: .text),

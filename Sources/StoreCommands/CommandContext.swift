@@ -14,6 +14,8 @@ public struct CommandContext: Sendable {
     public let selector: StoreSelector
     /// The store that the arguments, the environment or the configuration name.
     public let namedStore: NamedStore?
+    /// Whether credentials are looked for in every store.
+    public let usesAllStores: Bool
     public let configurationFolder: String
 
     /// The moment at which an operation that starts now gives up.
@@ -22,6 +24,17 @@ public struct CommandContext: Sendable {
     /// Opens the chosen store.
     public func openStore() async throws -> any CredentialStore {
         try await selector.open(named: namedStore, settings: settings).store
+    }
+
+    /// Opens the store that a credential lives in, where all stores are looked at; otherwise the chosen one.
+    public func openStore(for key: CredentialKey) async throws -> any CredentialStore {
+        try await openView().store(for: key, deadline: deadline)
+    }
+
+    /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
+    public func openView() async throws -> StoreView {
+        guard usesAllStores else { return StoreView([try await openStore()]) }
+        return try await selector.openAll(named: namedStore, settings: settings)
     }
 }
 
@@ -57,6 +70,10 @@ extension CommandContext {
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)
         namedStore = try Self.namedStore(arguments, environment, configuration)
+        // A store named on the command line is meant alone, whatever the configuration says.
+        usesAllStores =
+            arguments.has(GlobalOptions.allStores)
+            || configuration.usesAllStores && namedStore?.source != .argument
     }
 
     private static func logger(_ arguments: ParsedArguments) -> Logger {

@@ -10,7 +10,7 @@ enum DeleteCommand {
             details: "Exit status 1: there is none.")
     ) { arguments, context in
         let key = try arguments.credentialKey()
-        let store = try await context.openStore()
+        let store = try await context.openStore(for: key)
         guard try await store.delete(key, condition: .none, deadline: context.deadline) else {
             throw CommandFailure(absent: key, in: store)
         }

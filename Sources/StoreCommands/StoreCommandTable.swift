@@ -1,7 +1,8 @@
 /// The commands that work on stores alone, and need no network.
 public enum StoreCommandTable {
     public static let all = [
-        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
+        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command, TransferCommand.copy,
+        TransferCommand.move,
         VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
         VaultRemoveSlotCommand.command, VaultExportCommand.command, VaultImportCommand.command,
         VaultRotateCommand.command, VaultVerifyCommand.command,

@@ -3,6 +3,7 @@ internal import OAuth
 internal import RedactedLog
 internal import SignIn
 internal import StoreCommands
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey accounts [PROVIDER]`.
@@ -45,7 +46,8 @@ enum AccountsCommand {
         for configuration in configurations {
             let service = SessionStore.service(ofProvider: configuration.name.text)
             let sessions = SessionStore(
-                store: try await view.store(forService: service, deadline: context.deadline), provider: configuration.name.text,
+                store: try await view.store(forService: service, deadline: context.deadline),
+                provider: configuration.name.text,
                 leases: .standard(environment: context.environment.variables, home: context.environment.home))
             let current = try await sessions.currentAccount(deadline: context.deadline)
             for session in try await sessions.summaries(deadline: context.deadline) {

@@ -5,6 +5,7 @@ internal import RedactedLog
 internal import Secrets
 internal import SignIn
 internal import StoreCommands
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey provider add NAME`.

@@ -65,7 +65,7 @@ extension CommandContext {
             leases: .standard(environment: environment.variables, home: environment.home),
             hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,
             collection: try Self.collection(arguments, environment, configuration),
-            mayCreateCollection: arguments.has(GlobalOptions.createCollection))
+            mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)
         selector = StoreSelector(
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)
@@ -92,12 +92,21 @@ extension CommandContext {
         if let path = environment["LATCHKEY_PASSPHRASE_FILE"] { return .passphraseFile(path: AbsolutePath.of(path)) }
         if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }
         if let path = configuration.passphraseFile { return .passphraseFile(path: AbsolutePath.of(path)) }
-        return .ask { () throws(StoreError) in
-            do throws(PromptError) {
-                return try prompt.ask("Passphrase of the vault", as: Passphrase.self)
-            } catch {
-                throw StoreError(prompt: error)
-            }
+        return .search(
+            VaultKeySearch(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"]) {
+                () throws(StoreError) -> Secret<Passphrase> in
+                try prompt.askForPassphrase("Passphrase of the vault")
+            })
+    }
+}
+
+extension SecretPrompt {
+    /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
+    func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
+        do throws(PromptError) {
+            return try ask(question, as: Passphrase.self)
+        } catch {
+            throw StoreError(prompt: error)
         }
     }
 }

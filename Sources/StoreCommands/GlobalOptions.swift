@@ -25,7 +25,8 @@ public enum GlobalOptions {
         "--log-format", "FORMAT", form: .choice(["text", "json"]), help: "text or json")
 
     public static let all = [
-        store, vault, collection, createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat,
+        store, vault, collection, createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel,
+        logFormat,
     ]
 
     /// For commands that show a table.

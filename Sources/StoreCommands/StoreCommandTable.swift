@@ -4,7 +4,7 @@ public enum StoreCommandTable {
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command, TransferCommand.copy,
         TransferCommand.move,
         VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
-        VaultRemoveSlotCommand.command, VaultExportCommand.command, VaultImportCommand.command,
-        VaultRotateCommand.command, VaultVerifyCommand.command,
+        VaultRemoveSlotCommand.command, VaultNewKeyCommand.command, VaultExportCommand.command,
+        VaultImportCommand.command, VaultRotateCommand.command, VaultVerifyCommand.command,
     ]
 }

@@ -79,6 +79,7 @@ struct StoreConfiguration: Sendable, Equatable {
         let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
         return CommandFailure(
             .configuration, "configuration.invalid", "the configuration \(path) \(what)",
-            hint: "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file")
+            hint: "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
+        )
     }
 }

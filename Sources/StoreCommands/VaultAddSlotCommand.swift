@@ -17,7 +17,7 @@ enum VaultAddSlotCommand {
         CommandDefinition(
             "vault", "add-slot", summary: "add another way to open a vault, or change a passphrase",
             operands: [.required("NAME", help: "what to call it; shown only to who can open the vault")],
-            options: [keyFile, newPassphrase, replace],
+            options: [keyFile, newPassphrase, NewVaultKey.credential, replace],
             details: """
                 Without an option the new passphrase is asked for, twice. To change a passphrase, replace its slot:
                   latchkey vault add-slot passphrase --replace passphrase
@@ -28,11 +28,7 @@ enum VaultAddSlotCommand {
         let old = try arguments.value(replace).map { (text) throws(CommandFailure) in
             try KeySlotName(argument: text)
         }
-        if arguments.has(keyFile) && arguments.has(newPassphrase) {
-            throw CommandFailure(
-                .usage, "slot.contradiction", "--key-file and --new-passphrase-fd name two keys for one slot",
-                hint: "leave one of them out")
-        }
+        try arguments.refuseTwo(of: [keyFile, newPassphrase, NewVaultKey.credential], "keys for one slot")
         let descriptor = try arguments.passedDescriptor(newPassphrase)
         let vault = try await context.openVault()
         // Before a person thinks up a passphrase, and before a key file is made.
@@ -40,6 +36,8 @@ enum VaultAddSlotCommand {
         let key: NewVaultKey
         if let path = arguments.value(keyFile) {
             key = try NewVaultKey(keyFile: AbsolutePath.of(path))
+        } else if let name = arguments.value(NewVaultKey.credential) {
+            key = try NewVaultKey(credential: name, context.environment)
         } else if let descriptor {
             key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
         } else {

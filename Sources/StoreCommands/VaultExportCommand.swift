@@ -21,11 +21,7 @@ enum VaultExportCommand {
                 everything was read back from it; others may use the vault meanwhile.
                 """)
     ) { arguments, context in
-        if arguments.has(keyFile) && arguments.has(newPassphrase) {
-            throw CommandFailure(
-                .usage, "slot.contradiction", "--key-file and --new-passphrase-fd name two keys for one slot",
-                hint: "leave one of them out")
-        }
+        try arguments.refuseTwo(of: [keyFile, newPassphrase], "keys for one slot")
         let path = AbsolutePath.of(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(newPassphrase)
         try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")

@@ -21,20 +21,16 @@ enum VaultImportCommand {
             options: [keyFile, passphrase, conflict],
             details: """
                 Without an option FILE's passphrase is asked for. All of it is taken over or nothing: each credential is
-                read back before the change is made.
+                read back before the change is made. Other programs wait to read while a large import is written.
                 """)
     ) { arguments, context in
-        if arguments.has(keyFile) && arguments.has(passphrase) {
-            throw CommandFailure(
-                .usage, "slot.contradiction", "--key-file and --import-passphrase-fd name two keys for one file",
-                hint: "leave one of them out")
-        }
+        try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
         let path = AbsolutePath.of(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(passphrase)
         try VaultStore.probe(at: path)
         let vault = try await context.openVault()
         let other = try await VaultStore.open(
-            at: path, unlockedBy: key(arguments, descriptor, context).source(), deadline: context.deadline)
+            at: path, unlockedBy: source(arguments, descriptor, context), deadline: context.deadline)
         let result = try await vault.takeOver(
             other, onConflict: choice(arguments), deadline: context.longDeadline(arguments))
         try context.output.write(
@@ -42,19 +38,12 @@ enum VaultImportCommand {
         return .success
     }
 
-    private static func key(
+    private static func source(
         _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
-    ) -> StoreSettings.VaultKey {
-        if let file = arguments.value(keyFile) { return .keyFile(path: AbsolutePath.of(file)) }
-        if let descriptor { return .passphraseDescriptor(descriptor.number) }
-        let prompt = context.prompt
-        return .ask { () throws(StoreError) in
-            do throws(PromptError) {
-                return try prompt.ask("Passphrase of the file to import", as: Passphrase.self)
-            } catch {
-                throw StoreError(prompt: error)
-            }
-        }
+    ) throws(StoreError) -> VaultKeySource {
+        if let file = arguments.value(keyFile) { return .keyFile(file) }
+        if let descriptor { return try StoreSettings.VaultKey.passphraseDescriptor(descriptor.number).source() }
+        return .passphrase(try context.prompt.askForPassphrase("Passphrase of the file to import"))
     }
 
     private static func choice(_ arguments: ParsedArguments) -> VaultImportChoice {

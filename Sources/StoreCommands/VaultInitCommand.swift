@@ -12,9 +12,9 @@ enum VaultInitCommand {
 
     static let command = Command(
         CommandDefinition(
-            "vault", "init", summary: "make an empty vault", options: [keyFile],
+            "vault", "init", summary: "make an empty vault", options: [keyFile, NewVaultKey.credential],
             details: """
-                Without --key-file the key is what --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name;
+                Without an option the key is what --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name;
                 else a passphrase is asked for, twice. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
                 """)
     ) { arguments, context in
@@ -34,13 +34,13 @@ enum VaultInitCommand {
     }
 
     private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) throws -> NewVaultKey {
-        if arguments.has(keyFile) && arguments.has(GlobalOptions.passphraseDescriptor) {
-            throw CommandFailure(
-                .usage, "slot.contradiction", "--key-file and --passphrase-fd name two keys for one slot",
-                hint: "leave one of them out")
+        try arguments.refuseTwo(
+            of: [keyFile, NewVaultKey.credential, GlobalOptions.passphraseDescriptor], "keys for one slot")
+        if let name = arguments.value(NewVaultKey.credential) {
+            return try NewVaultKey(credential: name, context.environment)
         }
         if let file = keyFilePath(arguments, context) { return try NewVaultKey(keyFile: file) }
-        if case .ask = context.settings.vaultKey {
+        if case .search = context.settings.vaultKey {
             return try NewVaultKey(asking: context.prompt, "New passphrase of the vault")
         }
         return try NewVaultKey(reading: context.settings.vaultKey)

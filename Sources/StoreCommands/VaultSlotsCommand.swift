@@ -41,10 +41,7 @@ enum VaultSlotsCommand {
 extension CommandContext {
     /// Opens the vault itself, whichever store is chosen for credentials.
     func openVault() async throws(StoreError) -> VaultStore {
-        // A person is asked for the passphrase of a vault that is there and sound, no other.
-        if case .ask = settings.vaultKey { try VaultStore.probe(at: settings.vaultPath) }
-        let source = try settings.vaultKey.source()
-        return try await VaultStore.open(at: settings.vaultPath, unlockedBy: source, deadline: deadline)
+        try await settings.openVault()
     }
 }
 

@@ -4,12 +4,12 @@ internal import Secrets
 
 /// Copies or moves credentials from one store to another, one at a time.
 ///
-/// What was written is read back and compared, in constant time, before anything is deleted. Each credential is whole in
-/// one of the stores whenever the process ends, so a transfer that was cut short goes on when it is asked for again.
+/// What was written is read back and compared, in constant time, before anything is deleted. Each credential is whole
+/// in one of the stores whenever the process ends, so a transfer that was cut short goes on when it is asked for again.
 public struct CredentialTransfer: Sendable {
     public enum Mode: Sendable, Hashable {
         case copy
-        /// The source's credential is deleted when the target holds it, and only if it is still the one that was copied.
+        /// The source's credential is deleted when the target holds it, and only if it is still what was copied.
         case move
     }
 
@@ -56,8 +56,8 @@ public struct CredentialTransfer: Sendable {
 
     /// Transfers one credential: its secret, label and content type. Times are the target's own.
     ///
-    /// Throws what the stores throw; `corrupted` when the target gave back something else than it was given, in which case
-    /// the source is as it was.
+    /// Throws what the stores throw; `corrupted` when the target gave back something else than it was given, in which
+    /// case the source is as it was.
     public func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
         let present = try await target.read(key, as: Password.self, deadline: deadline)

@@ -1,6 +1,5 @@
 public import Credentials
 internal import Glibc
-internal import RedactedLog
 internal import Secrets
 public import Vault
 
@@ -10,24 +9,28 @@ extension StoreBackend {
         name: "vault",
         exists: { settings in unsafe access(settings.vaultPath, F_OK) == 0 || errno != ENOENT },
         probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
-        open: { (settings) throws(StoreError) in try await openVault(settings) })
+        open: { (settings) throws(StoreError) in try await settings.openVault() })
+}
 
-    private static func openVault(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
-        // A person is asked for the passphrase of a vault that is there and sound, no other.
-        if case .ask = settings.vaultKey { try VaultStore.probe(at: settings.vaultPath) }
-        let source = try settings.vaultKey.source()
-        return try await VaultStore.open(at: settings.vaultPath, unlockedBy: source, deadline: settings.deadline)
+extension StoreSettings {
+    /// Opens the vault with the key that is named, or else with the first one that is found.
+    public func openVault() async throws(StoreError) -> VaultStore {
+        if case .search(let search) = vaultKey {
+            return try await search.open(vaultPath, deadline: deadline, logger: logger)
+        }
+        let source = try vaultKey.source()
+        return try await VaultStore.open(at: vaultPath, unlockedBy: source, deadline: deadline)
     }
 }
 
 extension StoreSettings.VaultKey {
-    /// Reads or asks for what opens the vault.
+    /// Reads or asks for what opens the vault. Where nothing is named, the person is asked.
     public func source() throws(StoreError) -> VaultKeySource {
         switch self {
         case .keyFile(let path): .keyFile(path)
         case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path))
         case .passphraseDescriptor(let number): .passphrase(try PassphraseFile.read(descriptor: number))
-        case .ask(let question): .passphrase(try question())
+        case .search(let search): .passphrase(try search.ask())
         }
     }
 }

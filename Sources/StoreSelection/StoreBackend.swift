@@ -1,6 +1,6 @@
 public import Credentials
+public import RedactedLog
 public import SecretService
-public import Secrets
 
 /// What opening a store may need, whichever it is.
 public struct StoreSettings: Sendable {
@@ -12,8 +12,8 @@ public struct StoreSettings: Sendable {
         case passphraseFile(path: String)
         /// An open descriptor to read the passphrase from, in the same form. It can be read once.
         case passphraseDescriptor(Int32)
-        /// Ask the person. It throws `locked` or `promptDismissed` when nobody answers.
-        case ask(@Sendable () throws(StoreError) -> Secret<Passphrase>)
+        /// Nobody named any: see what there is.
+        case search(VaultKeySearch)
     }
 
     public var vaultPath: String
@@ -31,11 +31,13 @@ public struct StoreSettings: Sendable {
     public var collection: SecretServiceConfiguration.Collection
     /// Whether that collection is made when it is missing and something is saved in it.
     public var mayCreateCollection: Bool
+    public var logger: Logger
 
     public init(
         vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30),
         leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
-        collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false
+        collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false,
+        logger: Logger = .disabled
     ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey
@@ -45,6 +47,7 @@ public struct StoreSettings: Sendable {
         self.hasDisplay = hasDisplay
         self.collection = collection
         self.mayCreateCollection = mayCreateCollection
+        self.logger = logger.category("latchkey.selection")
     }
 
     /// The moment at which an operation that starts now gives up.
@@ -64,7 +67,8 @@ public struct StoreBackend: Sendable {
     public let exists: @Sendable (StoreSettings) -> Bool
 
     public init(
-        name: StaticString, isPersistent: Bool = true, exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },
+        name: StaticString, isPersistent: Bool = true,
+        exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },
         probe: @escaping @Sendable (StoreSettings) async throws(StoreError) -> Void,
         open: @escaping @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
     ) {

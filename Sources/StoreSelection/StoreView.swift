@@ -4,9 +4,9 @@ internal import Secrets
 
 /// Several stores seen as one, where a person has a desktop by day and a vault by night.
 ///
-/// A credential is used where it lives; a new one goes to the chosen store, the first. That it lives in two places at once
-/// is an error which names them, unless both hold the same secret. A store that can't be asked is passed over as long as
-/// the others know the credential; otherwise its refusal is thrown, because absence can't be claimed.
+/// A credential is used where it lives; a new one goes to the chosen store, the first. That it lives in two places at
+/// once is an error which names them, unless both hold the same secret. A store that can't be asked is passed over as
+/// long as the others know the credential; otherwise its refusal is thrown, because absence can't be claimed.
 public struct StoreView: Sendable {
     /// The chosen store first.
     public let stores: [any CredentialStore]
@@ -31,7 +31,9 @@ public struct StoreView: Sendable {
         if let first = found.first {
             logger.info("\(key) lives in \(first.identity)")
             for other in found.dropFirst() {
-                guard try await holdSame(key, first, other, deadline) else { throw ambiguous("\(key) has different secrets", found) }
+                guard try await holdSame(key, first, other, deadline) else {
+                    throw ambiguous("\(key) has different secrets", found)
+                }
                 logger.warning("\(key) is in \(other.identity) as well, with the same secret")
             }
             return first

@@ -137,6 +137,10 @@ import Testing
                 command: "vault import", arguments: vault + [exported, "--key-file", exported + ".key"],
                 environment: right, statuses: [0]),
             Run(command: "vault import", arguments: vault + [damaged], environment: right, statuses: [65]),
+            Run(command: "vault new-key", arguments: [], statuses: [0], outputIsSecret: true),
+            Run(
+                command: "vault add-slot", arguments: vault + ["unit", "--credential", "name"], environment: right,
+                statuses: [69]),
             Run(command: "vault rotate", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault rotate", arguments: vault, environment: wrong, statuses: [77]),
             Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),

@@ -56,7 +56,7 @@ final class Leash: Sendable {
             esac
         done
         for pid in $pids; do kill -KILL "-$pid"; done
-        for dir in $dirs; do case $dir in /tmp/lk-*) rm -rf -- "$dir" ;; esac; done
+        for dir in $dirs; do case $dir in /tmp/lk-* | /dev/shm/lk-*) rm -rf -- "$dir" ;; esac; done
         """
 
     private static func startShell() -> (pid_t?, Int32) {

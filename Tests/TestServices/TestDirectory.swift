@@ -6,9 +6,13 @@ internal import Foundation
 public final class TestDirectory: Sendable {
     public let path: String
 
-    public init() throws {
-        var template = Array("/tmp/lk-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw ServiceFailure.system("mkdtemp", errno) }
+    /// - Parameter inMemory: on /dev/shm where there is one: for what writes much, and no power failure matters.
+    public init(inMemory: Bool = false) throws {
+        var template = Array("/dev/shm/lk-XXXXXX".utf8CString)
+        if unsafe !inMemory || mkdtemp(&template) == nil {
+            template = Array("/tmp/lk-XXXXXX".utf8CString)
+            guard unsafe mkdtemp(&template) != nil else { throw ServiceFailure.system("mkdtemp", errno) }
+        }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         Leash.shared.hold(directory: path)
     }

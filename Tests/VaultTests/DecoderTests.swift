@@ -51,10 +51,15 @@ import Testing
         #expect(accepted < Self.rounds)
     }
 
-    @Test func `slots are decoded or refused`() throws {
-        let folder = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+    @Test(arguments: [KeySlotKind.passphrase, .systemCredential])
+    func `slots are decoded or refused`(_ kind: KeySlotKind) throws {
+        let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+        let folder = try VaultFolder()
+        let unit = try UnitCredentials(in: folder)
+        try unit.write("name", try Sealing.randomOctets(32))
         let slot = try KeySlot.make(
-            passphrase("p"), name: .passphrase, cost: .cheap, created: UnixTime(seconds: 1), root: folder)
+            kind == .passphrase ? passphrase("p") : .systemCredential(unit.key("name")), name: .passphrase,
+            cost: .cheap, created: UnixTime(seconds: 1), root: root)
         let sound = slot.encode()
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<Self.rounds {

@@ -11,8 +11,8 @@ final class VaultFolder: Sendable {
     var vault: String { path + "/vault" }
     var keyFile: String { path + "/key" }
 
-    init() throws {
-        directory = try TestDirectory()
+    init(inMemory: Bool = false) throws {
+        directory = try TestDirectory(inMemory: inMemory)
     }
 
     var leases: LeaseDirectory { LeaseDirectory(path: path + "/leases") }
@@ -27,6 +27,18 @@ final class VaultFolder: Sendable {
             return try await VaultStore.create(at: vault, unlockedBy: .keyFile(keyFile))
         }
         return try await VaultStore.open(at: vault, unlockedBy: .keyFile(keyFile))
+    }
+
+    /// Adds accounts with one number after another, ten thousand in a transaction.
+    func fill(_ accounts: Range<Int>, secretByteCount: Int = 40) async throws {
+        let store = try await store()
+        let secret = try Secret<Password>.random(byteCount: secretByteCount)
+        var rest = accounts
+        while !rest.isEmpty {
+            let keys = rest.prefix(10_000).map { key("\($0)") }
+            try await store.fill(keys, with: secret, deadline: .after(.seconds(600)))
+            rest = rest.dropFirst(keys.count)
+        }
     }
 
     // MARK: - Files

@@ -13,6 +13,9 @@ import Vault
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
+//     vault-writer fill  VAULT KEYFILE SIZE COUNT      adds accounts 0, 1 … of example.org with secrets of that size
+//     vault-writer touch VAULT KEYFILE ACCOUNT -       opens, reads and saves; see Measuring.swift
+//     vault-writer all   VAULT KEYFILE JOB COUNT       does something with all of it; see Measuring.swift
 
 @discardableResult
 func say(_ text: String) -> Bool {
@@ -41,6 +44,9 @@ func work() async throws {
     let store = try await VaultStore.open(
         at: arguments[2], unlockedBy: .keyFile(arguments[3]), deadline: .after(.seconds(120)))
     say("open")
+    if arguments[1] == "fill" { return try await fill(store, count, secretByteCount: Int(arguments[4]) ?? 0) }
+    if arguments[1] == "touch" { return try await touch(store, arguments[4]) }
+    if arguments[1] == "all" { return try await all(store, arguments[4], keyFile: arguments[3]) }
     func key(_ account: String) throws -> CredentialKey { try CredentialKey(service: "writer", account: account) }
     let deadline = Deadline.after(.seconds(300))
     switch arguments[1] {

@@ -106,28 +106,36 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             throw StoreError(.tooLarge, "the label is longer than \(SealedSize.maximumLabelByteCount) bytes")
         }
         let kept = KeptSecret(secret.duplicate())
-        return try await change(until: deadline) { [now] (transaction, state, manifest) throws(StoreError) in
+        return try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
             let old = try Self.present(key, in: transaction, state)
             try Self.check(options.condition, against: old?.metadata)
-            let version = CredentialVersion(bytes: try Sealing.randomOctets(ItemMetadata.versionByteCount))
-            let time = now()
-            let created = old?.metadata.created ?? time
-            let metadata = ItemMetadata(
-                key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
-                created: created, modified: max(created, time), version: version, contentType: options.contentType,
-                secretByteCount: kept.secret.byteCount)
-            if let old {
-                try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: self.root)
-                if old.keys.number != state.keys[0].number { try transaction.remove(old.lookup) }
-            }
-            let keys = state.keys[0]
-            let lookup = keys.lookup(of: key)
-            let sealed = try keys.seal(metadata, at: lookup)
-            try transaction.put(
-                lookup, metadata: sealed, secret: try keys.seal(kept.secret, version: version, at: lookup))
-            manifest.add(lookup: lookup, metadata: sealed, root: self.root)
-            return version
+            return try self.put(
+                kept.secret, for: key, options: options, replacing: old, in: transaction, state, &manifest)
         }
+    }
+
+    @discardableResult
+    func put<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, replacing old: PresentItem?,
+        in transaction: Table.Transaction, _ state: KnownState, _ manifest: inout Manifest
+    ) throws(StoreError) -> CredentialVersion {
+        let version = CredentialVersion(bytes: try Sealing.randomOctets(ItemMetadata.versionByteCount))
+        let time = now()
+        let created = old?.metadata.created ?? time
+        let metadata = ItemMetadata(
+            key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
+            created: created, modified: max(created, time), version: version, contentType: options.contentType,
+            secretByteCount: secret.byteCount)
+        let keys = state.keys[0]
+        if let old {
+            try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: root)
+            if old.keys.number != keys.number { try transaction.remove(old.lookup) }
+        }
+        let lookup = keys.lookup(of: key)
+        let sealed = try keys.seal(metadata, at: lookup)
+        try transaction.put(lookup, metadata: sealed, secret: try keys.seal(secret, version: version, at: lookup))
+        manifest.add(lookup: lookup, metadata: sealed, root: root)
+        return version
     }
 
     func delete(
@@ -234,7 +242,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
 enum StoredSecret: SecretPurpose { static var name: StaticString { "stored secret" } }
 
 /// A copy of a secret on its way to the store's thread.
-private final class KeptSecret<Purpose: SecretPurpose>: Sendable {
+final class KeptSecret<Purpose: SecretPurpose>: Sendable {
     let secret: Secret<Purpose>
 
     init(_ secret: consuming Secret<Purpose>) {

@@ -33,7 +33,7 @@ extension VaultStore {
         cost: PassphraseCost = .standard, deadline: Deadline = .after(.seconds(86_400))
     ) async throws(StoreError) -> Int {
         let kept = KeptSource(source.duplicate())
-        let name = name ?? (source.kind == .passphrase ? .passphrase : .keyFile)
+        let name = name ?? source.kind.slotName
         let rows = rows
         // Not on the store's thread: other writes go on until the copying begins.
         return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
@@ -65,7 +65,10 @@ extension VaultStore {
     /// Takes over all credentials of another vault in one transaction: all of them or none, each read back.
     ///
     /// What is there already in the same version is left alone. Throws `conflict` when the choice is to refuse,
-    /// and `corrupted` when the other isn't sound. The change is held in memory until it is made.
+    /// and `corrupted` when the other isn't sound.
+    ///
+    /// Up to 39 MiB of changed pages are held in memory. What is more goes into the file before the commit, and from
+    /// then on readers wait for the end; when the process is killed, whoever opens the vault next undoes it.
     public func takeOver(
         _ other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400))
     ) async throws(StoreError) -> VaultImport {

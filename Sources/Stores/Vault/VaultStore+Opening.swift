@@ -23,7 +23,7 @@ extension VaultStore {
     ) async throws(StoreError) -> VaultStore {
         let worker = WorkThread()
         let kept = KeptSource(source.duplicate())
-        let name = name ?? (source.kind == .passphrase ? .passphrase : .keyFile)
+        let name = name ?? source.kind.slotName
         return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
             let place = try VaultPath.new(path)
             let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
@@ -48,11 +48,11 @@ extension VaultStore {
 
     /// Opens an existing vault.
     ///
-    /// A key file is read on the caller, in well under a millisecond; a passphrase is tried on a thread of the store's
-    /// own, slot after slot. A deadline that passes meanwhile is kept.
+    /// A key file or credential is read on the caller, in well under a millisecond; a passphrase is tried on a thread of
+    /// the store's own, slot after slot. A deadline that passes meanwhile is kept.
     ///
-    /// Throws `unavailable` when there is no vault, `permissionDenied` when the file, its directory or the key file isn't
-    /// this user's alone, `wrongKey`, `corrupted`, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing
+    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential, `permissionDenied` when the file, its
+    /// directory or the key file isn't this user's alone, `wrongKey`, `corrupted`, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing
     /// is changed, whatever is thrown.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, deadline: Deadline = .standard,
@@ -61,7 +61,7 @@ extension VaultStore {
         if Task.isCancelled { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
         let worker = WorkThread()
-        if source.kind == .keyFile {
+        if source.kind != .passphrase {
             do throws(StoreError) {
                 return try unlock(path, source, worker, now)
             } catch  where error.code == .busy {
@@ -73,20 +73,6 @@ extension VaultStore {
             try patience.retry { () throws(StoreError) in
                 try unlock(path, kept.source, worker, now, patience)
             }
-        }
-    }
-
-    /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
-    /// damaged or newer file. Asks nobody anything and changes nothing.
-    public static func probe(at path: String) throws(StoreError) {
-        let place = try VaultPath.existing(path)
-        do throws(StoreError) {
-            let table = try SQLiteRowTable(path: place.file)
-            _ = try table.read { (view) throws(StoreError) in
-                try IdentityRecord.decode(view.record(IdentityRecord.recordName))
-            }
-        } catch  where error.code == .busy {
-            // Someone is writing to it just now, so there is a vault.
         }
     }
 
@@ -159,6 +145,14 @@ extension StoreError {
             count == 1
                 ? "this doesn't open the vault's \(kind) slot"
                 : "this opens none of the vault's \(count) \(kind) slots",
-            hint: kind == .passphrase ? "type the passphrase again" : "name the key file that was made for this vault")
+            hint: hint(kind))
+    }
+
+    private static func hint(_ kind: KeySlotKind) -> LogMessage {
+        switch kind {
+        case .passphrase: "type the passphrase again"
+        case .systemCredential: "give the unit the credential that the slot was made with"
+        default: "name the key file that was made for this vault"
+        }
     }
 }

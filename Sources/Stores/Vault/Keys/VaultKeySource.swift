@@ -2,33 +2,55 @@ public import Credentials
 public import RedactedLog
 public import Secrets
 
-/// What opens a vault: a passphrase or a key file.
+/// What opens a vault: a passphrase, a key file, or a key that systemd passes on.
 public struct VaultKeySource: ~Copyable, Sendable {
+    /// Where the key is.
+    enum Place: Sendable {
+        case passphrase
+        case keyFile(String)
+        case systemCredential(SystemCredential)
+    }
+
+    let place: Place
     let passphrase: Secret<Passphrase>?
-    let keyFilePath: String?
 
     /// A passphrase, as typed: its bytes are taken as they are, without normalisation.
     public static func passphrase(_ passphrase: consuming Secret<Passphrase>) -> VaultKeySource {
-        VaultKeySource(passphrase: passphrase, keyFilePath: nil)
+        VaultKeySource(.passphrase, passphrase)
     }
 
     /// A file of exactly 32 random bytes, of this user alone; see `VaultKeyFile.create(at:)`.
-    public static func keyFile(_ path: String) -> VaultKeySource {
-        VaultKeySource(passphrase: nil, keyFilePath: path)
+    public static func keyFile(_ path: String) -> VaultKeySource { VaultKeySource(.keyFile(path), nil) }
+
+    /// A credential of exactly 32 random bytes that systemd passes to this process.
+    public static func systemCredential(_ credential: SystemCredential) -> VaultKeySource {
+        VaultKeySource(.systemCredential(credential), nil)
     }
 
-    private init(passphrase: consuming Secret<Passphrase>?, keyFilePath: String?) {
+    private init(_ place: Place, _ passphrase: consuming Secret<Passphrase>?) {
+        self.place = place
         self.passphrase = passphrase
-        self.keyFilePath = keyFilePath
     }
 
-    public var kind: KeySlotKind { keyFilePath == nil ? .passphrase : .keyFile }
+    public var kind: KeySlotKind {
+        switch place {
+        case .passphrase: .passphrase
+        case .keyFile: .keyFile
+        case .systemCredential: .systemCredential
+        }
+    }
+
+    /// The name of the credential, when it is one: a slot keeps it.
+    var systemCredentialName: SystemCredentialName? {
+        if case .systemCredential(let credential) = place { return credential.name }
+        return nil
+    }
 
     /// The same source again, for a second thread.
     borrowing func duplicate() -> VaultKeySource {
         switch passphrase {
-        case .some(let passphrase): VaultKeySource(passphrase: passphrase.duplicate(), keyFilePath: nil)
-        case .none: VaultKeySource(passphrase: nil, keyFilePath: keyFilePath)
+        case .some(let passphrase): VaultKeySource(place, passphrase.duplicate())
+        case .none: VaultKeySource(place, nil)
         }
     }
 }
@@ -40,12 +62,25 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
 
     public static let passphrase = KeySlotKind(number: 1)
     public static let keyFile = KeySlotKind(number: 2)
+    public static let systemCredential = KeySlotKind(number: 3)
+
+    static let known: Set<KeySlotKind> = [.passphrase, .keyFile, .systemCredential]
+
+    /// What a slot is called when nobody names it.
+    var slotName: KeySlotName {
+        switch self {
+        case .passphrase: .passphrase
+        case .systemCredential: .systemCredential
+        default: .keyFile
+        }
+    }
 
     /// Safe: a word of ours.
     public var logMessage: LogMessage {
         switch self {
         case .passphrase: "passphrase"
         case .keyFile: "key-file"
+        case .systemCredential: "systemd-credential"
         default: "kind \(Int(number))"
         }
     }
@@ -69,6 +104,7 @@ public struct KeySlotName: Sendable, Hashable, Loggable {
 
     public static let passphrase = KeySlotName(known: "passphrase")
     public static let keyFile = KeySlotName(known: "key file")
+    public static let systemCredential = KeySlotName(known: "systemd credential")
 
     /// Safe: a name that people choose to tell slots apart.
     public var logMessage: LogMessage {

@@ -52,8 +52,11 @@ internal import RedactedLog
                 // The journal is emptied (and that synced) at each commit: no old row stays in it.
                 "PRAGMA journal_mode = TRUNCATE", "PRAGMA synchronous = EXTRA", "PRAGMA secure_delete = ON",
                 "PRAGMA cell_size_check = ON", "PRAGMA temp_store = MEMORY",
-                // Nothing reaches the file before the commit, so a wait for readers happens in one place.
-                "PRAGMA cache_spill = OFF",
+                // What one save changes stays in memory until the commit, so that readers are waited for in one place.
+                // More than 39 MiB of pages, as in an import, go into the file before it (the journal can undo them, and
+                // readers wait); where a reader is in the way, memory is taken instead (pager.c, pagerStress).
+                // No multiple of 256: SQLite also takes the number's last byte for a yes or no.
+                "PRAGMA cache_spill = 10000",
                 // 128 GiB; see PageSealedFiles.clearGap.
                 "PRAGMA max_page_count = 33554431",
             ]

@@ -1,0 +1,77 @@
+public import Credentials
+internal import RedactedLog
+public import Secrets
+internal import Vault
+
+/// Finds what opens a vault when nobody named it, among the ways that the vault has: a credential from systemd, else a
+/// passphrase that the person is asked for.
+///
+/// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential that
+/// others can read, is an error.
+public struct VaultKeySearch: Sendable {
+    /// What `$CREDENTIALS_DIRECTORY` says.
+    public let credentialsDirectory: String?
+    /// Asks the person for the passphrase. It throws `locked` or `promptDismissed` when nobody answers.
+    public let ask: @Sendable () throws(StoreError) -> Secret<Passphrase>
+
+    public init(
+        credentialsDirectory: String?, ask: @escaping @Sendable () throws(StoreError) -> Secret<Passphrase>
+    ) {
+        self.credentialsDirectory = credentialsDirectory
+        self.ask = ask
+    }
+
+    func open(_ path: String, deadline: Deadline, logger: Logger) async throws(StoreError) -> VaultStore {
+        // A person is asked for the passphrase of a vault that is there and sound, no other.
+        let outline = try await VaultStore.outline(at: path, deadline: deadline)
+        var refusal: StoreError?
+        if let credentialsDirectory {
+            for name in outline.systemCredentials {
+                let credential = SystemCredential(name: name, directory: credentialsDirectory)
+                do throws(StoreError) {
+                    return try await VaultStore.open(
+                        at: path, unlockedBy: .systemCredential(credential), deadline: deadline)
+                } catch  where error.code == .locked || error.code == .wrongKey {
+                    logger.info("the credential \(name) doesn't open the vault: \(error)")
+                    // That a key is wrong says more than that another one is missing.
+                    if refusal?.code != .wrongKey { refusal = error }
+                }
+            }
+        }
+        if let refusal, refusal.code == .wrongKey { throw refusal }
+        guard outline.slots.contains(where: { $0.kind == .passphrase }) else {
+            throw refusal ?? .noKeyNamed(outline)
+        }
+        let passphrase: Secret<Passphrase>
+        do throws(StoreError) {
+            passphrase = try ask()
+        } catch  where error.code == .locked {
+            throw refusal ?? error
+        }
+        return try await VaultStore.open(at: path, unlockedBy: .passphrase(passphrase), deadline: deadline)
+    }
+}
+
+extension VaultOutline {
+    /// The names of the credentials that slots ask for, each once.
+    fileprivate var systemCredentials: [SystemCredentialName] {
+        slots.compactMap(\.systemCredential).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+}
+
+extension StoreError {
+    /// The vault has no passphrase to ask for.
+    fileprivate static func noKeyNamed(_ outline: VaultOutline) -> StoreError {
+        let kinds = Set(outline.slots.map(\.kind))
+        let hint: LogMessage =
+            if kinds.contains(.keyFile) {
+                "name its key file in LATCHKEY_KEY_FILE"
+            } else if let name = outline.systemCredentials.first {
+                "run it in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
+            } else {
+                "open it with what it was made with"
+            }
+        return StoreError(
+            .locked, "the vault has no passphrase that could be asked for, and no key was named", hint: hint)
+    }
+}

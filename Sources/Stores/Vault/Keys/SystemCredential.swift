@@ -1,0 +1,115 @@
+internal import Credentials
+internal import Glibc
+public import RedactedLog
+internal import Secrets
+
+/// What a unit calls a credential that systemd passes to it: the ID in `LoadCredentialEncrypted=ID:PATH`.
+///
+/// 1 to 255 printable ASCII characters without `/` and `:`, and neither `.` nor `..`, as in systemd.exec(5).
+public struct SystemCredentialName: Sendable, Hashable, Loggable {
+    public let text: String
+
+    /// Returns `nil` for text of another form.
+    public init?(_ text: String) {
+        guard (1...255).contains(text.utf8.count), text != ".", text != "..",
+            text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") })
+        else { return nil }
+        self.text = text
+    }
+
+    /// Safe: a name from a unit file, which is no secret.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "a credential's name stands in a unit file", unredacted: text))"
+    }
+}
+
+/// A key of exactly 32 bytes that systemd passes to the processes of a unit, as a file in `$CREDENTIALS_DIRECTORY`.
+///
+/// `systemd-creds encrypt` seals it with the machine's TPM, its host key or both; Docs/Headless.md shows how.
+public struct SystemCredential: Sendable, Hashable {
+    public let name: SystemCredentialName
+    /// What `$CREDENTIALS_DIRECTORY` says.
+    public let directory: String
+
+    public static let byteCount = 32
+
+    public init(name: SystemCredentialName, directory: String) {
+        self.name = name
+        self.directory = directory
+    }
+
+    /// The key that a credential holds.
+    enum Key: SecretPurpose { static var name: StaticString { "systemd credential" } }
+
+    /// Reads the credential. Throws `locked` when there is none, `permissionDenied` when directory or file aren't as
+    /// systemd makes them, and `wrongKey` for another length.
+    func read() throws(StoreError) -> Secret<Key> {
+        guard directory.hasPrefix("/") else {
+            throw StoreError(.locked, "CREDENTIALS_DIRECTORY is no absolute path", hint: Self.hint)
+        }
+        let folder = try opened(AT_FDCWD, directory, O_DIRECTORY, shown: directory)
+        defer { close(folder) }
+        let path = directory + "/" + name.text
+        try status(folder, directory).requireMadeBySystemd("directory of credentials", directory)
+        let file = try opened(folder, name.text, O_NONBLOCK, shown: path)
+        defer { close(file) }
+        let status = try status(file, path)
+        try status.requireMadeBySystemd("credential", path)
+        guard status.byteCount == Self.byteCount else { throw wrongLength }
+        return try Secret(byteCount: Self.byteCount) { (out) throws(StoreError) in
+            let count = unsafe out.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress!, $0.count) }
+            guard count == Self.byteCount else { throw wrongLength }
+        }
+    }
+
+    private func opened(_ folder: Int32, _ name: String, _ flags: Int32, shown: String) throws(StoreError) -> Int32 {
+        let descriptor = unsafe openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags)
+        guard descriptor >= 0 else {
+            if errno == ENOENT {
+                throw StoreError(
+                    .locked, "there is no credential \(FileProblem.loggable(shown))", hint: Self.hint,
+                    platform: .errno(errno))
+            }
+            if errno == ELOOP { throw FileProblem.refuse("credential", shown, "is a symbolic link", hint: Self.hint) }
+            throw FileProblem.system("credential", shown, number: errno, hint: Self.hint)
+        }
+        return descriptor
+    }
+
+    private func status(_ descriptor: Int32, _ path: String) throws(StoreError) -> FileStatus {
+        guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
+            throw FileProblem.system("credential", path, number: errno)
+        }
+        return status
+    }
+
+    private var wrongLength: StoreError {
+        .wrongKey(
+            "the credential \(name) is no key: it must have exactly \(Self.byteCount) bytes",
+            hint: "encrypt what `latchkey vault new-key` writes")
+    }
+
+    private static let hint: LogMessage = "run it in a unit with LoadCredentialEncrypted= for that name"
+}
+
+extension FileStatus {
+    /// Throws unless systemd could have made this: a directory or a file with one name, of root or of this user, that
+    /// others have no access to, and nobody but its owner may change.
+    ///
+    /// systemd.exec(5) makes directories 0500 and files 0400. When they belong to root, an access list lets the unit's
+    /// user in, and the mode's group bits show that list's mask: 0550 and 0440.
+    fileprivate func requireMadeBySystemd(_ what: StaticString, _ path: String) throws(StoreError) {
+        let hint: LogMessage = "let systemd make it, with LoadCredentialEncrypted= in the unit"
+        guard isDirectory || isRegularFile else {
+            throw FileProblem.refuse(what, path, "is no regular file", hint: hint)
+        }
+        guard owner == geteuid() || owner == 0 else {
+            throw FileProblem.refuse(what, path, "belongs to another user", hint: hint)
+        }
+        guard mode & 0o007 == 0 else { throw FileProblem.refuse(what, path, "can be used by other users", hint: hint) }
+        guard mode & 0o020 == 0 else { throw FileProblem.refuse(what, path, "can be changed by a group", hint: hint) }
+        guard isDirectory || linkCount == 1 else {
+            throw FileProblem.refuse(what, path, "has a second name (a hard link)", hint: hint)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+internal import Sodium
+
+extension VaultKeySource {
+    /// Derives the key that wraps the root key in a slot: Argon2id for passphrases, keyed BLAKE2b of the salt for keys
+    /// that are random already.
+    borrowing func wrappingKey(
+        cost: PassphraseCost?, salt: [UInt8], vault: VaultID
+    ) throws(StoreError) -> Secret<WrappingKey> {
+        switch place {
+        case .passphrase: return try derived(cost, salt)
+        case .keyFile(let path):
+            return Self.hashed("key file", try VaultKeyFile.read(path), salt, vault)
+        case .systemCredential(let credential):
+            return Self.hashed("systemd credential", try credential.read(), salt, vault)
+        }
+    }
+
+    private static func hashed<Purpose: SecretPurpose>(
+        _ use: StaticString, _ key: borrowing Secret<Purpose>, _ salt: [UInt8], _ vault: VaultID
+    ) -> Secret<WrappingKey> {
+        let message = Array("latchkey vault v1 \(use)".utf8) + vault.bytes + salt
+        return Secret(byteCount: 32) { out in
+            key.withExposedBytes { KeyedHash.digest(message.span, key: $0, into: &out) }
+        }
+    }
+
+    private borrowing func derived(_ cost: PassphraseCost?, _ salt: [UInt8]) throws(StoreError) -> Secret<WrappingKey> {
+        guard let cost else { throw .vaultCorrupted("a passphrase slot has no costs") }
+        var isDerived = false
+        let key = Secret<WrappingKey>(byteCount: 32) { out in
+            switch passphrase {
+            case .some(let passphrase):
+                isDerived = passphrase.withExposedBytes {
+                    Argon2id.derive(
+                        passphrase: $0, salt: salt.span, passes: cost.passes, memoryByteCount: cost.memoryByteCount,
+                        into: &out)
+                }
+            case .none: break
+            }
+        }
+        guard isDerived else {
+            throw StoreError(
+                .unavailable, "there is no memory to try the passphrase: it takes \(cost.memoryByteCount) bytes",
+                hint: "free some memory, or use a key file")
+        }
+        return key
+    }
+}

@@ -1,0 +1,55 @@
+public import Credentials
+
+/// What a vault's file shows without a key: which ways there are to open it.
+public struct VaultOutline: Sendable, Hashable {
+    /// In the order of the file; without slots of kinds that are unknown here.
+    public let slots: [KeySlotOutline]
+}
+
+/// A key slot, as anyone sees it who can read the file.
+public struct KeySlotOutline: Sendable, Hashable {
+    public let kind: KeySlotKind
+    /// For a slot of a systemd credential: which one.
+    public let systemCredential: SystemCredentialName?
+}
+
+extension VaultStore {
+    /// Reads what a vault's file shows without a key. Asks nobody anything and changes nothing.
+    ///
+    /// Throws what keeps the vault from being opened that can be seen that way: `unavailable`, `permissionDenied`,
+    /// `corrupted`, `unsupported`; and `timedOut` when another process keeps it busy.
+    public static func outline(
+        at path: String, deadline: Deadline = .standard
+    ) async throws(StoreError) -> VaultOutline {
+        do throws(StoreError) {
+            return try outlineNow(path)
+        } catch  where error.code == .busy {
+            // Someone is writing: wait where waiting costs nobody a thread.
+        }
+        return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
+            try patience.retry { () throws(StoreError) in try outlineNow(path) }
+        }
+    }
+
+    /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
+    /// damaged or newer file. Asks nobody anything and changes nothing.
+    public static func probe(at path: String) throws(StoreError) {
+        do throws(StoreError) {
+            _ = try outlineNow(path)
+        } catch  where error.code == .busy {
+            // Someone is writing to it just now, so there is a vault.
+        }
+    }
+
+    private static func outlineNow(_ path: String) throws(StoreError) -> VaultOutline {
+        let place = try VaultPath.existing(path)
+        let table = try SQLiteRowTable(path: place.file)
+        return try table.read { (view) throws(StoreError) in
+            _ = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
+            return VaultOutline(
+                slots: try KeySlot.all(in: view.records()).map {
+                    KeySlotOutline(kind: $0.kind, systemCredential: $0.head.systemCredential)
+                })
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package import Credentials
+internal import RedactedLog
+package import Secrets
+
+extension VaultStore {
+    /// Saves the same secret under many new keys, as one transaction: how tests and benchmarks make large vaults.
+    ///
+    /// What is written is what `save` writes. Throws `conflict` when one of the keys is taken, and saves none then. All of
+    /// it is held in memory until it is committed.
+    package func fill<Purpose: SecretPurpose>(
+        _ keys: [CredentialKey], with secret: borrowing Secret<Purpose>, deadline: Deadline = .standard
+    ) async throws(StoreError) {
+        let kept = KeptSecret(secret.duplicate())
+        try await rows.change(until: deadline) { [rows] (transaction, state, manifest) throws(StoreError) in
+            for key in keys {
+                guard try SealedStore<SQLiteRowTable>.present(key, in: transaction, state) == nil else {
+                    throw StoreError(.conflict, "there is a credential for \(key) already")
+                }
+                try rows.put(
+                    kept.secret, for: key, options: SaveOptions(), replacing: nil, in: transaction, state, &manifest)
+            }
+        }
+    }
+}

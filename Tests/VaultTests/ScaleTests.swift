@@ -1,0 +1,82 @@
+import Credentials
+import Foundation
+import TestServices
+import Testing
+
+@testable import Vault
+
+/// Large vaults: what work on one item costs, and what memory work on all of them takes, in a process of its own.
+@Suite struct ScaleTests {
+    private func run(_ mode: String, _ folder: VaultFolder, _ job: String) async throws -> [String: [Int]] {
+        let run = try await BuiltProducts.program("vault-writer").run(
+            [mode, folder.vault, folder.keyFile, job, "0"], environment: [:], folder: folder.path,
+            timeout: .seconds(3600)
+        ).successful("\(mode) \(job)")
+        var answers: [String: [Int]] = [:]
+        for line in run.outputText.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            answers[String(words[0])] = words.dropFirst().compactMap { Int($0) }
+        }
+        return answers
+    }
+
+    @Test func `opening, and work on one item, takes a few pages however many items there are`() async throws {
+        let (few, many) = (100, runsLong ? 1_000_000 : 10_000)
+        var answers: [[String: [Int]]] = []
+        for count in [few, many] {
+            let folder = try VaultFolder(inMemory: true)
+            try await folder.fill(0..<count)
+            answers.append(try await run("touch", folder, "\(count / 2)"))
+        }
+        for step in ["opened", "read", "missed", "saved", "added", "deleted"] {
+            let (small, large) = (try #require(answers[0][step]), try #require(answers[1][step]))
+            #expect(small.count == 2 && large.count == 2)
+            if step == "opened" { #expect(small[0] / 4096 == large[0] / 4096) }
+            // A b-tree has another level with each hundred times as many; a save writes twice what it changes.
+            #expect(large[0] < small[0] + 8 * 4096, "\(step) read \(large[0]) bytes instead of \(small[0])")
+            #expect(large[1] < small[1] + 8 * 4096, "\(step) wrote \(large[1]) bytes instead of \(small[1])")
+        }
+    }
+
+    /// Runs each job on a vault of one size after another, and compares the memory that they took.
+    private func compare(
+        _ jobs: [String], at sizes: [Int], secretByteCount: Int, atMost byteCountPerItem: Int
+    ) async throws {
+        let folder = try VaultFolder(inMemory: true)
+        var peaks: [String: Int] = [:]
+        var size = 0
+        for next in sizes {
+            try await folder.fill(size..<next, secretByteCount: secretByteCount)
+            for job in jobs {
+                let answer = try await run("all", folder, job)
+                #expect(answer["items"] == [job == "search" ? 0 : next], "\(job)")
+                let peak = try #require(answer["peak"]?.first)
+                if let before = peaks[job] {
+                    let grown = (peak - before) * 1024
+                    #expect(grown < (next - size) * byteCountPerItem, "\(job) of \(next): \(grown) bytes more")
+                }
+                peaks[job] = peak
+                if runsLong { print("\(next) items, \(job): \(peak) KiB at most") }
+            }
+            for name in folder.names where name.hasPrefix("vault-") {
+                try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+            }
+            size = next
+        }
+    }
+
+    /// A sealed name alone is 296 bytes.
+    @Test func `work on all items takes no memory for each`() async throws {
+        let sizes = [5_000, 10_000] + (runsLong ? [100_000, 1_000_000] : [])
+        try await compare(
+            ["list", "search", "verify", "export", "rotate"], at: sizes, secretByteCount: 40, atMost: 200)
+    }
+
+    /// It keeps what it changes in memory up to a limit; beyond that, it must not.
+    @Test func `an import takes no memory for each item`() async throws {
+        try await compare(["export", "import"], at: [1_200, 1_600], secretByteCount: 32_000, atMost: 8_000)
+        if runsLong {
+            try await compare(["export", "import"], at: [100_000, 1_000_000], secretByteCount: 40, atMost: 20)
+        }
+    }
+}

@@ -1,4 +1,5 @@
 public import Credentials
+public import ProcessHardening
 public import RedactedLog
 internal import Secrets
 public import StoreSelection
@@ -17,6 +18,8 @@ public struct CommandContext: Sendable {
     /// Whether credentials are looked for in every store.
     public let usesAllStores: Bool
     public let configurationFolder: String
+    /// What protects this process.
+    public let hardening: HardeningReport
 
     /// The moment at which an operation that starts now gives up.
     public var deadline: Deadline { settings.deadline }
@@ -41,7 +44,8 @@ public struct CommandContext: Sendable {
 extension CommandContext {
     /// Takes the world as arguments, environment and configuration describe it.
     public init(
-        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue
+        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue,
+        hardening: HardeningReport
     ) throws {
         // Before anything here opens a file, which would take a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
@@ -56,6 +60,7 @@ extension CommandContext {
         self.prompt = prompt
         self.logger = logger
         configurationFolder = folder
+        self.hardening = hardening
         settings = StoreSettings(
             vaultPath: AbsolutePath.of(
                 arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault

@@ -5,6 +5,6 @@ public enum StoreCommandTable {
         TransferCommand.move,
         VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
         VaultRemoveSlotCommand.command, VaultNewKeyCommand.command, VaultExportCommand.command,
-        VaultImportCommand.command, VaultRotateCommand.command, VaultVerifyCommand.command,
+        VaultImportCommand.command, VaultRotateCommand.command, VaultVerifyCommand.command, DoctorCommand.command,
     ]
 }

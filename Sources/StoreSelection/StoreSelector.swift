@@ -35,14 +35,16 @@ public struct StoreSelector: Sendable {
     }
 
     /// Chooses a store without opening it.
+    ///
+    /// - Parameter remembers: whether a store that was found is remembered for the next time.
     public func choose(
-        named: NamedStore?, settings: StoreSettings
+        named: NamedStore?, settings: StoreSettings, remembers: Bool = true
     ) async throws(Failure) -> StoreChoice {
         if let named { return try choice(of: named) }
         if let name = try rememberedName() {
             return try choice(of: NamedStore(name: name, source: .remembered))
         }
-        return try await probe(settings)
+        return try await probe(settings, remembers: remembers)
     }
 
     /// Chooses a store and opens it.
@@ -117,7 +119,7 @@ public struct StoreSelector: Sendable {
 
     // MARK: - Probing
 
-    private func probe(_ settings: StoreSettings) async throws(Failure) -> StoreChoice {
+    private func probe(_ settings: StoreSettings, remembers: Bool) async throws(Failure) -> StoreChoice {
         var refusals: [StoreRefusal] = []
         for backend in catalogue.backends where backend.isPersistent {
             do throws(StoreError) {
@@ -128,7 +130,7 @@ public struct StoreSelector: Sendable {
                 refusals.append(StoreRefusal(name: backend.name, error: error))
                 continue
             }
-            remember(backend.name)
+            if remembers { remember(backend.name) }
             return StoreChoice(backend: backend, source: .probed, refusals: refusals)
         }
         throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))

@@ -23,8 +23,8 @@ public struct StoreView: Sendable {
 
     /// Returns the store that a credential lives in, or the chosen one when it lives nowhere.
     ///
-    /// Throws `ambiguous` when two stores hold different secrets under the key, and the refusal of a store that can't be
-    /// asked when no other one has the credential.
+    /// Throws `ambiguous` when two stores hold different secrets under the key, and the refusal of a store that can't
+    /// be asked when no other one has the credential.
     public func store(for key: CredentialKey, deadline: Deadline) async throws(StoreError) -> any CredentialStore {
         if let only { return only }
         let (found, refusal) = try await places(of: key, deadline: deadline)

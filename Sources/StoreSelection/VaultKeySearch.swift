@@ -21,6 +21,13 @@ public struct VaultKeySearch: Sendable {
         self.ask = ask
     }
 
+    /// The same search, in which nobody is asked.
+    public var askingNobody: VaultKeySearch {
+        VaultKeySearch(credentialsDirectory: credentialsDirectory) { () throws(StoreError) in
+            throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
+        }
+    }
+
     func open(_ path: String, deadline: Deadline, logger: Logger) async throws(StoreError) -> VaultStore {
         // A person is asked for the passphrase of a vault that is there and sound, no other.
         let outline = try await VaultStore.outline(at: path, deadline: deadline)

@@ -122,7 +122,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: ["TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth"],
-            exclude: ["Transcripts"]),
+            exclude: ["Transcripts", "kernel_keyring.py"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -17,6 +17,8 @@ public struct StoreError: RedactedError, Hashable {
         case permissionDenied
         /// What is stored is damaged or was changed by someone without the key.
         case corrupted
+        /// What is stored is sound, but older than what was seen before.
+        case rolledBack
         /// The passphrase or key file doesn't open this vault.
         case wrongKey
         /// The secret is larger than the store takes.
@@ -44,6 +46,7 @@ public struct StoreError: RedactedError, Hashable {
             case .cancelled: "store.cancelled"
             case .permissionDenied: "store.permission-denied"
             case .corrupted: "store.corrupted"
+            case .rolledBack: "store.rolled-back"
             case .wrongKey: "store.wrong-key"
             case .tooLarge: "store.too-large"
             case .conflict: "store.conflict"

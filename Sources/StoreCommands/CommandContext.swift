@@ -4,6 +4,7 @@ public import RedactedLog
 internal import Secrets
 public import StoreSelection
 public import Terminal
+internal import Vault
 
 /// What a command works with. The defaults are in `CommandProgram`; tests make their own.
 public struct CommandContext: Sendable {
@@ -65,7 +66,9 @@ extension CommandContext {
             vaultPath: AbsolutePath.of(
                 arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
                     ?? environment.dataDirectory + "/vault"),
-            vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt), mayPrompt: mayPrompt,
+            vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt),
+            vaultMemory: VaultMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
+            mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard(environment: environment.variables, home: environment.home),
             hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,

@@ -7,7 +7,7 @@ extension StoreError: CommandError {
     public var exitStatus: ExitStatus {
         switch code {
         case .unavailable, .unsupported: .unavailable
-        case .locked, .promptDismissed, .permissionDenied, .wrongKey: .refused
+        case .locked, .promptDismissed, .permissionDenied, .wrongKey, .rolledBack: .refused
         case .timedOut, .busy: .tryAgain
         case .cancelled: .interrupted
         case .corrupted, .tooLarge: .badData

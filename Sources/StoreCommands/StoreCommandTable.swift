@@ -1,10 +1,11 @@
 /// The commands that work on stores alone, and need no network.
 public enum StoreCommandTable {
     public static let all = [
-        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command, TransferCommand.copy,
-        TransferCommand.move,
-        VaultInitCommand.command, VaultSlotsCommand.command, VaultAddSlotCommand.command,
-        VaultRemoveSlotCommand.command, VaultNewKeyCommand.command, VaultExportCommand.command,
-        VaultImportCommand.command, VaultRotateCommand.command, VaultVerifyCommand.command, DoctorCommand.command,
+        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
+        TransferCommand.copy, TransferCommand.move, DoctorCommand.command,
+        VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
+        VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
+        VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
+        VaultRotateCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
     ]
 }

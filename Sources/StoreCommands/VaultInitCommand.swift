@@ -23,7 +23,8 @@ enum VaultInitCommand {
         try refuseExisting(path)
         let key = try newKey(arguments, context)
         do throws(StoreError) {
-            _ = try await VaultStore.create(at: path, unlockedBy: key.source, deadline: context.deadline)
+            _ = try await VaultStore.create(
+                at: path, unlockedBy: key.source, memory: context.settings.vaultMemory, deadline: context.deadline)
         } catch {
             key.discard()
             throw error

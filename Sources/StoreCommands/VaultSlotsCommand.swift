@@ -40,8 +40,10 @@ enum VaultSlotsCommand {
 
 extension CommandContext {
     /// Opens the vault itself, whichever store is chosen for credentials.
-    func openVault() async throws(StoreError) -> VaultStore {
-        try await settings.openVault()
+    func openVault(onRollback choice: RollbackChoice = .refuse) async throws(StoreError) -> VaultStore {
+        var settings = settings
+        settings.vaultMemory?.onRollback = choice
+        return try await settings.openVault()
     }
 }
 

@@ -9,13 +9,22 @@ enum VaultVerifyCommand {
     static let command = Command(
         CommandDefinition(
             "vault", "verify", summary: "check every credential of a vault, and that none was taken away",
-            details: "Exit status 65: something is damaged or was changed by someone without the key.")
+            details: """
+                Exit status 65: something is damaged or was changed by someone without the key.
+                Exit status 77: all is sound, but the file is an older copy than was seen before, such as a backup.
+                """)
     ) { arguments, context in
         let vault = try await open(context)
         // A large vault takes its time; only a limit that somebody asked for ends it.
         let found = try await vault.verify(
             deadline: arguments.has(GlobalOptions.timeout) ? context.deadline : .after(.seconds(86_400)))
         for problem in found.problems { try context.output.write("\(problem)") }
+        note(vault.rollback, context.output)
+        if case .rolledBack(let rollback)? = found.problems.first, found.problems.count == 1 {
+            throw StoreError(
+                .rolledBack, "\(vault.identity) is sound, but older than it was seen before: \(rollback)",
+                hint: "if you restored a backup, go on with `latchkey vault accept-rollback`")
+        }
         guard found.isSound else {
             throw StoreError(
                 .corrupted, "\(vault.identity) is damaged, or was changed without its key",
@@ -25,9 +34,20 @@ enum VaultVerifyCommand {
         return .success
     }
 
+    /// What a sound vault can't show by itself.
+    private static func note(_ rollback: RollbackCheck, _ output: TerminalOutput) {
+        switch rollback {
+        case .firstSeen:
+            output.note("this is the first look at this vault from here: an older copy would not have been noticed")
+        case .unavailable(let error):
+            output.note("whether the whole file was put back to an older state can't be told: \(error)")
+        case .notAsked, .current, .rolledBack, .unreadable: break
+        }
+    }
+
     private static func open(_ context: CommandContext) async throws -> VaultStore {
         do throws(StoreError) {
-            return try await context.openVault()
+            return try await context.openVault(onRollback: .report)
         } catch {
             guard error.code == .corrupted else { throw error }
             throw StoreError(

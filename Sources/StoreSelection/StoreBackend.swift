@@ -1,6 +1,7 @@
 public import Credentials
 public import RedactedLog
 public import SecretService
+public import Vault
 
 /// What opening a store may need, whichever it is.
 public struct StoreSettings: Sendable {
@@ -18,6 +19,8 @@ public struct StoreSettings: Sendable {
 
     public var vaultPath: String
     public var vaultKey: VaultKey
+    /// Where it is remembered how far each vault was seen.
+    public var vaultMemory: VaultMemory?
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.
     public var mayPrompt: Bool
     /// How long one operation may take; a person's answer to a question of ours is not counted.
@@ -34,13 +37,14 @@ public struct StoreSettings: Sendable {
     public var logger: Logger
 
     public init(
-        vaultPath: String, vaultKey: VaultKey, mayPrompt: Bool, timeout: Duration = .seconds(30),
-        leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
+        vaultPath: String, vaultKey: VaultKey, vaultMemory: VaultMemory? = nil, mayPrompt: Bool,
+        timeout: Duration = .seconds(30), leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
         collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false,
         logger: Logger = .disabled
     ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey
+        self.vaultMemory = vaultMemory
         self.mayPrompt = mayPrompt
         self.timeout = timeout
         self.leases = leases

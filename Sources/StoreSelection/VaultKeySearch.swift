@@ -3,12 +3,14 @@ internal import RedactedLog
 public import Secrets
 internal import Vault
 
-/// Finds what opens a vault when nobody named it, among the ways that the vault has: a credential from systemd, else a
-/// passphrase that the person is asked for.
+/// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault has
+/// a slot for: a credential from systemd, else a passphrase that the person is asked for.
 ///
 /// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential that
 /// others can read, is an error.
 public struct VaultKeySearch: Sendable {
+    /// Whether a key that was left in the kernel will do; it doesn't when its time shall be prolonged.
+    public var takesUnlocked = true
     /// What `$CREDENTIALS_DIRECTORY` says.
     public let credentialsDirectory: String?
     /// Asks the person for the passphrase. It throws `locked` or `promptDismissed` when nobody answers.
@@ -28,7 +30,17 @@ public struct VaultKeySearch: Sendable {
         }
     }
 
-    func open(_ path: String, deadline: Deadline, logger: Logger) async throws(StoreError) -> VaultStore {
+    func open(
+        _ path: String, memory: VaultMemory?, deadline: Deadline, logger: Logger
+    ) async throws(StoreError) -> VaultStore {
+        if takesUnlocked {
+            do throws(StoreError) {
+                return try await VaultStore.open(
+                    at: path, unlockedBy: .kernelKeyring, memory: memory, deadline: deadline)
+            } catch  where error.code == .locked || error.code == .unavailable {
+                logger.debug("no key from the kernel's keyring: \(error)")
+            }
+        }
         // A person is asked for the passphrase of a vault that is there and sound, no other.
         let outline = try await VaultStore.outline(at: path, deadline: deadline)
         var refusal: StoreError?
@@ -37,7 +49,7 @@ public struct VaultKeySearch: Sendable {
                 let credential = SystemCredential(name: name, directory: credentialsDirectory)
                 do throws(StoreError) {
                     return try await VaultStore.open(
-                        at: path, unlockedBy: .systemCredential(credential), deadline: deadline)
+                        at: path, unlockedBy: .systemCredential(credential), memory: memory, deadline: deadline)
                 } catch  where error.code == .locked || error.code == .wrongKey {
                     logger.info("the credential \(name) doesn't open the vault: \(error)")
                     // That a key is wrong says more than that another one is missing.
@@ -55,7 +67,8 @@ public struct VaultKeySearch: Sendable {
         } catch  where error.code == .locked {
             throw refusal ?? error
         }
-        return try await VaultStore.open(at: path, unlockedBy: .passphrase(passphrase), deadline: deadline)
+        return try await VaultStore.open(
+            at: path, unlockedBy: .passphrase(passphrase), memory: memory, deadline: deadline)
     }
 }
 

@@ -9,6 +9,8 @@ public struct CommandOption: Sendable {
         case choice([StaticString])
         /// A number of seconds above zero, such as `2` or `0.5`.
         case seconds
+        /// A time from a second to seven days: a number and `s`, `m`, `h` or `d`.
+        case timeSpan
         /// The number of a file descriptor that is none of the standard ones.
         case descriptor
     }
@@ -52,6 +54,8 @@ extension CommandOption {
             return "\(name) takes \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))"
         case .seconds:
             return Seconds.parse(value) == nil ? "\(name) takes a number of seconds above 0, up to 86400" : nil
+        case .timeSpan:
+            return TimeSpan.parse(value) == nil ? "\(name) takes a time from 1s to 7d, such as 90s, 15m or 8h" : nil
         case .descriptor:
             return DescriptorNumber.parse(value) == nil ? "\(name) takes the number of a descriptor, from 3 on" : nil
         }
@@ -64,6 +68,19 @@ enum Seconds {
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
         guard isPlain, let number = Double(text), number > 0, number <= 86400 else { return nil }
         return .milliseconds(max(1, Int(number * 1000)))
+    }
+}
+
+/// Reads a time with its unit: `90s`, `15m`, `8h`, `1d`.
+enum TimeSpan {
+    static func parse(_ text: String) -> Duration? {
+        let seconds: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        guard let unit = text.last.flatMap({ seconds[$0] }) else { return nil }
+        let digits = text.dropLast()
+        guard (1...6).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = Int(digits), (1...7 * 86_400).contains(number * unit)
+        else { return nil }
+        return .seconds(number * unit)
     }
 }
 

@@ -31,6 +31,9 @@ public struct ParsedArguments: Sendable {
     /// The value of an option in seconds.
     public func seconds(_ option: CommandOption) -> Duration? { value(option).flatMap(Seconds.parse) }
 
+    /// The value of an option that is a time with its unit.
+    public func timeSpan(_ option: CommandOption) -> Duration? { value(option).flatMap(TimeSpan.parse) }
+
     /// The value of an option that is a descriptor's number.
     public func descriptor(_ option: CommandOption) -> Int32? { value(option).flatMap(DescriptorNumber.parse) }
 

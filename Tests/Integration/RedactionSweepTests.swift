@@ -129,6 +129,8 @@ import Testing
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
                 statuses: [0]),
             Run(command: "vault verify", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault accept-rollback", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault accept-rollback", arguments: vault, environment: wrong, statuses: [77]),
             Run(
                 command: "vault export", arguments: vault + [exported, "--key-file", exported + ".key"],
                 environment: right, statuses: [0]),
@@ -137,6 +139,11 @@ import Testing
                 command: "vault import", arguments: vault + [exported, "--key-file", exported + ".key"],
                 environment: right, statuses: [0]),
             Run(command: "vault import", arguments: vault + [damaged], environment: right, statuses: [65]),
+            // 69: a container that has no keyring.
+            Run(command: "vault unlock", arguments: vault + ["--for", "1m"], environment: right, statuses: [0, 69]),
+            Run(command: "vault unlock", arguments: vault, environment: wrong, statuses: [77, 69]),
+            Run(command: "get", arguments: vault + ["sweep", "nobody"], statuses: [1, 77]),
+            Run(command: "vault lock", arguments: vault, statuses: [0, 69]),
             Run(command: "vault new-key", arguments: [], statuses: [0], outputIsSecret: true),
             Run(
                 command: "vault add-slot", arguments: vault + ["unit", "--credential", "name"], environment: right,

@@ -27,4 +27,36 @@ struct KeyringTests {
         #expect(try await probe.save("example.org", "ada", "new")[0] == "saved")
         #expect(try await probe.read("example.org", "ada") == "new")
     }
+
+    @Test func `a service that the bus starts on demand is started by the first call`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        let probe = try KeyringProbe(session)
+        try await probe.save("example.org", "ada", "kept")
+        await session.killDaemon()
+        try await session.activateDaemonOnDemand()
+        let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
+        #expect(try await session.hasOwner() == false)
+        #expect(try await KeyringProbe(session).read("example.org", "ada") == "kept")
+        #expect(try await session.hasOwner())
+        #expect(prompter.asked == 1)
+        // The process that used the one before finds it too.
+        #expect(try await probe.read("example.org", "ada") == "kept")
+    }
+
+    @Test func `a process keeps one connection for all it does`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        _ = try await session.makeCollection("Work")
+        let before = try await session.connectionCount()
+        let probe = try KeyringProbe(session)
+        for task in 0..<8 { _ = try await probe.ask("start", "\(task)", "save", "s", "\(task)", "password", "00") }
+        for task in 0..<8 { #expect(try await probe.ask("join", "\(task)")[0] == "saved") }
+        #expect(try await probe.ask("watch") == ["ok"])
+        _ = try await probe.ask("collection", "Work")
+        #expect(try await probe.read("s", "u") == nil)
+        #expect(try await session.connectionCount() == before + 1)
+        try await session.restartDaemon()
+        _ = try await probe.ask("collection", "default")
+        #expect(try await probe.ask("list").count == 8)
+        #expect(try await session.connectionCount() == before + 1)
+    }
 }

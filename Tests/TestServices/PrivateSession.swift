@@ -43,6 +43,7 @@ public final class PrivateSession: Sendable {
         variables["DBUS_SESSION_BUS_ADDRESS"] = busAddress
         environment = variables
         try directory.makeFolder("data/keyrings")
+        try directory.makeFolder("services")
         for (name, bytes) in files { try directory.write("data/keyrings/" + name, bytes) }
         try await startBus()
         switch keyring {
@@ -66,7 +67,7 @@ public final class PrivateSession: Sendable {
 
     // MARK: - The bus
 
-    /// A bus without service activation: nothing starts behind the test's back.
+    /// A bus that activates only what a test puts into `services`: nothing starts behind its back.
     private var busConfiguration: String {
         """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -75,6 +76,7 @@ public final class PrivateSession: Sendable {
           <type>session</type>
           <listen>\(busAddress)</listen>
           <auth>EXTERNAL</auth>
+          <servicedir>\(directory / "services")</servicedir>
           <policy context="default">
             <allow send_destination="*"/>
             <allow receive_sender="*"/>
@@ -143,6 +145,26 @@ public final class PrivateSession: Sendable {
         daemon.send(Array((password ?? "").utf8))
         running.withLock { $0.daemon = daemon }
         try await daemon.wait(for: "org.freedesktop.secrets on the bus") { try await hasOwner() }
+    }
+
+    /// Lets the bus start a daemon when somebody calls the service, as on a desktop. Its collections are locked.
+    public func activateDaemonOnDemand() async throws {
+        let daemon = try Program("gnome-keyring-daemon").path
+        try directory.write(
+            "services/org.freedesktop.secrets.service",
+            """
+            [D-BUS Service]
+            Name=org.freedesktop.secrets
+            Exec=\(daemon) --foreground --components=secrets
+
+            """)
+        try await call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.ReloadConfig")
+    }
+
+    /// How many programs are connected to the bus, the one that asks not counted.
+    public func connectionCount() async throws -> Int {
+        let names = try await call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.ListNames")
+        return names.split { " []\n\t".contains($0) }.count { $0.hasPrefix(":") } - 1
     }
 
     /// Ends the daemon in an orderly way.

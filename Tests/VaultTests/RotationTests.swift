@@ -32,11 +32,6 @@ import Testing
         try store.rows.table.read { (view) throws(StoreError) in try view.items(after: nil, limit: 10_000) }
     }
 
-    private func start(_ mode: String, _ folder: VaultFolder, _ name: String) throws -> RunningProgram {
-        try BuiltProducts.program("vault-writer").start(
-            [mode, folder.vault, folder.keyFile, name, "100000"], environment: [:], folder: folder.path)
-    }
-
     @Test func `everything is sealed anew, the old key is gone, and versions stay`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 600)
@@ -178,46 +173,5 @@ import Testing
         let error = await refusal { () async throws(StoreError) in try await store.rotateDataKey() }
         #expect(error?.code == .corrupted)
         for index in 0..<3 { #expect(try await store.text(key("\(index)")) == "new") }
-    }
-
-    @Test func `kills at any moment of rotations beside writers lose nothing`() async throws {
-        let folder = try VaultFolder()
-        let store = try await filled(folder, 600)
-        let generation = try keyNumbers(store)[0]
-        for round in 0..<(runsLong ? 500 : 20) {
-            let others = [
-                try start("rotate", folder, "-"), try start("rotate", folder, "-"),
-                try start("save", folder, "s\(round)"),
-            ]
-            for other in others {
-                while other.isRunning && !other.outputSoFar.contains("open") {
-                    try await Task.sleep(for: .milliseconds(2))
-                }
-            }
-            // Readers keep working meanwhile.
-            for index in 0..<Int.random(in: 1...400) {
-                let text = try await store.text(key("\(index)"))
-                #expect(text == "secret \(index)")
-            }
-            try await Task.sleep(for: .microseconds(Int.random(in: 0...80_000)))
-            for other in others { other.kill() }
-            var saved = 0
-            for other in others {
-                let run = try await other.finish()
-                #expect(run.status == 137, "\(run.outputText.suffix(300))")
-                saved += run.outputText.split(separator: "\n").count { $0.hasPrefix("saved ") }
-            }
-            for index in 0..<saved {
-                let place = try CredentialKey(service: "writer", account: "s\(round)/\(index)")
-                #expect(try await store.text(place) == "s\(round) \(index)")
-            }
-            #expect(try await store.verify().problems == [], "round \(round)")
-        }
-        try await expectAll(600, in: store)
-        _ = try await store.rotateDataKey()
-        #expect(try keyNumbers(store).count == 1)
-        #expect(try keyNumbers(store)[0] > generation)
-        try await expectAll(600, in: try await folder.store())
-        #expect(try await store.verify().problems == [])
     }
 }

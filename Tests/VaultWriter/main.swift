@@ -8,14 +8,18 @@ import Vault
 //
 //     vault-writer make  VAULT KEYFILE - 0             makes a vault
 //     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
-//     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes; says "at N" after each round
+//     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
+//                                                      saves and a delete; says "did N" after each step
 //     vault-writer rotate VAULT KEYFILE - COUNT        rotates the data key, and says "rotated N" after each time
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
-//     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place
+//     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
+//     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
 //     vault-writer fill  VAULT KEYFILE SIZE COUNT      adds accounts 0, 1 … of example.org with secrets of that size
 //     vault-writer touch VAULT KEYFILE ACCOUNT -       opens, reads and saves; see Measuring.swift
 //     vault-writer all   VAULT KEYFILE JOB COUNT       does something with all of it; see Measuring.swift
+//
+// VAULT_MEMORY names a directory where it remembers how far it saw the vault.
 
 @discardableResult
 func say(_ text: String) -> Bool {
@@ -41,8 +45,12 @@ func work() async throws {
         _ = try await VaultStore.create(at: arguments[2], unlockedBy: .keyFile(arguments[3]))
         return
     }
-    let store = try await VaultStore.open(
-        at: arguments[2], unlockedBy: .keyFile(arguments[3]), deadline: .after(.seconds(120)))
+    let memory = unsafe getenv("VAULT_MEMORY").map { unsafe VaultMemory(directory: String(cString: $0)) }
+    func open() async throws(StoreError) -> VaultStore {
+        try await VaultStore.open(
+            at: arguments[2], unlockedBy: .keyFile(arguments[3]), memory: memory, deadline: .after(.seconds(120)))
+    }
+    let store = try await open()
     say("open")
     if arguments[1] == "fill" { return try await fill(store, count, secretByteCount: Int(arguments[4]) ?? 0) }
     if arguments[1] == "touch" { return try await touch(store, arguments[4]) }
@@ -59,14 +67,15 @@ func work() async throws {
         }
     case "churn":
         for index in 0..<count {
-            let padding = String(repeating: "-", count: index * 97 % 6000)
-            try await store.save(
-                secret("\(index)\(padding)"), for: key("\(arguments[4])/kept"), options: SaveOptions(),
-                deadline: deadline)
-            let passing = try key("\(arguments[4])/passing \(index % 7)")
-            try await store.save(secret("\(index)"), for: passing, options: SaveOptions(), deadline: deadline)
-            if index % 3 == 0 { try await store.delete(passing, condition: .none, deadline: deadline) }
-            say("at \(index)")
+            let key = try key("\(arguments[4])/\(index % 7)")
+            if index % 3 == 2 {
+                try await store.delete(key, condition: .none, deadline: deadline)
+            } else {
+                let padding = String(repeating: "-", count: index * 97 % 6000)
+                try await store.save(
+                    secret("\(index)\(padding)"), for: key, options: SaveOptions(), deadline: deadline)
+            }
+            say("did \(index)")
         }
     case "rotate":
         for index in 0..<count {
@@ -81,9 +90,15 @@ func work() async throws {
         }
     case "slots":
         guard let name = KeySlotName(arguments[4]) else { exit(64) }
-        try await store.addSlot(.keyFile(arguments[3]), name: name, deadline: deadline)
-        for _ in 0..<count {
-            try await store.addSlot(.keyFile(arguments[3]), name: name, replacing: name, deadline: deadline)
+        for index in 0..<count {
+            try await store.addSlot(
+                .keyFile(arguments[3]), name: name, replacing: index == 0 ? nil : name, deadline: deadline)
+            say("slot \(index)")
+        }
+    case "open":
+        for index in 0..<count {
+            _ = try await open()
+            say("opened \(index)")
         }
     case "count":
         let key = try key(arguments[4])

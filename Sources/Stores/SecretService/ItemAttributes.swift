@@ -41,10 +41,17 @@ enum ItemAttributes {
         }
     }
 
-    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it.
+    /// Whether gnome-keyring may have added an attribute by itself: it does to some items that were made without a schema,
+    /// and to the rest of them when it reads its file again.
+    static func isInvented(_ name: String, _ value: String) -> Bool {
+        name == "xdg:schema" && value == "org.freedesktop.Secret.Generic"
+    }
+
+    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it. The last one it adds to
+    /// secrets that are no text.
     private static func isField(_ name: String) -> Bool {
         switch name {
-        case "Title", "UserName", "URL", "Uuid", "Path", "Notes": true
+        case "Title", "UserName", "URL", "Uuid", "Path", "Notes", "FDO_SECRETS_CONTENT_TYPE": true
         default: false
         }
     }

@@ -110,7 +110,7 @@
             _ secret: borrowing DecodedSecret<Password>, on item: KeyringItem, _ session: KeyringSession,
             _ interruption: Interruption
         ) async throws(KeyringFailure) {
-            let type: StaticString = secret.recognisedType == .text ? "text/plain" : "application/octet-stream"
+            let type = SecretContentType.sent(secret.secret, as: secret.recognisedType)
             guard let form = session.codec.encode(secret.secret, contentType: type) else {
                 throw .store(.keyringSecretUnsendable)
             }
@@ -125,7 +125,9 @@
         /// same attributes, it is the one that is read.
         func covers(_ other: KeyringItem) -> Bool {
             guard path != other.path else { return false }
-            let hasAll = other.attributes.allSatisfy { name, value in attributes[name] == value }
+            let hasAll = other.attributes.allSatisfy { name, value in
+                attributes[name] == value || ItemAttributes.isInvented(name, value) && attributes[name] == nil
+            }
             return hasAll && (attributes.count > other.attributes.count || precedes(other))
         }
     }

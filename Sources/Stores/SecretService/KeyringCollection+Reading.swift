@@ -106,8 +106,12 @@
             // A locked collection shows its items without their names, or not at all.
             _ = try await unlockIfLocked(session, interruption)
             for _ in 0..<Self.attempts {
-                let attributes = service.map { [(ItemAttributes.service, $0)] } ?? []
-                let paths = try await search(attributes, session, interruption)
+                let paths =
+                    if let service {
+                        try await search([(ItemAttributes.service, service)], session, interruption)
+                    } else {
+                        try await allPaths(session, interruption)
+                    }
                 let items = try await describe(paths, session, interruption)
                 if try await unlock(items, session, interruption) { continue }
                 return items

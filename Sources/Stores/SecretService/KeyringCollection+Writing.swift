@@ -23,7 +23,7 @@
             for _ in 0..<Self.attempts {
                 guard let items = try await itemsOrNewCollection(under: key, session, interruption) else { continue }
                 try await check(options.condition, key, items.first, session, interruption)
-                let type: StaticString = options.contentType == .text ? "text/plain" : "application/octet-stream"
+                let type = SecretContentType.sent(secret, as: options.contentType)
                 guard let form = session.codec.encode(secret, contentType: type) else {
                     throw .store(.keyringSecretUnsendable)
                 }

@@ -30,6 +30,16 @@
             }[0].texts
         }
 
+        /// Returns the paths of all items. A search without attributes would find nothing in KeePassXC.
+        func allPaths(
+            _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> [String] {
+            let path = try await path(session, interruption)
+            return try await onCollection { () async throws(KeyringFailure) in
+                try await session.property("Items", "ao", of: BusName.collectionInterface, at: path, interruption)
+            }.texts
+        }
+
         /// Describes the items that are still there, in the order of the paths.
         func describe(
             _ paths: [String], _ session: KeyringSession, _ interruption: Interruption

@@ -33,7 +33,7 @@ extension SealedStore {
         _ view: some RowView, manifest: Manifest, _ patience: Patience,
         _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let state = KnownState(keys: try Self.checkedKeys(view, manifest, root), manifest: manifest, mark: 0)
+        let state = KnownState(keys: try Self.checkedKeys(view, manifest, root), manifest: manifest)
         var found = SetHash()
         var last: Int64?
         while true {

@@ -10,23 +10,28 @@ extension SealedStore {
         _ body: (Table.View, KnownState) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let last = known.withLock { $0 }
-        return try table.read { (view) throws(StoreError) -> Result in
+        var seen: Manifest?
+        let result = try table.read { (view) throws(StoreError) -> Result in
             // The mark is good once the view has begun, so the body runs first; it seldom has to run again.
             let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
             let mark = try view.changeMark()
             if mark == last.mark { return try first.get() }
             let fresh = try refresh(view, after: last, mark: mark)
             known.withLock { if $0.manifest.generation <= fresh.manifest.generation { $0 = fresh } }
+            seen = fresh.manifest
             return try body(view, fresh)
         }
+        // Outside the view, which keeps writers waiting.
+        if let seen { memory?.raise(to: seen) }
+        return result
     }
 
     private func refresh(
-        _ view: some RowView, after last: KnownState, mark: UInt32
+        _ view: some RowView, after last: KnownState, mark: UInt32? = nil
     ) throws(StoreError) -> KnownState {
         let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
         guard manifest.generation >= last.manifest.generation else {
-            throw .vaultCorrupted("it went back to an older state while it was open")
+            throw .vaultWentBack
         }
         let keys =
             manifest.recordsDigest == last.manifest.recordsDigest
@@ -61,23 +66,24 @@ extension SealedStore {
             Result
     ) async throws(StoreError) -> Result {
         try await worker.run(until: deadline) { (patience) throws(StoreError) in
-            let (result, manifest) = try self.table.write(patience) {
-                (transaction) throws(StoreError) -> (Result, Manifest) in
-                let state = try self.refresh(transaction, after: self.known.withLock { $0 }, mark: 0)
+            let (result, changed) = try self.table.write(patience) {
+                (transaction) throws(StoreError) -> (Result, KnownState) in
+                let state = try self.refresh(transaction, after: self.known.withLock { $0 })
                 var manifest = state.manifest
                 let result = try body(transaction, state, &manifest)
                 if manifest != state.manifest {
                     manifest.generation += 1
                     try transaction.put(record: Manifest.recordName, try manifest.seal(self.root))
                 }
-                return (result, manifest)
+                let keys =
+                    manifest.recordsDigest == state.manifest.recordsDigest
+                    ? state.keys : try Self.checkedKeys(transaction, manifest, self.root)
+                // Without a mark: the one that this store's reader last had is that of an older state.
+                return (result, KnownState(keys: keys, manifest: manifest))
             }
-            // An older state than this one is a replay from now on. The mark stays: the next read looks anew.
-            self.known.withLock {
-                if $0.manifest.generation < manifest.generation, $0.manifest.recordsDigest == manifest.recordsDigest {
-                    $0.manifest = manifest
-                }
-            }
+            // An older state than this one is a replay from now on.
+            self.known.withLock { if $0.manifest.generation < changed.manifest.generation { $0 = changed } }
+            self.memory?.raise(to: changed.manifest)
             return result
         }
     }

@@ -14,7 +14,7 @@ extension SealedStore {
             }
         } catch {
             // Too damaged to be read now: what was last known of it still opens what is left.
-            guard error.code == .corrupted else { throw error }
+            guard error.code == .corrupted || error.code == .rolledBack else { throw error }
             current = known.withLock { $0 }
         }
         return try await worker.run(until: deadline) { (patience) throws(StoreError) in

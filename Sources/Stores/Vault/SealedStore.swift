@@ -17,18 +17,23 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     let worker: WorkThread
     let now: @Sendable () -> UnixTime
     let known: Mutex<KnownState>
+    let memory: GenerationMemory?
+    /// What the memory said when the table was opened.
+    let rollback: RollbackCheck
 
     /// What was last seen of the vault: valid until the table's mark changes.
     struct KnownState: Sendable {
         /// The current one first.
         var keys: [DataKeys]
         var manifest: Manifest
-        var mark: UInt32
+        /// `nil`: the next read looks anew.
+        var mark: UInt32?
     }
 
-    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once.
+    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once, and
+    /// what the memory, which was made before, has to say.
     init(
-        table: Table, root: RootKeys, identity: StoreIdentity, worker: WorkThread,
+        table: Table, root: RootKeys, identity: StoreIdentity, worker: WorkThread, memory: GenerationMemory? = nil,
         now: @escaping @Sendable () -> UnixTime
     ) throws(StoreError) {
         self.table = table
@@ -36,12 +41,14 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         self.identity = identity
         self.worker = worker
         self.now = now
-        known = Mutex(
-            try table.read { (view) throws(StoreError) in
-                let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
-                let keys = try Self.checkedKeys(view, manifest, root)
-                return KnownState(keys: keys, manifest: manifest, mark: try view.changeMark())
-            })
+        self.memory = memory
+        let found = try table.read { (view) throws(StoreError) in
+            let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
+            let keys = try Self.checkedKeys(view, manifest, root)
+            return KnownState(keys: keys, manifest: manifest, mark: try view.changeMark())
+        }
+        rollback = try memory?.check(found.manifest) ?? .notAsked
+        known = Mutex(found)
     }
 
     /// The records of a new, empty vault but its slots.

@@ -16,4 +16,28 @@ extension StoreError {
     static func wrongKey(_ cause: LogMessage, hint: LogMessage) -> StoreError {
         StoreError(.wrongKey, cause, hint: hint)
     }
+
+    static func vaultRolledBack(_ rollback: VaultRollback) -> StoreError {
+        StoreError(
+            .rolledBack, "the vault was put back to an older state: \(rollback)",
+            hint: """
+                if you restored a backup, check it with `latchkey vault verify`, then go on with \
+                `latchkey vault accept-rollback`
+                """)
+    }
+
+    static var vaultWentBack: StoreError {
+        StoreError(
+            .rolledBack, "the vault was put back to an older state while it was open",
+            hint: "open it again, where a backup was restored on purpose")
+    }
+
+    static var changedMemory: StoreError {
+        StoreError(
+            .corrupted, "what was remembered of the vault is damaged or was changed by someone without its key",
+            hint: """
+                whether the vault is an older copy of itself can't be told; to go on, \
+                `latchkey vault accept-rollback`
+                """)
+    }
 }

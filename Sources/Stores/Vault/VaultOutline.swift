@@ -2,6 +2,7 @@ public import Credentials
 
 /// What a vault's file shows without a key: which ways there are to open it.
 public struct VaultOutline: Sendable, Hashable {
+    let vault: VaultID
     /// In the order of the file; without slots of kinds that are unknown here.
     public let slots: [KeySlotOutline]
 }
@@ -45,8 +46,8 @@ extension VaultStore {
         let place = try VaultPath.existing(path)
         let table = try SQLiteRowTable(path: place.file)
         return try table.read { (view) throws(StoreError) in
-            _ = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
-            return VaultOutline(
+            VaultOutline(
+                vault: try IdentityRecord.decode(view.record(IdentityRecord.recordName)),
                 slots: try KeySlot.all(in: view.records()).map {
                     KeySlotOutline(kind: $0.kind, systemCredential: $0.head.systemCredential)
                 })

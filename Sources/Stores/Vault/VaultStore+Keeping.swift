@@ -1,6 +1,7 @@
 public import Credentials
 internal import RedactedLog
 internal import Secrets
+internal import Synchronization
 
 extension VaultStore {
     // MARK: - Verifying
@@ -8,10 +9,21 @@ extension VaultStore {
     /// Opens every item, secret included, and compares all of the file with its checksums and its sealed manifest.
     ///
     /// It notices what reads can't: items deleted, replayed or duplicated behind the vault's back, and damage where
-    /// nobody reads. It does not notice that the whole file was exchanged for an older copy of itself. Writers wait
-    /// meanwhile. What is wrong is in the report and is no error; thrown are `timedOut`, `cancelled`, `unavailable`.
+    /// nobody reads. That the whole file was exchanged for an older copy of itself is noticed when a newer one was seen
+    /// through this store, or is remembered; see `VaultMemory`. Writers wait meanwhile. What is wrong is in the report
+    /// and is no error; thrown are `timedOut`, `cancelled`, `unavailable`.
     public func verify(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultVerification {
-        try await rows.verify(deadline: deadline)
+        let seen = rows.known.withLock { $0.manifest.generation }
+        let report = try await rows.verify(deadline: deadline)
+        var problems = report.problems
+        switch rollback {
+        case .rolledBack(let rollback): problems.insert(.rolledBack(rollback), at: 0)
+        case .unreadable: problems.insert(.changedMemory, at: 0)
+        case _ where report.generation < seen:
+            problems.insert(.rolledBack(VaultRollback(generation: report.generation, seenGeneration: seen)), at: 0)
+        default: break
+        }
+        return VaultVerification(itemCount: report.itemCount, generation: report.generation, problems: problems)
     }
 
     // MARK: - Key slots

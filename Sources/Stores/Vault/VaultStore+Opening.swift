@@ -13,12 +13,13 @@ extension VaultStore {
     ///   - source: what opens the vault from now on. A key file must exist: see `VaultKeyFile.create(at:)`.
     ///   - name: what people call the slot; `nil` for the kind's own name.
     ///   - cost: for a passphrase.
+    ///   - memory: as for `open`.
     ///
     /// Throws `conflict` when there is something at `path`, `permissionDenied` when the place isn't this user's alone,
     /// `cannotWrite`, or what is wrong with the key file.
     public static func create(
         at path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
-        cost: PassphraseCost = .standard, deadline: Deadline = .standard,
+        cost: PassphraseCost = .standard, memory: VaultMemory? = nil, deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
         let worker = WorkThread()
@@ -39,7 +40,7 @@ extension VaultStore {
                 try patience.commit()
             }
             return try patience.retry { () throws(StoreError) in
-                try open(place, SQLiteRowTable(path: place.file), root, worker, now)
+                try open(place, SQLiteRowTable(path: place.file), root, worker, memory, now)
             }
         }
     }
@@ -51,11 +52,16 @@ extension VaultStore {
     /// A key file or credential is read on the caller, in well under a millisecond; a passphrase is tried on a thread of
     /// the store's own, slot after slot. A deadline that passes meanwhile is kept.
     ///
-    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential, `permissionDenied` when the file, its
-    /// directory or the key file isn't this user's alone, `wrongKey`, `corrupted`, `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing
-    /// is changed, whatever is thrown.
+    /// - Parameter memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing outside
+    ///   the vault and notices no older copy of it. Where it can't be used the vault opens all the same: see `rollback`.
+    ///
+    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
+    /// kernel, `permissionDenied` when the file, its directory, the key file or the memory isn't this user's alone,
+    /// `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen, `unsupported` for a newer format, `timedOut`
+    /// or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
-        at path: String, unlockedBy source: borrowing VaultKeySource, deadline: Deadline = .standard,
+        at path: String, unlockedBy source: borrowing VaultKeySource, memory: VaultMemory? = nil,
+        deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
         if Task.isCancelled { throw .cancelled }
@@ -63,7 +69,7 @@ extension VaultStore {
         let worker = WorkThread()
         if source.kind != .passphrase {
             do throws(StoreError) {
-                return try unlock(path, source, worker, now)
+                return try unlock(path, source, worker, memory, now)
             } catch  where error.code == .busy {
                 // Someone is writing: wait where waiting costs nobody a thread.
             }
@@ -71,13 +77,13 @@ extension VaultStore {
         let kept = KeptSource(source.duplicate())
         return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
             try patience.retry { () throws(StoreError) in
-                try unlock(path, kept.source, worker, now, patience)
+                try unlock(path, kept.source, worker, memory, now, patience)
             }
         }
     }
 
     private static func unlock(
-        _ path: String, _ source: borrowing VaultKeySource, _ worker: WorkThread,
+        _ path: String, _ source: borrowing VaultKeySource, _ worker: WorkThread, _ memory: VaultMemory?,
         _ now: @escaping @Sendable () -> UnixTime, _ patience: Patience? = nil
     ) throws(StoreError) -> VaultStore {
         let place = try VaultPath.existing(path)
@@ -90,6 +96,9 @@ extension VaultStore {
         let (vault, records) = try table.read { (view) throws(StoreError) in
             (try IdentityRecord.decode(view.record(IdentityRecord.recordName)), try view.records())
         }
+        if case .kernelKeyring = source.place {
+            return try open(place, table, try KernelKeyring.rootKeys(of: vault, table), worker, memory, now)
+        }
         let slots = try KeySlot.all(in: records).filter { $0.kind == source.kind }
         for slot in slots {
             try patience?.check()
@@ -97,20 +106,24 @@ extension VaultStore {
             let keys = RootKeys(root, vault: vault)
             if let patience {
                 // Argon2 isn't done again because a writer came in between.
-                return try patience.retry { () throws(StoreError) in try open(place, table, keys, worker, now) }
+                return try patience.retry { () throws(StoreError) in
+                    try open(place, table, keys, worker, memory, now)
+                }
             }
-            return try open(place, table, keys, worker, now)
+            return try open(place, table, keys, worker, memory, now)
         }
         throw .noSlotOpens(source.kind, tried: slots.count)
     }
 
     private static func open(
-        _ place: VaultPath, _ table: SQLiteRowTable, _ root: RootKeys, _ worker: WorkThread,
+        _ place: VaultPath, _ table: SQLiteRowTable, _ root: RootKeys, _ worker: WorkThread, _ memory: VaultMemory?,
         _ now: @escaping @Sendable () -> UnixTime
     ) throws(StoreError) -> VaultStore {
         let identity = StoreIdentity(backend: "vault", location: place.file)
-        return VaultStore(
-            rows: try SealedStore(table: table, root: root, identity: identity, worker: worker, now: now), path: place)
+        let memory = try memory.map { (memory) throws(StoreError) in try GenerationMemory(memory, root: root) }
+        let rows = try SealedStore(
+            table: table, root: root, identity: identity, worker: worker, memory: memory, now: now)
+        return VaultStore(rows: rows, path: place)
     }
 }
 

@@ -32,6 +32,10 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case itemCount(expected: UInt64, found: Int)
     /// Items were put back to an older state without the key.
     case replayedItems
+    /// The whole file was put back to an older state, or was while it was open.
+    case rolledBack(VaultRollback)
+    /// What was remembered of the vault was changed without its key: whether the file is an older one can't be told.
+    case changedMemory
 
     /// Safe: kinds and positions.
     public var logMessage: LogMessage {
@@ -44,6 +48,8 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .damagedItem(let number): "item \(number) is damaged or forged"
         case .itemCount(let expected, let found): "\(expected) items belong in the vault, and \(found) are there"
         case .replayedItems: "items were put back to an older state"
+        case .rolledBack(let rollback): "the whole file was put back to an older state: \(rollback)"
+        case .changedMemory: "what was remembered of the vault was changed without its key"
         }
     }
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +14,21 @@ static inline int latchkey_prctl(int option, unsigned long argument) { return pr
 // Renames and never replaces (renameat2(2) with RENAME_NOREPLACE): 0, or -1 with errno.
 static inline int latchkey_rename_new(const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, -100, from, -100, to, 1);
+}
+
+// glibc has no functions for keyrings(7): the result, or -1 with errno.
+static inline long latchkey_add_key(const char *type, const char *description, const void *payload, size_t byteCount,
+                                    int keyring) {
+    return syscall(SYS_add_key, type, description, payload, byteCount, keyring);
+}
+static inline long latchkey_keyctl(int operation, long first, long second) {
+    return syscall(SYS_keyctl, operation, first, second, 0L, 0L);
+}
+static inline long latchkey_keyctl_search(int keyring, const char *type, const char *description) {
+    return syscall(SYS_keyctl, KEYCTL_SEARCH, keyring, type, description, 0);
+}
+static inline long latchkey_keyctl_read(long key, void *payload, size_t byteCount) {
+    return syscall(SYS_keyctl, KEYCTL_READ, key, payload, byteCount, 0L);
 }
 
 // glibc 2.34 and 2.26; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.

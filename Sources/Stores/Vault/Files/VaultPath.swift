@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Credentials
 internal import Glibc
 internal import RedactedLog
@@ -38,13 +37,17 @@ struct VaultPath {
     /// Checks the place for a new vault, making the directory (0700) and those above it when they are missing.
     static func new(_ path: String) throws(StoreError) -> VaultPath {
         let name = try name(in: path)
-        try makeDirectories(name.directory)
+        try PrivateDirectory.make(name.directory)
         switch canonical(name.directory) {
         case .failure(let error):
             throw FileProblem.system("directory", name.directory, number: error.number)
         case .success(let directory):
             let resolved = VaultPath(file: join(directory, name.file), directory: directory)
             try resolved.checkDirectories()
+            if DraftFile.isDraft(name.file) {
+                throw FileProblem.refuse(
+                    "vault", resolved.file, "has a name that only unfinished files have", hint: "choose another name")
+            }
             if case .success = FileStatus.ofLink(at: resolved.file) { throw resolved.exists }
             return resolved
         }
@@ -80,16 +83,6 @@ struct VaultPath {
     }
 
     // MARK: - Directories
-
-    private static func makeDirectories(_ path: String) throws(StoreError) {
-        var made = path.hasPrefix("/") ? "" : "."
-        for part in path.split(separator: "/") {
-            made += "/" + part
-            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST {
-                throw FileProblem.system("directory", made, number: errno)
-            }
-        }
-    }
 
     private func checkDirectories() throws(StoreError) {
         var path = directory
@@ -133,21 +126,16 @@ struct VaultPath {
 
     /// Makes a file under another name with `fill`, then gives it its name if that is still free, durably.
     func create(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
-        let temporary = file + ".new-" + Hexadecimal.encode(try Sealing.randomOctets(8))
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
-        guard descriptor >= 0 else { throw FileProblem.system("vault", temporary, number: errno) }
-        // Whatever the umask took away.
-        let changed = fchmod(descriptor, 0o600)
-        close(descriptor)
+        let draft = try DraftFile(of: file, in: directory)
         do throws(StoreError) {
-            guard changed == 0 else { throw FileProblem.system("vault", temporary, number: errno) }
-            try fill(temporary)
-            guard unsafe latchkey_rename_new(temporary, file) == 0 else {
-                if errno == EEXIST { throw exists }
-                throw FileProblem.system("vault", file, number: errno)
+            try fill(draft.path)
+            switch draft.rename(to: file) {
+            case 0: break
+            case EEXIST: throw exists
+            case let number: throw FileProblem.system("vault", file, number: number)
             }
         } catch {
-            unsafe unlink(temporary)
+            draft.remove()
             throw error
         }
         try synchronise()

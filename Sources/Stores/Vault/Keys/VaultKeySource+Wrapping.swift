@@ -15,6 +15,9 @@ extension VaultKeySource {
             return Self.hashed("key file", try VaultKeyFile.read(path), salt, vault)
         case .systemCredential(let credential):
             return Self.hashed("systemd credential", try credential.read(), salt, vault)
+        case .kernelKeyring:
+            throw StoreError(
+                .unsupported, "a key in the kernel's keyring makes no slot", hint: "name a passphrase or a key file")
         }
     }
 

@@ -9,6 +9,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
         case passphrase
         case keyFile(String)
         case systemCredential(SystemCredential)
+        case kernelKeyring
     }
 
     let place: Place
@@ -27,6 +28,9 @@ public struct VaultKeySource: ~Copyable, Sendable {
         VaultKeySource(.systemCredential(credential), nil)
     }
 
+    /// The key that `VaultStore.keepUnlocked(for:)` left in the kernel, if its time isn't over. It makes no slot.
+    public static var kernelKeyring: VaultKeySource { VaultKeySource(.kernelKeyring, nil) }
+
     private init(_ place: Place, _ passphrase: consuming Secret<Passphrase>?) {
         self.place = place
         self.passphrase = passphrase
@@ -37,6 +41,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
         case .passphrase: .passphrase
         case .keyFile: .keyFile
         case .systemCredential: .systemCredential
+        case .kernelKeyring: .kernelKeyring
         }
     }
 
@@ -63,6 +68,8 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
     public static let passphrase = KeySlotKind(number: 1)
     public static let keyFile = KeySlotKind(number: 2)
     public static let systemCredential = KeySlotKind(number: 3)
+    /// No slot has this kind: what is in the kernel is the key that slots wrap.
+    public static let kernelKeyring = KeySlotKind(number: 0)
 
     static let known: Set<KeySlotKind> = [.passphrase, .keyFile, .systemCredential]
 
@@ -81,6 +88,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
         case .passphrase: "passphrase"
         case .keyFile: "key-file"
         case .systemCredential: "systemd-credential"
+        case .kernelKeyring: "kernel-keyring"
         default: "kind \(Int(number))"
         }
     }

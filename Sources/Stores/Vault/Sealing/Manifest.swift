@@ -21,14 +21,18 @@ struct Manifest: Sendable, Equatable {
     static let maximumRecordCount = 64
     private static let byteCount = 81
 
-    func seal(_ root: RootKeys) throws(StoreError) -> [UInt8] {
+    func encode() -> [UInt8] {
         var writer = ByteWriter()
         writer.append(UInt8(1))
         writer.append(generation)
         writer.append(itemCount)
         for limb in items.limbs { writer.append(limb) }
         writer.append(recordsDigest)
-        return try Sealing.seal(writer.bytes.span, associatedData: Self.context(root.vault), key: root.manifest)
+        return writer.bytes
+    }
+
+    func seal(_ root: RootKeys) throws(StoreError) -> [UInt8] {
+        try Sealing.seal(encode().span, associatedData: Self.context(root.vault), key: root.manifest)
     }
 
     static func open(_ record: [UInt8]?, root: RootKeys) throws(StoreError) -> Manifest {

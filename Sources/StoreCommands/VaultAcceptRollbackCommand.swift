@@ -1,0 +1,29 @@
+internal import Credentials
+internal import RedactedLog
+internal import Terminal
+internal import Vault
+
+/// `latchkey vault accept-rollback`.
+enum VaultAcceptRollbackCommand {
+    static let command = Command(
+        CommandDefinition(
+            "vault", "accept-rollback", summary: "go on with an older copy of a vault, such as a restored backup",
+            details: """
+                A vault that is older than it was seen before is refused, as someone may have put it back. After this it
+                is used as it is now; what was changed since is lost. Check it with latchkey vault verify first.
+                """)
+    ) { _, context in
+        let vault = try await context.openVault(onRollback: .accept)
+        switch vault.rollback {
+        case .rolledBack(let rollback):
+            context.logger.info("accepted an older copy of \(vault.identity): \(rollback)")
+            try context.output.write("\(vault.identity): accepted as it is; \(rollback)")
+        case .unreadable:
+            context.logger.info("accepted \(vault.identity) without knowing how far it was seen before")
+            try context.output.write("\(vault.identity): accepted as it is; what was remembered could not be read")
+        case .firstSeen, .current, .notAsked, .unavailable:
+            try context.output.write("\(vault.identity): there is nothing to accept")
+        }
+        return .success
+    }
+}

@@ -1,0 +1,18 @@
+internal import Credentials
+internal import RedactedLog
+internal import StoreSelection
+internal import Terminal
+internal import Vault
+
+/// `latchkey vault lock`.
+enum VaultLockCommand {
+    static let command = Command(
+        CommandDefinition(
+            "vault", "lock", summary: "take away what latchkey vault unlock left",
+            details: "Processes that have the vault open go on.")
+    ) { _, context in
+        let wasUnlocked = try await VaultStore.lock(at: context.settings.vaultPath, deadline: context.deadline)
+        context.output.note(wasUnlocked ? "locked the vault" : "the vault was not unlocked")
+        return .success
+    }
+}

@@ -1,0 +1,105 @@
+internal import CLinux
+internal import Credentials
+internal import Glibc
+
+/// A new file under a name of its own until it is whole: `NAME.new-` and 16 hexadecimal digits, with mode 0600.
+///
+/// Its maker holds a lock on it. One without a lock was left behind by a process that was killed; whoever makes the next
+/// file in the same directory removes it. A file without any name (O_TMPFILE) would go by itself, but SQLite opens
+/// files by name.
+struct DraftFile: ~Copyable {
+    let path: String
+    private let descriptor: Int32
+
+    private static let mark = ".new-"
+    private static let digitCount = 16
+
+    /// Makes the draft of a file, and removes abandoned ones beside it.
+    init(of file: String, in directory: String) throws(StoreError) {
+        Self.removeAbandoned(in: directory)
+        while true {
+            let path = file + Self.mark + Hexadecimal.encode(try Sealing.randomOctets(Self.digitCount / 2))
+            let descriptor = unsafe Glibc.open(
+                path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+            guard descriptor >= 0 else { throw FileProblem.system("vault", path, number: errno) }
+            // Whatever the umask took away.
+            var failure: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
+            if failure == 0 { failure = FileLock.take(descriptor) }
+            // Between its making and its locking it may have been taken for an abandoned one.
+            if failure == 0 && Self.isNamed(path, descriptor) {
+                self.path = path
+                self.descriptor = descriptor
+                return
+            }
+            close(descriptor)
+            unsafe unlink(path)
+            guard failure == 0 || failure == EAGAIN || failure == EACCES else {
+                throw FileProblem.system("vault", path, number: failure)
+            }
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Gives the file its name if that is still free; returns 0 or an errno.
+    borrowing func rename(to file: String) -> Int32 {
+        unsafe latchkey_rename_new(path, file) == 0 ? 0 : errno
+    }
+
+    borrowing func remove() {
+        unsafe unlink(path)
+    }
+
+    // MARK: - Abandoned ones
+
+    /// Whether a file's name is a draft's, which no vault may have.
+    static func isDraft(_ name: String) -> Bool {
+        let end = name.utf8.suffix(mark.utf8.count + digitCount)
+        return end.starts(with: mark.utf8)
+            && end.dropFirst(mark.utf8.count).count { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+                == digitCount
+    }
+
+    private static func removeAbandoned(in directory: String) {
+        guard let stream = unsafe opendir(directory) else { return }
+        defer { unsafe closedir(stream) }
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
+            }
+            if let name, isDraft(name) { removeIfAbandoned(directory + "/" + name) }
+        }
+    }
+
+    private static func removeIfAbandoned(_ path: String) {
+        let descriptor = unsafe Glibc.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard case .success(let status) = FileStatus.of(descriptor: descriptor), status.isRegularFile,
+            status.owner == geteuid(), status.linkCount == 1, isVaultInTheMaking(descriptor),
+            FileLock.take(descriptor) == 0, isNamed(path, descriptor)
+        else { return }
+        unsafe unlink(path)
+    }
+
+    /// Whether a file is empty, has no first page yet, or is a vault's: nothing else of that name is ours.
+    private static func isVaultInTheMaking(_ descriptor: Int32) -> Bool {
+        var head = [UInt8](repeating: 0, count: 100)
+        let count = unsafe pread(descriptor, &head, head.count, 0)
+        if count == 0 { return true }
+        let identifier = (0..<4).reduce(0) { $0 << 8 | Int(head[68 + $1]) }
+        return count == head.count
+            && (head.allSatisfy { $0 == 0 }
+                || head.starts(with: Array("SQLite format 3\0".utf8)) && identifier == SQLiteRowTable.applicationID)
+    }
+
+    /// Whether the name is still that of the open file.
+    private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
+        guard case .success(let named) = FileStatus.ofLink(at: path),
+            case .success(let opened) = FileStatus.of(descriptor: descriptor)
+        else { return false }
+        return named.device == opened.device && named.inode == opened.inode
+    }
+}

@@ -1,0 +1,93 @@
+internal import CLinux
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+internal import Secrets
+
+/// The kernel's keyring of this user (keyrings(7), user-keyring(7)), where a vault's root key stays for a while, as the
+/// key `latchkey:vault:` and the vault's id.
+///
+/// The key is read by uid, not by possession: processes that systemd or another session's login started possess nothing
+/// of the user's keyring, and shall find it too.
+enum KernelKeyring {
+    static let type = "user"
+    private static let keyByteCount = 32
+    /// View, read and search for the user's own processes, and nothing else: none changes the key or prolongs it.
+    /// To link a key, its possessor needs one more.
+    static let permissions = 0x1B0B_0000
+
+    static func name(_ vault: VaultID) -> String { "latchkey:vault:" + Hexadecimal.encode(vault.bytes) }
+
+    /// Throws `unavailable` when the kernel lets this process have no keyring.
+    static func check() throws(StoreError) {
+        guard latchkey_keyctl(Int32(KEYCTL_GET_KEYRING_ID), Int(KEY_SPEC_USER_KEYRING), 1) >= 0 else {
+            throw refused(errno)
+        }
+    }
+
+    /// Returns the root key that was kept. Throws `locked` when there is none, or its time is over.
+    private static func read(_ vault: VaultID) throws(StoreError) -> Secret<RootKey> {
+        guard let key = try find(vault) else { throw locked }
+        return try Secret(byteCount: keyByteCount) { (out) throws(StoreError) in
+            let count = unsafe out.withUnsafeMutableBytes { unsafe latchkey_keyctl_read(key, $0.baseAddress, $0.count) }
+            if count == keyByteCount { return }
+            // Something else of that name, or its time has just ended.
+            guard count < 0, !isAbsence(errno) else { throw locked }
+            throw refused(errno)
+        }
+    }
+
+    /// The kept keys of a vault, when they are its own: anyone with this uid can leave another key under that name.
+    static func rootKeys(of vault: VaultID, _ table: some RowTable) throws(StoreError) -> RootKeys {
+        let root = RootKeys(try read(vault), vault: vault)
+        let manifest = try table.read { (view) throws(StoreError) in try view.record(Manifest.recordName) }
+        do throws(StoreError) {
+            _ = try Manifest.open(manifest, root: root)
+        } catch {
+            throw StoreError(
+                .locked, "the key in the kernel's keyring doesn't open the vault",
+                hint: "take it away with latchkey vault lock")
+        }
+        return root
+    }
+
+    /// Takes the key away at once, wherever it is linked, and returns whether there was one.
+    static func forget(_ vault: VaultID) throws(StoreError) -> Bool {
+        guard let key = try find(vault) else { return false }
+        guard latchkey_keyctl(Int32(KEYCTL_INVALIDATE), key, 0) == 0 else {
+            if isAbsence(errno) { return false }
+            throw refused(errno)
+        }
+        return true
+    }
+
+    private static func find(_ vault: VaultID) throws(StoreError) -> Int? {
+        let key = unsafe latchkey_keyctl_search(KEY_SPEC_USER_KEYRING, type, name(vault))
+        if key >= 0 { return key }
+        if isAbsence(errno) { return nil }
+        throw refused(errno)
+    }
+
+    private static func isAbsence(_ number: Int32) -> Bool {
+        number == ENOKEY || number == EKEYEXPIRED || number == EKEYREVOKED
+    }
+
+    // MARK: - Errors
+
+    private static var locked: StoreError {
+        StoreError(.locked, "the vault is not unlocked", hint: "unlock it with latchkey vault unlock")
+    }
+
+    static func refused(_ number: Int32) -> StoreError {
+        switch number {
+        case EDQUOT:
+            StoreError(
+                .unavailable, "the kernel's keyring of this user is full", hint: "see keyctl show @u",
+                platform: .errno(number))
+        default:
+            StoreError(
+                .unavailable, "the kernel's keyring can't be used here",
+                hint: "containers often forbid it; everything else works without", platform: .errno(number))
+        }
+    }
+}

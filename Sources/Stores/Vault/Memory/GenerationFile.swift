@@ -1,0 +1,121 @@
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+
+/// The small file in which one vault's mark is kept, and how processes share it.
+///
+/// It is written over in place, in one write of fewer bytes than a disk's sector, so a reader finds the old bytes or the
+/// new ones, after a power failure too. A rename would need an fsync for each save to promise as much. An empty file
+/// holds nothing: it is what a process leaves that dies between making and writing it.
+struct GenerationFile: Sendable {
+    let directory: String
+    let path: String
+
+    private static let what: StaticString = "memory of the vault"
+
+    init(directory: String, name: [UInt8]) {
+        self.directory = directory
+        path = directory + "/" + Hexadecimal.encode(name)
+    }
+
+    /// What reading found.
+    enum Content: Sendable, Equatable {
+        case nothing
+        /// As read; one byte more than a mark has at most.
+        case bytes([UInt8])
+        /// The system doesn't let it be read.
+        case unusable(StoreError)
+    }
+
+    /// Reads what is there. Throws `permissionDenied` when others could have written it.
+    func read() throws(StoreError) -> Content {
+        do throws(StoreError) {
+            guard let descriptor = try openExisting(O_RDONLY) else { return .nothing }
+            defer { close(descriptor) }
+            return try read(descriptor)
+        } catch {
+            // With an errno it is the system that refuses, and not we.
+            guard error.platform != nil else { throw error }
+            return .unusable(error)
+        }
+    }
+
+    /// Writes what `change` returns for what is there, while no other process does; `nil` leaves it.
+    ///
+    /// Throws `busy` when another process holds the file for a tenth of a second.
+    func update(
+        _ change: (Content) throws(StoreError) -> [UInt8]?
+    ) throws(StoreError) {
+        let present = try openExisting(O_RDWR)
+        let descriptor = if let present { present } else { try make() }
+        defer { close(descriptor) }
+        switch FileLock.takeSoon(descriptor) {
+        case 0: break
+        case EAGAIN, EACCES, EINTR:
+            throw StoreError(.busy, "another process holds the \(Self.what) \(FileProblem.loggable(path))")
+        case let number: throw FileProblem.system(Self.what, path, number: number)
+        }
+        let content = try read(descriptor)
+        guard let bytes = try change(content) else { return }
+        let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+        guard count == bytes.count else {
+            throw FileProblem.system(Self.what, path, number: count < 0 ? errno : ENOSPC)
+        }
+        // Once, when its length changes; what is written over it later needs none.
+        if content == .nothing, fdatasync(descriptor) != 0 {
+            throw FileProblem.system(Self.what, path, number: errno)
+        }
+    }
+
+    // MARK: - Parts
+
+    private func openExisting(_ mode: Int32) throws(StoreError) -> Int32? {
+        switch FileStatus.ofLink(at: directory) {
+        case .success(let status):
+            guard status.isDirectory, status.owner == geteuid(), status.isPrivate else {
+                throw FileProblem.refuse(
+                    "directory", directory, "is not a directory of this user alone",
+                    hint: "make it one: what is kept there shows whether a vault was put back to an older state")
+            }
+        case .failure(let error) where error.number == ENOENT || error.number == ENOTDIR: return nil
+        case .failure(let error): throw FileProblem.system("directory", directory, number: error.number)
+        }
+        let descriptor = unsafe open(path, mode | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 {
+            if errno == ENOENT { return nil }
+            if errno == ELOOP { throw FileProblem.refuse(Self.what, path, "is a symbolic link") }
+            throw FileProblem.system(Self.what, path, number: errno)
+        }
+        do throws(StoreError) {
+            guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
+                throw FileProblem.system(Self.what, path, number: errno)
+            }
+            try status.requirePrivateFile(Self.what, path)
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private func make() throws(StoreError) -> Int32 {
+        try PrivateDirectory.make(directory)
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        if descriptor < 0 {
+            let number = errno
+            // Another process has just made it.
+            if number == EEXIST, let present = try openExisting(O_RDWR) { return present }
+            throw FileProblem.system(Self.what, path, number: number)
+        }
+        // Whatever the umask took away.
+        fchmod(descriptor, 0o600)
+        return descriptor
+    }
+
+    private func read(_ descriptor: Int32) throws(StoreError) -> Content {
+        var bytes = [UInt8](repeating: 0, count: GenerationMark.sealedByteCount + 1)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+        guard count >= 0 else { throw FileProblem.system(Self.what, path, number: errno) }
+        return count == 0 ? .nothing : .bytes(Array(bytes.prefix(count)))
+    }
+}

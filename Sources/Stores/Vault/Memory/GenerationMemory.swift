@@ -1,0 +1,128 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+internal import Sodium
+internal import Synchronization
+
+/// What is remembered of one vault that is open: compared when it is opened, and raised whenever it is seen farther.
+///
+/// Make it before the vault's manifest is read. What is remembered was in the file by then, and the file only goes
+/// forward; the other way round, another process's save in between would look like a rollback.
+final class GenerationMemory: Sendable {
+    private let file: GenerationFile
+    private let key: Secret<VaultSubkey>
+    private let vault: VaultID
+    private let choice: RollbackChoice
+    private let logger: Logger
+    private let found: GenerationFile.Content
+
+    private struct State {
+        /// What is known to be in the file, or to be surpassed there.
+        var raised: UInt64 = 0
+        var hasWarned = false
+    }
+    private let state = Mutex(State())
+
+    /// Throws `permissionDenied` when what is remembered isn't this user's alone.
+    init(_ memory: VaultMemory, root: RootKeys) throws(StoreError) {
+        key = Sealing.subkey("memory", of: root.root, vault: root.vault)
+        let name = key.withExposedBytes { KeyedHash.digest(Array("name".utf8).span, key: $0, byteCount: 16) }
+        file = GenerationFile(directory: memory.directory, name: name)
+        vault = root.vault
+        choice = memory.onRollback
+        logger = memory.logger
+        found = try file.read()
+    }
+
+    // MARK: - Opening
+
+    /// Compares the manifest of a vault that is opened with what is remembered, and remembers it.
+    func check(_ manifest: Manifest) throws(StoreError) -> RollbackCheck {
+        let verdict = try verdict(on: manifest)
+        if choice == .accept {
+            try accept(manifest)
+            return verdict
+        }
+        switch verdict {
+        case .rolledBack(let rollback) where choice == .refuse: throw .vaultRolledBack(rollback)
+        case .unreadable where choice == .refuse: throw .changedMemory
+        case .unavailable(let error):
+            logger.info("an older copy of the vault can't be noticed: \(error)")
+        case .firstSeen:
+            if let error = raise(to: manifest, level: .info) { return .unavailable(error) }
+        case .current: raise(to: manifest, level: .info)
+        case .rolledBack, .unreadable, .notAsked: break
+        }
+        return verdict
+    }
+
+    private func verdict(on manifest: Manifest) throws(StoreError) -> RollbackCheck {
+        switch found {
+        case .nothing: return .firstSeen
+        case .unusable(let error): return .unavailable(error)
+        case .bytes(let bytes):
+            guard let seen = try mark(in: bytes) else { return .unreadable }
+            let now = GenerationMark(manifest, key: key)
+            state.withLock { $0.raised = seen.generation }
+            if seen == now || seen.generation < now.generation { return .current }
+            return .rolledBack(VaultRollback(generation: now.generation, seenGeneration: seen.generation))
+        }
+    }
+
+    /// Opens a mark. One that doesn't open may have been read while it was written: it is read again under the lock.
+    private func mark(in bytes: [UInt8]) throws(StoreError) -> GenerationMark? {
+        if let mark = GenerationMark.open(bytes, key: key, vault: vault) { return mark }
+        var mark: GenerationMark?
+        do throws(StoreError) {
+            try file.update { (content) throws(StoreError) in
+                if case .bytes(let bytes) = content {
+                    mark = GenerationMark.open(bytes, key: self.key, vault: self.vault)
+                }
+                return nil
+            }
+        } catch {
+            guard error.platform != nil || error.code == .busy else { throw error }
+        }
+        return mark
+    }
+
+    private func accept(_ manifest: Manifest) throws(StoreError) {
+        let mark = try GenerationMark(manifest, key: key).seal(key, vault: vault)
+        try file.update { (_) throws(StoreError) in mark }
+        state.withLock { $0.raised = manifest.generation }
+    }
+
+    // MARK: - Raising
+
+    /// Remembers a state that was seen, unless a newer one is remembered. A failure is logged and returned, not thrown.
+    @discardableResult
+    func raise(to manifest: Manifest, level: LogLevel = .warning) -> StoreError? {
+        if state.withLock({ $0.raised >= manifest.generation }) { return nil }
+        do throws(StoreError) {
+            try file.update { (content) throws(StoreError) in
+                switch content {
+                case .unusable(let error): throw error
+                case .nothing: break
+                case .bytes(let bytes):
+                    // What can't be opened stays for the next one who opens the vault to refuse.
+                    guard let there = GenerationMark.open(bytes, key: self.key, vault: self.vault) else {
+                        throw .changedMemory
+                    }
+                    if there.generation >= manifest.generation { return nil }
+                }
+                return try GenerationMark(manifest, key: self.key).seal(self.key, vault: self.vault)
+            }
+            state.withLock { $0.raised = max($0.raised, manifest.generation) }
+            return nil
+        } catch {
+            // Another process is about to remember as much; the next change comes back to it.
+            if error.code == .busy { return nil }
+            let isRepeated = state.withLock { state in
+                defer { if level == .warning { state.hasWarned = true } }
+                return state.hasWarned
+            }
+            if !isRepeated { logger.log(level, "how far the vault was seen can't be remembered: \(error)") }
+            return error
+        }
+    }
+}

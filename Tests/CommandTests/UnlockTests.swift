@@ -1,0 +1,131 @@
+internal import Foundation
+internal import TestServices
+internal import Testing
+
+/// `vault unlock` and `vault lock`, with the kernel's own keyring, and where the kernel refuses it.
+///
+/// The key that a test leaves has the name of the test's own vault, and is taken away at its end.
+@Suite struct UnlockTests {
+    private static let script = TestData.folder().appendingPathComponent("kernel_keyring.py").path
+
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+    }
+
+    /// - Parameter wrapper: what of kernel_keyring.py runs the program.
+    private func latchkey(
+        _ arguments: String..., with extra: [String: String] = [:], wrapper: [String] = []
+    ) async throws -> ProgramRun {
+        let environment = environment.merging(extra) { $1 }
+        let program = try BuiltProducts.latchkey()
+        if wrapper.isEmpty {
+            return try await program.run(arguments, environment: environment, folder: directory.path)
+        }
+        return try await Program("/usr/bin/python3").run(
+            [Self.script] + wrapper + [program.path] + arguments, environment: environment, folder: directory.path)
+    }
+
+    private func isAllowed() async throws -> Bool {
+        try await Program("/usr/bin/python3").run([Self.script, "probe"]).status == 0
+    }
+
+    /// Makes a vault with a secret in it, which opens with a passphrase from a file, or with a credential.
+    private func makeVault(_ arguments: [String], _ key: [String: String]) async throws {
+        let environment = environment.merging(key) { $1 }
+        let program = try BuiltProducts.latchkey()
+        try await program.run(["vault", "init"] + arguments, environment: environment).successful("vault init")
+        try await program.run(
+            ["set", "example.org", "alice"], environment: environment, input: Array("hunter2".utf8)
+        ).successful("set")
+    }
+
+    private func passphrase() throws -> [String: String] {
+        ["LATCHKEY_PASSPHRASE_FILE": try directory.write("pass", "correct horse")]
+    }
+
+    private func credential() throws -> [String: String] {
+        let unit = try directory.makeFolder("unit")
+        let key = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        try directory.write("unit/latchkey", key, mode: 0o400)
+        return ["CREDENTIALS_DIRECTORY": unit]
+    }
+}
+
+extension UnlockTests {
+    @Test func `an unlocked vault opens for others with nothing named, until it is locked`() async throws {
+        let key = try passphrase()
+        try await makeVault([], key)
+        guard try await isAllowed() else {
+            #expect(try await latchkey("vault", "unlock", with: key).status == 69)
+            return
+        }
+        #expect(try await latchkey("get", "example.org", "alice").status == 77)
+        let unlocked = try await latchkey("vault", "unlock", "--for", "1m", with: key)
+        #expect(unlocked.status == 0 && unlocked.errorText.hasSuffix(" for 60 seconds\n"), "\(unlocked.errorText)")
+        // Nobody gives it a passphrase, so it can't have spent anything on Argon2.
+        let read = try await latchkey("get", "--no-prompt", "example.org", "alice")
+        #expect(read.outputText == "hunter2", "\(read.errorText)")
+        let elsewhere = try await latchkey("get", "--no-prompt", "example.org", "alice", wrapper: ["session"])
+        #expect(elsewhere.outputText == "hunter2", "\(elsewhere.errorText)")
+        // What is named goes first, even if it is wrong.
+        let wrong = ["LATCHKEY_PASSPHRASE_FILE": try directory.write("wrong", "battery staple")]
+        #expect(try await latchkey("get", "example.org", "alice", with: wrong).status == 77)
+
+        let locked = try await latchkey("vault", "lock")
+        #expect(locked.status == 0 && locked.errorText == "latchkey: locked the vault\n")
+        #expect(try await latchkey("get", "--no-prompt", "example.org", "alice").status == 77)
+        let again = try await latchkey("vault", "lock")
+        #expect(again.status == 0 && again.errorText == "latchkey: the vault was not unlocked\n")
+    }
+
+    @Test func `whoever prolongs the time shows the key again`() async throws {
+        let key = try credential()
+        try await makeVault(["--credential", "latchkey"], key)
+        guard try await isAllowed() else { return #expect(try await latchkey("vault", "lock").status == 69) }
+        try await latchkey("vault", "unlock", "--for", "1m", with: key).successful("unlock")
+        let prolonged = try await latchkey("vault", "unlock", "--for", "7d")
+        #expect(prolonged.status == 77, "\(prolonged.errorText)")
+        #expect(try await latchkey("get", "example.org", "alice").outputText == "hunter2")
+        try await latchkey("vault", "lock").successful("lock")
+    }
+
+    @Test(arguments: ["EPERM", "ENOSYS", "EACCES", "EDQUOT"])
+    func `where the kernel refuses, unlocking says so and everything else goes on`(_ error: String) async throws {
+        let key = try credential()
+        let refusal = ["refuse", error]
+        try await makeVault(["--credential", "latchkey"], key)
+        let unlocked = try await latchkey("vault", "unlock", with: key, wrapper: refusal)
+        #expect(unlocked.status == 69)
+        #expect(unlocked.errorText.contains("latchkey: error: the kernel's keyring"), "\(unlocked.errorText)")
+        #expect(unlocked.errorText.contains("latchkey: hint: "))
+        #expect(try await latchkey("vault", "lock", wrapper: refusal).status == 69)
+
+        let read = try await latchkey("get", "example.org", "alice", with: key, wrapper: refusal)
+        #expect(read.outputText == "hunter2")
+        #expect(read.errorText == "")
+        let told = try await latchkey(
+            "get", "--log-level", "debug", "example.org", "alice", with: key, wrapper: refusal)
+        #expect(told.errorText.contains("no key from the kernel's keyring"))
+    }
+
+    @Test(arguments: [
+        "0s", "0d", "8d", "169h", "604801s", "15", "m", "", "-1s", "+1s", "1.5h", "1w", " 1s", "٣s",
+        "99999999999999999999d",
+    ])
+    func `a time that is none is refused before anything else`(_ text: String) async throws {
+        let run = try await latchkey("vault", "unlock", "--for=\(text)")
+        #expect(run.status == 64, "\(run.errorText)")
+        #expect(run.errorText.contains("--for"))
+    }
+
+    @Test(arguments: ["1s", "7d", "604800s", "168h", "10080m"])
+    func `the longest and the shortest time are taken`(_ text: String) async throws {
+        // There is no vault, which is found out later than what is wrong with the command line.
+        let run = try await latchkey("vault", "unlock", "--for", text)
+        #expect(run.status == 69, "\(run.errorText)")
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Synchronization
+
+/// A real KeePassXC as the Secret Service of a private session: without a screen (Qt's platform `offscreen`), with one
+/// open database whose root group is offered as the default collection.
+public final class KeePassXC: Sendable {
+    public static let password = "database password"
+    /// The label of the collection: the database's name.
+    public static let label = "Passwords"
+    /// KeePassXC names a collection after the database's file.
+    public static let collection = "/org/freedesktop/secrets/collection/db"
+
+    public let session: PrivateSession
+    private let running = Mutex<RunningProgram?>(nil)
+
+    /// Makes a database and opens it; the collection is unlocked. It is saved when KeePassXC ends in an orderly way:
+    /// saving after each change makes version 2.7.4 crash when changes are quick.
+    ///
+    /// - Parameter confirmsAccess: whether it asks before a program reads an item: items are locked then, apart from the
+    ///   collection.
+    public init(confirmsAccess: Bool = false) async throws {
+        session = try await PrivateSession(.none)
+        try await makeDatabase()
+        try session.directory.write("keepassxc.ini", Self.configuration(confirmsAccess: confirmsAccess))
+        try await start()
+    }
+
+    deinit {
+        running.withLock { $0?.kill() }
+    }
+
+    private var environment: [String: String] {
+        session.environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 }
+    }
+
+    /// The command line can't offer a group to the Secret Service, but what is imported may say so (KeePassXC's
+    /// FdoSecrets plug-in, `FDO_SECRETS_EXPOSED_GROUP`).
+    private func makeDatabase() async throws {
+        let group = UUID()
+        let bytes = unsafe withUnsafeBytes(of: group.uuid) { unsafe Data($0) }
+        try session.directory.write(
+            "db.xml",
+            """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <KeePassFile><Meta><Generator>KeePassXC</Generator><DatabaseName>\(Self.label)</DatabaseName>
+            <RecycleBinEnabled>False</RecycleBinEnabled>
+            <CustomData><Item><Key>FDO_SECRETS_EXPOSED_GROUP</Key>
+            <Value>{\(group.uuidString.lowercased())}</Value></Item></CustomData></Meta>
+            <Root><Group><UUID>\(bytes.base64EncodedString())</UUID><Name>Root</Name></Group></Root></KeePassFile>
+
+            """)
+        try await Program("keepassxc-cli").run(
+            ["import", "-q", "-p", "-t", "100", session.directory / "db.xml", session.directory / "db.kdbx"],
+            environment: environment, input: Array("\(Self.password)\n\(Self.password)\n".utf8)
+        ).successful("keepassxc-cli import")
+    }
+
+    private static func configuration(confirmsAccess: Bool) -> String {
+        """
+        [General]
+        ConfigVersion=2
+        AutoSaveAfterEveryChange=false
+        AutoSaveOnExit=true
+        AutoReloadOnChange=false
+        UpdateCheckMessageShown=true
+        [GUI]
+        CheckForUpdates=false
+        [Security]
+        LockDatabaseIdle=false
+        [FdoSecrets]
+        Enabled=true
+        ShowNotification=false
+        ConfirmAccessItem=\(confirmsAccess)
+        ConfirmDeleteItem=false
+        UnlockBeforeSearch=false
+
+        """
+    }
+
+    // MARK: - The program
+
+    /// Starts KeePassXC with the database open, or locked without a password.
+    public func start(password: String? = KeePassXC.password) async throws {
+        var arguments = [
+            "--config", session.directory / "keepassxc.ini", "--localconfig", session.directory / "local.ini",
+        ]
+        if password != nil { arguments.append("--pw-stdin") }
+        let program = try Program("keepassxc").start(
+            arguments + [session.directory / "db.kdbx"], environment: environment)
+        program.send(Array(((password ?? "") + "\n").utf8))
+        running.withLock { $0 = program }
+        // The name and the collection are there a moment before the database is open.
+        try await program.wait(for: "the collection on the bus") {
+            guard try await session.hasOwner() else { return false }
+            return try await isLocked() == (password == nil)
+        }
+    }
+
+    /// Whether the collection is locked; `nil`: it isn't there.
+    public func isLocked() async throws -> Bool? {
+        let answer = try? await session.call(
+            "org.freedesktop.secrets", Self.collection, "org.freedesktop.DBus.Properties.Get",
+            ["string:org.freedesktop.Secret.Collection", "string:Locked"])
+        return answer.map { $0.contains("true") }
+    }
+
+    public var isRunning: Bool { running.withLock { $0?.isRunning ?? false } }
+
+    /// Ends it in an orderly way, and the database is saved.
+    public func stop() async {
+        let program = running.withLock { $0.take() }
+        await program?.stop()
+    }
+
+    /// Ends it at once: what it hasn't saved is lost.
+    public func kill() async {
+        let program = running.withLock { $0.take() }
+        program?.kill()
+        _ = try? await program?.finish(within: .seconds(5))
+    }
+}

@@ -1,0 +1,143 @@
+import Credentials
+import Foundation
+import Glibc
+import Secrets
+import Testing
+
+@testable import Vault
+
+/// With the kernel's own keyring. Each key has the name of the test's own vault, and is taken away at the test's end.
+///
+/// Where the kernel refuses (some containers), the tests show that unlocking says so.
+@Suite struct KernelKeyringTests {
+    private let folder: VaultFolder
+    private let store: VaultStore
+
+    init() async throws {
+        folder = try VaultFolder()
+        store = try await folder.store()
+        try await store.save(secret("s3cret"), for: key("ada"))
+    }
+
+    /// Runs a test where the kernel takes a key, and takes it away at the end.
+    private func unlocked(for duration: Duration = .seconds(60), _ body: () async throws -> Void) async throws {
+        do throws(StoreError) {
+            try VaultStore.checkUnlocking()
+        } catch {
+            #expect(throws: error) { try store.keepUnlocked(for: duration) }
+            return
+        }
+        try store.keepUnlocked(for: duration)
+        do {
+            try await body()
+        } catch {
+            Issue.record(error)
+        }
+        _ = try await VaultStore.lock(at: folder.vault)
+    }
+
+    private func problem() async -> StoreError? {
+        await refusal { () async throws(StoreError) in
+            try await VaultStore.open(at: folder.vault, unlockedBy: .kernelKeyring)
+        }
+    }
+
+    /// The lines of /proc/keys for this vault: id, flags, uses, time left, permissions, owner, group, type, name.
+    private func listed() throws -> [[String]] {
+        let name = KernelKeyring.name(store.rows.root.vault) + ":"
+        return try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
+            .map { $0.split(separator: " ").map(String.init) }.filter { $0.contains(name) }
+    }
+
+    @Test func `a vault that was never unlocked is locked`() async throws {
+        let code = await problem()?.code
+        #expect(code == .locked || code == .unavailable)
+    }
+
+    @Test func `an unlocked vault opens without its key, until it is locked`() async throws {
+        try await unlocked {
+            let other = try await VaultStore.open(at: folder.vault, unlockedBy: .kernelKeyring)
+            #expect(try await other.text(key("ada")) == "s3cret")
+            try await other.save(secret("2"), for: key("bob"))
+            #expect(try await store.verify().problems == [])
+            #expect(try await VaultStore.lock(at: folder.vault))
+            #expect(await problem()?.code == .locked)
+            #expect(try await VaultStore.lock(at: folder.vault) == false)
+        }
+    }
+
+    @Test func `the key is for this user to read, for a time, and for nobody to change`() async throws {
+        try await unlocked {
+            // Other keys of this name may be on their way out.
+            let line = try #require(try listed().last)
+            #expect(line[3] != "perm" && line[3] != "expd", "it has no time")
+            #expect(line[4] == "1b0b0000")
+            #expect(line[5] == "\(geteuid())")
+        }
+    }
+
+    @Test func `unlocking again takes the place of the key from before`() async throws {
+        try await unlocked {
+            try store.keepUnlocked(for: .seconds(30))
+            #expect(try await VaultStore.lock(at: folder.vault))
+            #expect(await problem()?.code == .locked)
+        }
+    }
+
+    @Test func `the time ends by itself`() async throws {
+        try await unlocked(for: .seconds(1)) {
+            let patience = ContinuousClock.now + .seconds(60)
+            while await problem() == nil, ContinuousClock.now < patience {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(await problem()?.code == .locked)
+        }
+    }
+
+    @Test(arguments: [.zero, .seconds(-1), .seconds(7 * 86_400 + 1)] as [Duration])
+    func `a time outside of the bounds is refused`(_ duration: Duration) async throws {
+        let error = #expect(throws: StoreError.self) { try store.keepUnlocked(for: duration) }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test func `it opens after a rotation and after the slot is gone, as the root key is the same`() async throws {
+        try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
+        try await unlocked {
+            _ = try await store.rotateDataKey()
+            #expect(try await store.removeSlot(.keyFile))
+            let other = try await VaultStore.open(at: folder.vault, unlockedBy: .kernelKeyring)
+            #expect(try await other.text(key("ada")) == "s3cret")
+        }
+    }
+
+    @Test func `another key under the vault's name opens nothing and damages nothing`() async throws {
+        try await unlocked {
+            let before = try folder.contents()
+            for count in [32, 31, 33] {
+                let bytes = try Sealing.randomOctets(count)
+                try KernelKeyringSink(vault: store.rows.root.vault, seconds: 60).receive(bytes.span)
+                #expect(await problem()?.code == .locked, "\(count) bytes")
+            }
+            #expect(try folder.contents() == before)
+        }
+    }
+
+    @Test func `one vault's key opens no other`() async throws {
+        let other = try VaultFolder()
+        _ = try await other.store()
+        try await unlocked {
+            let error = await refusal { () async throws(StoreError) in
+                try await VaultStore.open(at: other.vault, unlockedBy: .kernelKeyring)
+            }
+            #expect(error?.code == .locked)
+        }
+    }
+
+    @Test func `a key in the kernel makes no slot`() async throws {
+        let error = await refusal { () async throws(StoreError) in
+            try await store.addSlot(.kernelKeyring, name: .passphrase)
+        }
+        #expect(error?.code == .unsupported)
+        #expect(try await store.slots().count == 1)
+    }
+}

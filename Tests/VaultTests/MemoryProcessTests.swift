@@ -1,0 +1,79 @@
+import Credentials
+import Foundation
+import TestServices
+import Testing
+
+@testable import Vault
+
+/// One vault's memory among several processes.
+@Suite struct MemoryProcessTests {
+    private func start(_ mode: String, _ folder: VaultFolder, _ name: String, _ count: Int) throws -> RunningProgram {
+        try BuiltProducts.program("vault-writer").start(
+            [mode, folder.vault, folder.keyFile, name, "\(count)"],
+            environment: ["VAULT_MEMORY": folder.path + "/vaults"], folder: folder.path)
+    }
+
+    private func memory(_ folder: VaultFolder) -> VaultMemory { VaultMemory(directory: folder.path + "/vaults") }
+
+    /// The generation that is remembered; it must be readable at any moment.
+    private func remembered(_ folder: VaultFolder, _ store: VaultStore) throws -> UInt64 {
+        let key = Sealing.subkey("memory", of: store.rows.root.root, vault: store.rows.root.vault)
+        for _ in 0..<100 {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/vaults")
+            let bytes = try folder.contents(folder.path + "/vaults/" + (try #require(names.first)))
+            // A look without the lock may fall into a write.
+            if let mark = GenerationMark.open(bytes, key: key, vault: store.rows.root.vault) { return mark.generation }
+        }
+        throw StoreError.changedMemory
+    }
+
+    @Test func `many processes raise it and none lowers it, and no opening is refused meanwhile`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let store = try await VaultStore.open(
+            at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory(folder))
+        let (processes, saves) = runsLong ? (8, 500) : (4, 30)
+        var others: [RunningProgram] = []
+        for number in 0..<processes { others.append(try start("save", folder, "\(number)", saves)) }
+        // These read the vault while it grows: a save between two looks must not seem a rollback.
+        for _ in 0..<2 { others.append(try start("open", folder, "-", saves * 4)) }
+        var last: UInt64 = 1
+        while others.contains(where: \.isRunning) {
+            let now = try remembered(folder, store)
+            #expect(now >= last)
+            last = now
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        for other in others {
+            let run = try await other.finish(within: .seconds(300))
+            #expect(run.status == 0, "\(run.outputText.suffix(300)) \(run.errorText)")
+        }
+        #expect(try remembered(folder, store) == UInt64(processes * saves + 1))
+    }
+
+    @Test func `processes that die at any moment leave a memory that opens and is never ahead`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        for round in 0..<(runsLong ? 500 : 25) {
+            // Every other round begins with making the memory's file.
+            if round % 2 == 0 { try? FileManager.default.removeItem(atPath: folder.path + "/vaults") }
+            let writers = [
+                try start("save", folder, "s\(round)", 100_000), try start("churn", folder, "c\(round)", 100_000),
+            ]
+            for writer in writers {
+                while writer.isRunning && !writer.outputSoFar.contains("open") {
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...30_000)))
+            for writer in writers { writer.kill() }
+            for writer in writers {
+                let run = try await writer.finish()
+                #expect(run.status == 137, "\(run.outputText.suffix(300))")
+            }
+            let store = try await VaultStore.open(
+                at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory(folder))
+            #expect(store.rollback == .current)
+        }
+    }
+}

@@ -1,0 +1,350 @@
+import Credentials
+import Foundation
+import RedactedLog
+import Testing
+
+@testable import Vault
+
+/// A file that is put back to an older state as a whole, and the memory that tells.
+@Suite struct RollbackTests {
+    private static func memory(_ folder: VaultFolder, _ choice: RollbackChoice = .refuse) -> VaultMemory {
+        VaultMemory(directory: folder.path + "/state/vaults", onRollback: choice)
+    }
+
+    private func open(
+        _ folder: VaultFolder, _ memory: VaultMemory?, at path: String? = nil
+    ) async throws(StoreError) -> VaultStore {
+        try await VaultStore.open(at: path ?? folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
+    }
+
+    private func code(opening folder: VaultFolder, _ memory: VaultMemory?) async -> StoreError.Code? {
+        await refusal { () async throws(StoreError) in try await open(folder, memory) }?.code
+    }
+
+    /// A vault at generation 4, of which the memory has seen generation 6, and the older file.
+    private func rolledBack() async throws -> (VaultFolder, newer: [UInt8]) {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let store = try await open(folder, Self.memory(folder))
+        for name in ["a", "b", "c"] { try await store.save(secret(name), for: key(name)) }
+        let old = try folder.contents()
+        for name in ["c", "d"] { try await store.save(secret("newer"), for: key(name)) }
+        let newer = try folder.contents()
+        try folder.replace(with: old)
+        return (folder, newer)
+    }
+
+    /// The one file of the memory.
+    private func file(_ folder: VaultFolder) throws -> String {
+        let directory = Self.memory(folder).directory
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        return directory + "/" + (try #require(names.count == 1 ? names[0] : nil))
+    }
+
+    @Test func `an older copy is refused until it is accepted, and then is the newest`() async throws {
+        let (folder, newer) = try await rolledBack()
+        let remembered = try folder.contents(try file(folder))
+        let error = await refusal { () async throws(StoreError) in try await open(folder, Self.memory(folder)) }
+        #expect(error?.code == .rolledBack)
+        #expect(error?.hint?.text.contains("accept-rollback") == true)
+        #expect(error?.cause.text.contains("4") == true && error?.cause.text.contains("6") == true)
+        // Refusing it once more, and looking at it, change nothing.
+        let seen = VaultRollback(generation: 4, seenGeneration: 6)
+        let looked = try await open(folder, Self.memory(folder, .report))
+        #expect(looked.rollback == .rolledBack(seen))
+        #expect(try await looked.verify().problems == [.rolledBack(seen)])
+        #expect(try folder.contents(try file(folder)) == remembered)
+        #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
+
+        #expect(try await open(folder, Self.memory(folder, .accept)).rollback == .rolledBack(seen))
+        let store = try await open(folder, Self.memory(folder))
+        #expect(store.rollback == .current)
+        #expect(try await store.text(key("c")) == "c")
+        #expect(try await store.verify().problems == [])
+        // From here on it is remembered anew: what was accepted is an older copy itself after two more saves.
+        let accepted = try folder.contents()
+        for name in ["e", "f"] { try await store.save(secret(name), for: key(name)) }
+        try folder.replace(with: accepted)
+        #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
+        // The one that was given up has as many transactions and another content.
+        try folder.replace(with: newer)
+        #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
+    }
+
+    @Test func `each kind of change is remembered before it returns`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let changes: [@Sendable (VaultStore) async throws -> Void] = [
+            { try await $0.save(secret("1"), for: key("a")) },
+            { try await $0.delete(key("a")) },
+            { try await $0.addSlot(passphrase("p"), name: .passphrase, cost: .cheap) },
+            { try await $0.removeSlot(.passphrase) },
+            { _ = try await $0.rotateDataKey() },
+        ]
+        for change in changes {
+            let before = try folder.contents()
+            try await change(try await open(folder, Self.memory(folder)))
+            let after = try folder.contents()
+            try folder.replace(with: before)
+            #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
+            try folder.replace(with: after)
+            #expect(await code(opening: folder, Self.memory(folder)) == nil)
+        }
+    }
+
+    @Test func `what others changed is remembered once it was seen, by opening and by reading`() async throws {
+        let folder = try VaultFolder()
+        let other = try await folder.store()
+        let reader = try await open(folder, Self.memory(folder))
+        #expect(reader.rollback == .firstSeen)
+        var old = try folder.contents()
+        try await other.save(secret("1"), for: key("a"))
+        _ = try await reader.text(key("a"))
+        let read = try folder.contents()
+        try folder.replace(with: old)
+        #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
+        try folder.replace(with: read)
+        old = read
+        try await other.save(secret("2"), for: key("a"))
+        #expect(try await open(folder, Self.memory(folder)).rollback == .current)
+        try folder.replace(with: old)
+        #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
+    }
+
+    @Test func `without a memory nothing is written outside the vault, and nothing noticed`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let old = try folder.contents()
+        try await store.save(secret("1"), for: key("a"))
+        try folder.replace(with: old)
+        #expect(try await open(folder, nil).rollback == .notAsked)
+        #expect(folder.names == ["key", "vault", "vault-journal"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a store that is open refuses an older copy, and its verify reports it`(_ changesSlots: Bool) async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let old = try folder.contents()
+        if changesSlots {
+            try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
+        } else {
+            try await store.save(secret("1"), for: key("a"))
+        }
+        try folder.replace(with: old)
+        let error = await refusal { () async throws(StoreError) in try await store.text(key("a")) }
+        #expect(error?.code == .rolledBack)
+        let refused = await refusal { () async throws(StoreError) in try await store.save(secret("2"), for: key("b")) }
+        #expect(refused?.code == .rolledBack)
+        #expect(
+            try await store.verify().problems == [.rolledBack(VaultRollback(generation: 1, seenGeneration: 2))])
+        #expect(try folder.contents() == old)
+    }
+
+    @Test func `two vaults in one directory have memories of their own`() async throws {
+        let (folder, newer) = try await rolledBack()
+        let second = folder.path + "/second"
+        _ = try await VaultStore.create(
+            at: second, unlockedBy: .keyFile(folder.keyFile), memory: Self.memory(folder))
+        #expect(try await open(folder, Self.memory(folder), at: second).rollback == .current)
+        #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
+        try folder.replace(with: newer)
+        #expect(await code(opening: folder, Self.memory(folder)) == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: Self.memory(folder).directory).count == 2)
+    }
+
+    @Test func `a copy on another machine opens there, at whatever age`() async throws {
+        let (folder, _) = try await rolledBack()
+        let elsewhere = VaultMemory(directory: folder.path + "/elsewhere")
+        #expect(try await open(folder, elsewhere).rollback == .firstSeen)
+        #expect(try await open(folder, elsewhere).rollback == .current)
+    }
+
+    @Test func `of two copies that were changed equally often only the one that was seen opens`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let copy = folder.path + "/copy"
+        try folder.replace(copy, with: try folder.contents())
+        let other = try await open(folder, nil, at: copy)
+        let mine = try await open(folder, Self.memory(folder))
+        withExtendedLifetime(store) {}
+        try await mine.save(secret("mine"), for: key("a"))
+        try await other.save(secret("other"), for: key("a"))
+        let error = await refusal { () async throws(StoreError) in
+            try await open(folder, Self.memory(folder), at: copy)
+        }
+        #expect(error?.code == .rolledBack)
+        #expect(error?.cause.text.contains("another copy") == true)
+    }
+}
+
+/// The memory itself: what others can do to it, and what keeps it from being written.
+@Suite struct VaultMemoryTests {
+    private func vault(memory: VaultMemory? = nil) async throws -> (VaultFolder, VaultMemory) {
+        let folder = try VaultFolder()
+        let memory = memory ?? VaultMemory(directory: folder.path + "/state/vaults")
+        try VaultKeyFile.create(at: folder.keyFile)
+        let store = try await VaultStore.create(
+            at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
+        try await store.save(secret("1"), for: key("a"))
+        return (folder, memory)
+    }
+
+    private func open(_ folder: VaultFolder, _ memory: VaultMemory) async throws(StoreError) -> VaultStore {
+        try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
+    }
+
+    private func code(_ folder: VaultFolder, _ memory: VaultMemory) async -> StoreError.Code? {
+        await refusal { () async throws(StoreError) in try await open(folder, memory) }?.code
+    }
+
+    private func file(_ memory: VaultMemory) throws -> String {
+        let names = try FileManager.default.contentsOfDirectory(atPath: memory.directory)
+        return memory.directory + "/" + (try #require(names.count == 1 ? names[0] : nil))
+    }
+
+    private func mode(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
+    @Test func `it is a sealed file of its owner alone, and shows neither vault nor generation`() async throws {
+        let (folder, memory) = try await vault()
+        let file = try file(memory)
+        #expect(try mode(file) == 0o600)
+        #expect(try mode(memory.directory) == 0o700 && mode(folder.path + "/state") == 0o700)
+        let store = try await open(folder, memory)
+        let bytes = Data(try folder.contents(file))
+        #expect(bytes.count == GenerationMark.sealedByteCount)
+        let vault = store.rows.root.vault.bytes
+        #expect(bytes.range(of: Data(vault)) == nil)
+        #expect(!file.contains(Hexadecimal.encode(vault)))
+        // The same state is written differently each time.
+        _ = try await VaultStore.open(
+            at: folder.vault, unlockedBy: .keyFile(folder.keyFile),
+            memory: VaultMemory(directory: memory.directory, onRollback: .accept))
+        #expect(Data(try folder.contents(file)) != bytes)
+    }
+
+    @Test func `one that was changed without the key is refused, and accepting replaces it`() async throws {
+        let (folder, memory) = try await vault()
+        let (other, otherMemory) = try await vault()
+        let path = try file(memory)
+        let sound = try folder.contents(path)
+        var forged = sound.indices.map { index in
+            var bytes = sound
+            bytes[index] ^= 1 << UInt8(index % 8)
+            return bytes
+        }
+        forged += (1..<sound.count).map { Array(sound.prefix($0)) }
+        forged += [sound + [0], sound + sound, [UInt8](repeating: 0, count: sound.count)]
+        forged.append(try other.contents(try file(otherMemory)))
+        for bytes in forged {
+            try folder.replace(path, with: bytes)
+            let code = await code(folder, memory)
+            let after = try folder.contents(path)
+            #expect(code == .corrupted && after == bytes)
+        }
+        // Reading and saving through a store that was open goes on and leaves it as it is.
+        var report = memory
+        report.onRollback = .report
+        let store = try await open(folder, report)
+        #expect(store.rollback == .unreadable)
+        #expect(try await store.verify().problems == [.changedMemory])
+        try await store.save(secret("2"), for: key("a"))
+        #expect(try folder.contents(path) == forged.last)
+
+        var accept = memory
+        accept.onRollback = .accept
+        #expect(try await open(folder, accept).rollback == .unreadable)
+        #expect(try await open(folder, memory).rollback == .current)
+    }
+
+    @Test func `an empty one, as a killed process leaves it, and none are the first look`() async throws {
+        let (folder, memory) = try await vault()
+        let path = try file(memory)
+        try folder.replace(path, with: [])
+        #expect(try await open(folder, memory).rollback == .firstSeen)
+        #expect(try await open(folder, memory).rollback == .current)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try await open(folder, memory).rollback == .firstSeen)
+        #expect(try await open(folder, memory).rollback == .current)
+    }
+
+    @Test func `one that others could have written is refused`() async throws {
+        let (folder, memory) = try await vault()
+        let path = try file(memory)
+        for mode in [0o640, 0o604, 0o620, 0o602] {
+            try folder.setMode(mode, of: path)
+            #expect(await code(folder, memory) == .permissionDenied)
+        }
+        try folder.setMode(0o600, of: path)
+        for mode in [0o770, 0o707, 0o750, 0o701] {
+            try folder.setMode(mode, of: memory.directory)
+            #expect(await code(folder, memory) == .permissionDenied)
+        }
+        try folder.setMode(0o700, of: memory.directory)
+        let second = folder.path + "/second"
+        try FileManager.default.linkItem(atPath: path, toPath: second)
+        #expect(await code(folder, memory) == .permissionDenied)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: second)
+        #expect(await code(folder, memory) == .permissionDenied)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: second, toPath: path)
+        let real = memory.directory + ".real"
+        try FileManager.default.moveItem(atPath: memory.directory, toPath: real)
+        try FileManager.default.createSymbolicLink(atPath: memory.directory, withDestinationPath: real)
+        #expect(await code(folder, memory) == .permissionDenied)
+    }
+
+    // MARK: - Where it can't be written
+
+    @Test func `a state directory that can't be used keeps nobody from reading and saving, and is logged`()
+        async throws
+    {
+        let sink = MemoryLogSink()
+        let folder = try VaultFolder()
+        try folder.replace(folder.path + "/file", with: [1])
+        // Below a file nothing can be made, by root neither.
+        let memory = VaultMemory(
+            directory: folder.path + "/file/vaults", logger: Logger("test", minimumLevel: .info, sink: sink))
+        _ = try await folder.store()
+        let store = try await open(folder, memory)
+        guard case .unavailable(let error) = store.rollback else {
+            Issue.record("\(store.rollback)")
+            return
+        }
+        #expect(error.platform == .errno(ENOTDIR))
+        for text in ["1", "2"] { try await store.save(secret(text), for: key("a")) }
+        #expect(try await store.text(key("a")) == "2")
+        #expect(try await store.verify().problems == [])
+        #expect(sink.records.map(\.level) == [.info, .warning])
+        let refused = await refusal { () async throws(StoreError) in
+            try await open(folder, VaultMemory(directory: memory.directory, onRollback: .accept))
+        }
+        #expect(refused != nil)
+    }
+
+    @Test func `a memory that may only be read still tells, and one that may not be read keeps nobody out`()
+        async throws
+    {
+        let (folder, memory) = try await vault()
+        let old = try folder.contents()
+        try await open(folder, memory).save(secret("2"), for: key("a"))
+        let path = try file(memory)
+        try folder.setMode(0o400, of: path)
+        try folder.setMode(0o500, of: memory.directory)
+        #expect(try await open(folder, memory).rollback == .current)
+        try await open(folder, memory).save(secret("3"), for: key("a"))
+        #expect(try await open(folder, memory).text(key("a")) == "3")
+        try folder.replace(with: old)
+        #expect(await code(folder, memory) == .rolledBack)
+        // Root reads what has no mode at all; Tests/unprivileged runs this as somebody else.
+        if geteuid() == 0 { return }
+        try folder.setMode(0, of: path)
+        guard case .unavailable = try await open(folder, memory).rollback else {
+            Issue.record("it was read")
+            return
+        }
+    }
+}

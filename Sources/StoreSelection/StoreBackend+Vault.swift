@@ -16,7 +16,7 @@ extension StoreSettings {
     /// Opens the vault with the key that is named, or else with the first one that is found.
     public func openVault() async throws(StoreError) -> VaultStore {
         if case .search(let search) = vaultKey {
-            return try await search.open(vaultPath, memory: vaultMemory, deadline: deadline, logger: logger)
+            return try await search.open(self)
         }
         let source = try vaultKey.source()
         return try await VaultStore.open(

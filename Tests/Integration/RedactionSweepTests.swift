@@ -152,6 +152,9 @@ import Testing
             Run(
                 command: "vault add-slot", arguments: vault + ["unit", "--credential", "name"], environment: right,
                 statuses: [69]),
+            Run(
+                command: "vault add-slot", arguments: vault + ["desktop", "--secret-service"], environment: right,
+                statuses: [69]),
             Run(command: "vault rotate", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault rotate", arguments: vault, environment: wrong, statuses: [77]),
             Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),

@@ -41,12 +41,6 @@ enum ItemAttributes {
         }
     }
 
-    /// Whether gnome-keyring may have added an attribute by itself: it does to some items that were made without a schema,
-    /// and to the rest of them when it reads its file again.
-    static func isInvented(_ name: String, _ value: String) -> Bool {
-        name == "xdg:schema" && value == "org.freedesktop.Secret.Generic"
-    }
-
     /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it. The last one it adds to
     /// secrets that are no text.
     private static func isField(_ name: String) -> Bool {
@@ -73,11 +67,11 @@ struct KeyringItem: Sendable, Hashable {
     let modified: UnixTime
     let isLocked: Bool
 
-    /// Whether this one is read when both are under the same key: the one changed last; then the one with fewer
-    /// attributes, the younger, and the one with the later path, so that everybody chooses the same.
+    /// Whether this one is read when both are under the same key: the one changed last; then the younger, and the one with
+    /// the later path, so that everybody chooses the same. Services count in seconds. Of two that were changed in one
+    /// second the younger is the newer: a save here would have changed it, had it been there.
     func precedes(_ other: KeyringItem) -> Bool {
         if modified != other.modified { return modified > other.modified }
-        if attributes.count != other.attributes.count { return attributes.count < other.attributes.count }
         if created != other.created { return created > other.created }
         if path.utf8.count != other.path.utf8.count { return path.utf8.count > other.path.utf8.count }
         return other.path.utf8.lexicographicallyPrecedes(path.utf8)

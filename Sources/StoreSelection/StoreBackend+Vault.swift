@@ -1,4 +1,5 @@
 public import Credentials
+internal import Glibc
 internal import Secrets
 public import Vault
 
@@ -6,6 +7,7 @@ extension StoreBackend {
     /// A sealed file. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
     static let vault = StoreBackend(
         name: "vault",
+        exists: { settings in unsafe access(settings.vaultPath, F_OK) == 0 || errno != ENOENT },
         probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
         open: { (settings) throws(StoreError) in try await settings.openVault() })
 }

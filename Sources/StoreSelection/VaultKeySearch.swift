@@ -23,6 +23,13 @@ public struct VaultKeySearch: Sendable {
         self.ask = ask
     }
 
+    /// The same search, in which nobody is asked.
+    public var askingNobody: VaultKeySearch {
+        VaultKeySearch(credentialsDirectory: credentialsDirectory) { () throws(StoreError) in
+            throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
+        }
+    }
+
     func open(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
         var refusal: StoreError?
         if takesUnlocked {

@@ -10,7 +10,7 @@ actor Probe {
     private var mayPrompt = true
     private var mayCreate = false
     private var collection = SecretServiceConfiguration.Collection.standard
-    private var timeout = Duration.seconds(30)
+    var timeout = Duration.seconds(30)
     private var versions: [CredentialKey: CredentialVersion] = [:]
     private var watched: Task<Void, Never>?
     private var seen: [String] = []
@@ -20,7 +20,7 @@ actor Probe {
         leases = LeaseDirectory(path: runtimeDirectory + "/latchkey/leases")
     }
 
-    private var store: SecretServiceStore {
+    var store: SecretServiceStore {
         SecretServiceStore(
             SecretServiceConfiguration(
                 collection: collection, mayPrompt: mayPrompt, mayCreateCollection: mayCreate, coordination: leases))
@@ -96,6 +96,8 @@ actor Probe {
             let entries = try await store.list(service: service, deadline: .after(timeout)).all()
             return entries.map { "\($0.key.service)/\($0.key.account)/\($0.key.kind.name)/\($0.label)" }
                 .joined(separator: "\t")
+        case "share": return try await share(words)
+        case "own": return try await own(words)
         case "large": return try await keepLarge(words)
         case "duplicates":
             let service = words.count > 1 ? words[1] : nil

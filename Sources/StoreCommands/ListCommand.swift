@@ -1,5 +1,6 @@
 internal import Credentials
 internal import RedactedLog
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey list [SERVICE] [--json]`.
@@ -7,37 +8,65 @@ enum ListCommand {
     static let command = Command(
         CommandDefinition(
             "list", summary: "list what is kept, without the secrets",
-            operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json])
+            operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json],
+            details: """
+                With --all-stores, each credential's store is shown too, and a store that can't be opened is an error
+                after what the others keep.
+                """)
     ) { arguments, context in
         let service = arguments.optionalOperand("SERVICE")
-        let store = try await context.openStore()
-        // Stores have orders of their own; people look for names.
-        let entries = try await store.list(service: service, deadline: context.deadline).all()
-            .sorted { $0.key.isListed(before: $1.key) }
-        if arguments.has(GlobalOptions.json) {
-            try context.output.write(.array(entries.map(json)))
-        } else {
-            try context.output.write(table(entries))
+        let view = try await context.openView()
+        var rows: [Row] = []
+        for store in view.stores {
+            for entry in try await store.list(service: service, deadline: context.deadline).all() {
+                rows.append(Row(entry: entry, store: store.identity))
+            }
         }
+        // Stores have orders of their own; people look for names.
+        rows.sort { $0.entry.key.isListed(before: $1.entry.key) }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(.array(rows.map { json($0, namesStore: context.usesAllStores) }))
+        } else {
+            try context.output.write(context.usesAllStores ? tableWithStores(rows) : table(rows))
+        }
+        // What can't be seen may be there all the same.
+        for refusal in view.refusals { throw CommandFailure(notListed: refusal) }
         return .success
     }
 
-    private static func table(_ entries: [CredentialMetadata]) -> TextTable {
+    private struct Row {
+        let entry: CredentialMetadata
+        let store: StoreIdentity
+    }
+
+    private static func table(_ rows: [Row]) -> TextTable {
         var table = TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
-        for entry in entries {
+        for row in rows {
             table.append(
-                "\(name(entry.key.service))", "\(name(entry.key.account))", "\(entry.key.kind)",
-                "\(Moment(entry.modified))", "\(name(entry.label))")
+                "\(name(row.entry.key.service))", "\(name(row.entry.key.account))", "\(row.entry.key.kind)",
+                "\(Moment(row.entry.modified))", "\(name(row.entry.label))")
         }
         return table
     }
 
-    private static func json(_ entry: CredentialMetadata) -> JSONValue {
-        .object([
-            ("service", .text(name(entry.key.service))), ("account", .text(name(entry.key.account))),
-            ("kind", .message("\(entry.key.kind)")), ("label", .text(name(entry.label))),
-            ("created", .message("\(Moment(entry.created))")), ("changed", .message("\(Moment(entry.modified))")),
-        ])
+    private static func tableWithStores(_ rows: [Row]) -> TextTable {
+        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL")
+        for row in rows {
+            table.append(
+                "\(name(row.entry.key.service))", "\(name(row.entry.key.account))", "\(row.entry.key.kind)",
+                "\(Moment(row.entry.modified))", "\(row.store)", "\(name(row.entry.label))")
+        }
+        return table
+    }
+
+    private static func json(_ row: Row, namesStore: Bool) -> JSONValue {
+        let entry = row.entry
+        return .object(
+            [
+                ("service", .text(name(entry.key.service))), ("account", .text(name(entry.key.account))),
+                ("kind", .message("\(entry.key.kind)")), ("label", .text(name(entry.label))),
+                ("created", .message("\(Moment(entry.created))")), ("changed", .message("\(Moment(entry.modified))")),
+            ] + (namesStore ? [("store", .message("\(row.store)"))] : []))
     }
 
     private static func name(_ text: String) -> LoggableText {
@@ -45,8 +74,17 @@ enum ListCommand {
     }
 }
 
+extension CommandFailure {
+    fileprivate init(notListed refusal: StoreRefusal) {
+        self.init(
+            refusal.error.exitStatus, refusal.error.codeName,
+            "not every store could be listed: \(refusal.name): \(refusal.error.cause)", hint: refusal.error.hint)
+    }
+}
+
 extension CredentialKey {
-    fileprivate func isListed(before other: CredentialKey) -> Bool {
+    /// The order in which people look for names.
+    func isListed(before other: CredentialKey) -> Bool {
         for (left, right) in [
             (service, other.service), (account, other.account), (kind.name, other.kind.name),
         ] where !left.utf8.elementsEqual(right.utf8) {

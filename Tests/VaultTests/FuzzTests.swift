@@ -30,7 +30,7 @@ import VaultChecks
         // Both ends are reached: else the check shows nothing.
         #expect(accepted > 0 && accepted < corpus.count)
         var mutator = Mutator(seed: Self.seed, samples: corpus.map(\.bytes))
-        let count = (check == .file ? 150 : 4000) * (runsLong ? 50 : 1)
+        let count = (check == .file ? 300 : 4000) * (runsLong ? 50 : 1)
         for _ in 0..<count {
             let input = mutator.next()
             do {

@@ -7,29 +7,59 @@ enum ListCommand {
     static let command = Command(
         CommandDefinition(
             "list", summary: "list what is kept, without the secrets",
-            operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json])
+            operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json],
+            details: """
+                Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
+                one may come twice then while a vault's key is rotated.
+                """)
     ) { arguments, context in
         let service = arguments.optionalOperand("SERVICE")
         let store = try await context.openStore()
+        var entries = store.list(service: service, deadline: context.deadline).makeAsyncIterator()
         // Stores have orders of their own; people look for names.
-        let entries = try await store.list(service: service, deadline: context.deadline).all()
-            .sorted { $0.key.isListed(before: $1.key) }
-        if arguments.has(GlobalOptions.json) {
-            try context.output.write(.array(entries.map(json)))
-        } else {
-            try context.output.write(table(entries))
+        var batch = try await next(sortedCount + 1, of: &entries)
+        var isAtEnd = batch.count <= sortedCount
+        if isAtEnd { batch = latest(batch).sorted { $0.key.isListed(before: $1.key) } }
+        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
+        var array = JSONArrayOutput(context.output)
+        while true {
+            if arguments.has(GlobalOptions.json) {
+                try array.write(batch.map(json))
+            } else {
+                for entry in batch { append(entry, to: &table) }
+                try context.output.write(table)
+                table = table.continued()
+            }
+            if isAtEnd { break }
+            batch = try await next(batchCount, of: &entries)
+            isAtEnd = batch.count < batchCount
         }
+        if arguments.has(GlobalOptions.json) { try array.end() }
         return .success
     }
 
-    private static func table(_ entries: [CredentialMetadata]) -> TextTable {
-        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
-        for entry in entries {
-            table.append(
-                "\(name(entry.key.service))", "\(name(entry.key.account))", "\(entry.key.kind)",
-                "\(Moment(entry.modified))", "\(name(entry.label))")
-        }
-        return table
+    /// How many are held in memory to be sorted.
+    private static let sortedCount = 10_000
+    /// How many of more than that are written at once.
+    private static let batchCount = 500
+
+    private static func next(
+        _ count: Int, of entries: inout CredentialListing.Iterator
+    ) async throws(StoreError) -> [CredentialMetadata] {
+        var batch: [CredentialMetadata] = []
+        while batch.count < count, let entry = try await entries.next() { batch.append(entry) }
+        return batch
+    }
+
+    /// Each key once: of what was changed and so came twice, the later state.
+    private static func latest(_ entries: [CredentialMetadata]) -> [CredentialMetadata] {
+        Array(Dictionary(entries.map { ($0.key, $0) }) { $1 }.values)
+    }
+
+    private static func append(_ entry: CredentialMetadata, to table: inout TextTable) {
+        table.append(
+            "\(name(entry.key.service))", "\(name(entry.key.account))", "\(entry.key.kind)",
+            "\(Moment(entry.modified))", "\(name(entry.label))")
     }
 
     private static func json(_ entry: CredentialMetadata) -> JSONValue {

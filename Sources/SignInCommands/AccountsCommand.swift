@@ -3,6 +3,7 @@ internal import OAuth
 internal import RedactedLog
 internal import SignIn
 internal import StoreCommands
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey accounts [PROVIDER]`.
@@ -40,11 +41,13 @@ enum AccountsCommand {
             configurations = try folder.names().compactMap { try folder.read($0) }
         }
         guard !configurations.isEmpty else { return [] }
-        let store = try await context.openStore()
+        let view = try await context.openView()
         var rows: [Row] = []
         for configuration in configurations {
+            let service = SessionStore.service(ofProvider: configuration.name.text)
             let sessions = SessionStore(
-                store: store, provider: configuration.name.text,
+                store: try await view.store(forService: service, deadline: context.deadline),
+                provider: configuration.name.text,
                 leases: .standard(environment: context.environment.variables, home: context.environment.home))
             let current = try await sessions.currentAccount(deadline: context.deadline)
             for session in try await sessions.summaries(deadline: context.deadline) {

@@ -47,8 +47,10 @@ extension CommandContext {
         let asked =
             arguments.command.takesCertificateFile
             ? arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of) : nil
+        let store = try await openView().store(
+            forService: SessionStore.service(ofProvider: configuration.name.text), deadline: deadline)
         return SignInService(
-            provider: try configuration.provider(), store: try await openStore(),
+            provider: try configuration.provider(), store: store,
             context: signInContext(http: http(certificateFile: asked ?? configuration.certificateFile)))
     }
 }

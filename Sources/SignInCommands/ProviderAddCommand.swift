@@ -5,6 +5,7 @@ internal import RedactedLog
 internal import Secrets
 internal import SignIn
 internal import StoreCommands
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey provider add NAME`.
@@ -67,7 +68,8 @@ enum ProviderAddCommand {
         } catch {
             throw CommandFailure(error, .badData)
         }
-        let store = try await context.openStore()
+        let store = try await context.openView().store(
+            forService: SessionStore.service(ofProvider: configuration.name.text), deadline: context.deadline)
         try await store.save(
             secret, for: SignInService.clientSecretKey(of: provider),
             options: SaveOptions(label: "Client secret of \(provider.name)", contentType: .text),

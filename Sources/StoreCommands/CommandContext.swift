@@ -1,4 +1,5 @@
 public import Credentials
+public import ProcessHardening
 public import RedactedLog
 internal import Secrets
 public import StoreSelection
@@ -15,7 +16,11 @@ public struct CommandContext: Sendable {
     public let selector: StoreSelector
     /// The store that the arguments, the environment or the configuration name.
     public let namedStore: NamedStore?
+    /// Whether credentials are looked for in every store.
+    public let usesAllStores: Bool
     public let configurationFolder: String
+    /// What protects this process.
+    public let hardening: HardeningReport
 
     /// The moment at which an operation that starts now gives up.
     public var deadline: Deadline { settings.deadline }
@@ -24,12 +29,24 @@ public struct CommandContext: Sendable {
     public func openStore() async throws -> any CredentialStore {
         try await selector.open(named: namedStore, settings: settings).store
     }
+
+    /// Opens the store that a credential lives in, where all stores are looked at; otherwise the chosen one.
+    public func openStore(for key: CredentialKey) async throws -> any CredentialStore {
+        try await openView().store(for: key, deadline: deadline)
+    }
+
+    /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
+    public func openView() async throws -> StoreView {
+        guard usesAllStores else { return StoreView([try await openStore()]) }
+        return try await selector.openAll(named: namedStore, settings: settings)
+    }
 }
 
 extension CommandContext {
     /// Takes the world as arguments, environment and configuration describe it.
     public init(
-        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue
+        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue,
+        hardening: HardeningReport
     ) throws {
         // Before anything here opens a file, which would take a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
@@ -44,6 +61,7 @@ extension CommandContext {
         self.prompt = prompt
         self.logger = logger
         configurationFolder = folder
+        self.hardening = hardening
         settings = StoreSettings(
             vaultPath: AbsolutePath.of(
                 arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
@@ -60,6 +78,10 @@ extension CommandContext {
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)
         namedStore = try Self.namedStore(arguments, environment, configuration)
+        // A store named on the command line is meant alone, whatever the configuration says.
+        usesAllStores =
+            arguments.has(GlobalOptions.allStores)
+            || configuration.usesAllStores && namedStore?.source != .argument
     }
 
     private static func logger(_ arguments: ParsedArguments) -> Logger {

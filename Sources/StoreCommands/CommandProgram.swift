@@ -64,7 +64,8 @@ public struct CommandProgram: Sendable {
                 throw OtherProgram.replaceThisProcess()
             }
             let context = try CommandContext(
-                arguments: arguments, environment: environment, output: output, catalogue: catalogue)
+                arguments: arguments, environment: environment, output: output, catalogue: catalogue,
+                hardening: hardening)
             context.logger.debug("\(hardening)")
             return try await run(command, arguments, context)
         }

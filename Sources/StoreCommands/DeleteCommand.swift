@@ -1,5 +1,6 @@
 internal import Credentials
 internal import RedactedLog
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey delete SERVICE ACCOUNT`.
@@ -10,11 +11,18 @@ enum DeleteCommand {
             details: "Exit status 1: there is none.")
     ) { arguments, context in
         let key = try arguments.credentialKey()
-        let store = try await context.openStore()
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
         guard try await store.delete(key, condition: .none, deadline: context.deadline) else {
             throw CommandFailure(absent: key, in: store)
         }
         context.logger.info("deleted \(key) from \(store.identity)")
+        // Where the same secret lives twice, the second one must not come to light again.
+        for other in view.stores where other.identity != store.identity {
+            if try await other.delete(key, condition: .none, deadline: context.deadline) {
+                context.logger.info("deleted \(key) from \(other.identity)")
+            }
+        }
         return .success
     }
 }

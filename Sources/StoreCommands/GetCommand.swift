@@ -13,7 +13,7 @@ enum GetCommand {
                 """)
     ) { arguments, context in
         let key = try arguments.credentialKey()
-        let store = try await context.openStore()
+        let store = try await context.openStore(for: key)
         guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
             throw CommandFailure(absent: key, in: store)
         }

@@ -13,6 +13,8 @@ public enum GlobalOptions {
         help: "the keyring's collection: default, session, a label or a path; means --store secret-service")
     public static let createCollection = CommandOption.flag(
         "--create-collection", help: "make that collection when it is missing; the keyring asks for its password")
+    public static let allStores = CommandOption.flag(
+        "--all-stores", help: "look in every store; change a credential where it lives")
     public static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
     public static let timeout = CommandOption.value(
         "--timeout", "SECONDS", form: .seconds, help: "how long a store or server may take (30)")
@@ -23,7 +25,8 @@ public enum GlobalOptions {
         "--log-format", "FORMAT", form: .choice(["text", "json"]), help: "text or json")
 
     public static let all = [
-        store, vault, collection, createCollection, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat,
+        store, vault, collection, createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel,
+        logFormat,
     ]
 
     /// For commands that show a table.

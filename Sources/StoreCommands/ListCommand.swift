@@ -1,5 +1,6 @@
 internal import Credentials
 internal import RedactedLog
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey list [SERVICE] [--json]`.
@@ -10,31 +11,34 @@ enum ListCommand {
             operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json],
             details: """
                 Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
-                one may come twice then while a vault's key is rotated.
+                one may come twice then while a vault's key is rotated. With --all-stores, each credential's store is shown
+                too, and a store that can't be opened is an error after what the others keep.
                 """)
     ) { arguments, context in
-        let service = arguments.optionalOperand("SERVICE")
-        let store = try await context.openStore()
-        var entries = store.list(service: service, deadline: context.deadline).makeAsyncIterator()
+        let view = try await context.openView()
+        var rows = Rows(
+            view.stores.map { ($0, $0.list(service: arguments.optionalOperand("SERVICE"), deadline: context.deadline)) })
         // Stores have orders of their own; people look for names.
-        var batch = try await next(sortedCount + 1, of: &entries)
+        var batch = try await rows.next(sortedCount + 1)
         var isAtEnd = batch.count <= sortedCount
-        if isAtEnd { batch = latest(batch).sorted { $0.key.isListed(before: $1.key) } }
-        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
+        if isAtEnd { batch = latest(batch).sorted { $0.entry.key.isListed(before: $1.entry.key) } }
+        var table = heading(namesStore: context.usesAllStores)
         var array = JSONArrayOutput(context.output)
         while true {
             if arguments.has(GlobalOptions.json) {
-                try array.write(batch.map(json))
+                try array.write(batch.map { json($0, namesStore: context.usesAllStores) })
             } else {
-                for entry in batch { append(entry, to: &table) }
+                for row in batch { append(row, to: &table, namesStore: context.usesAllStores) }
                 try context.output.write(table)
                 table = table.continued()
             }
             if isAtEnd { break }
-            batch = try await next(batchCount, of: &entries)
+            batch = try await rows.next(batchCount)
             isAtEnd = batch.count < batchCount
         }
         if arguments.has(GlobalOptions.json) { try array.end() }
+        // What can't be seen may be there all the same.
+        for refusal in view.refusals { throw CommandFailure(notListed: refusal) }
         return .success
     }
 
@@ -43,31 +47,70 @@ enum ListCommand {
     /// How many of more than that are written at once.
     private static let batchCount = 500
 
-    private static func next(
-        _ count: Int, of entries: inout CredentialListing.Iterator
-    ) async throws(StoreError) -> [CredentialMetadata] {
-        var batch: [CredentialMetadata] = []
-        while batch.count < count, let entry = try await entries.next() { batch.append(entry) }
-        return batch
+    private struct Row {
+        let entry: CredentialMetadata
+        let store: StoreIdentity
     }
 
-    /// Each key once: of what was changed and so came twice, the later state.
-    private static func latest(_ entries: [CredentialMetadata]) -> [CredentialMetadata] {
-        Array(Dictionary(entries.map { ($0.key, $0) }) { $1 }.values)
+    /// What the stores keep, one store after the other.
+    private struct Rows {
+        private var stores: [(identity: StoreIdentity, entries: CredentialListing.Iterator)]
+
+        init(_ listings: [(store: any CredentialStore, listing: CredentialListing)]) {
+            stores = listings.map { ($0.store.identity, $0.listing.makeAsyncIterator()) }
+        }
+
+        /// The next so many, fewer at the end.
+        mutating func next(_ count: Int) async throws(StoreError) -> [Row] {
+            var batch: [Row] = []
+            while batch.count < count, var current = stores.first {
+                if let entry = try await current.entries.next() {
+                    batch.append(Row(entry: entry, store: current.identity))
+                    stores[0] = current
+                } else {
+                    stores.removeFirst()
+                }
+            }
+            return batch
+        }
     }
 
-    private static func append(_ entry: CredentialMetadata, to table: inout TextTable) {
-        table.append(
-            "\(name(entry.key.service))", "\(name(entry.key.account))", "\(entry.key.kind)",
-            "\(Moment(entry.modified))", "\(name(entry.label))")
+    /// Each credential once: of what was changed and so came twice, the later state.
+    private static func latest(_ rows: [Row]) -> [Row] {
+        struct Place: Hashable {
+            let key: CredentialKey
+            let store: StoreIdentity
+        }
+        return Array(Dictionary(rows.map { (Place(key: $0.entry.key, store: $0.store), $0) }) { $1 }.values)
     }
 
-    private static func json(_ entry: CredentialMetadata) -> JSONValue {
-        .object([
-            ("service", .text(name(entry.key.service))), ("account", .text(name(entry.key.account))),
-            ("kind", .message("\(entry.key.kind)")), ("label", .text(name(entry.label))),
-            ("created", .message("\(Moment(entry.created))")), ("changed", .message("\(Moment(entry.modified))")),
-        ])
+    private static func heading(namesStore: Bool) -> TextTable {
+        namesStore
+            ? TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL")
+            : TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
+    }
+
+    private static func append(_ row: Row, to table: inout TextTable, namesStore: Bool) {
+        let (key, label) = (row.entry.key, name(row.entry.label))
+        if namesStore {
+            table.append(
+                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
+                "\(row.store)", "\(label)")
+        } else {
+            table.append(
+                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
+                "\(label)")
+        }
+    }
+
+    private static func json(_ row: Row, namesStore: Bool) -> JSONValue {
+        let entry = row.entry
+        return .object(
+            [
+                ("service", .text(name(entry.key.service))), ("account", .text(name(entry.key.account))),
+                ("kind", .message("\(entry.key.kind)")), ("label", .text(name(entry.label))),
+                ("created", .message("\(Moment(entry.created))")), ("changed", .message("\(Moment(entry.modified))")),
+            ] + (namesStore ? [("store", .message("\(row.store)"))] : []))
     }
 
     private static func name(_ text: String) -> LoggableText {
@@ -75,8 +118,17 @@ enum ListCommand {
     }
 }
 
+extension CommandFailure {
+    fileprivate init(notListed refusal: StoreRefusal) {
+        self.init(
+            refusal.error.exitStatus, refusal.error.codeName,
+            "not every store could be listed: \(refusal.name): \(refusal.error.cause)", hint: refusal.error.hint)
+    }
+}
+
 extension CredentialKey {
-    fileprivate func isListed(before other: CredentialKey) -> Bool {
+    /// The order in which people look for names.
+    func isListed(before other: CredentialKey) -> Bool {
         for (left, right) in [
             (service, other.service), (account, other.account), (kind.name, other.kind.name),
         ] where !left.utf8.elementsEqual(right.utf8) {

@@ -9,19 +9,27 @@ internal import Vault
 /// The key of a new vault or key slot, made or asked for.
 struct NewVaultKey: ~Copyable {
     let source: VaultKeySource
-    /// The key file, when it was made for this.
-    let madeFile: String?
+    /// What was made for it, and goes again when there is no slot for it after all.
+    private let made: Made
+
+    private enum Made: Sendable {
+        case nothing
+        case file(String)
+        case item(VaultKeyring, KeySlotReference)
+    }
 
     static let credential = CommandOption.value(
         "--credential", "NAME", help: "open it with this credential, which systemd passes to its unit")
+    static let secretService = CommandOption.flag(
+        "--secret-service", help: "open it with a key that the desktop's keyring keeps from now on")
 
     /// Takes a key file, which is made when it is missing.
     init(keyFile path: String) throws(StoreError) {
         if unsafe access(path, F_OK) != 0 {
             try VaultKeyFile.create(at: path)
-            madeFile = path
+            made = .file(path)
         } else {
-            madeFile = nil
+            made = .nothing
         }
         source = .keyFile(path)
     }
@@ -39,13 +47,13 @@ struct NewVaultKey: ~Copyable {
                 hint: "run it in a unit, as in: systemd-run -P -p LoadCredentialEncrypted=\(name):FILE latchkey …")
         }
         source = .systemCredential(SystemCredential(name: name, directory: directory))
-        madeFile = nil
+        made = .nothing
     }
 
     /// Reads the passphrase from where `key` says.
     init(reading key: StoreSettings.VaultKey) throws(StoreError) {
         source = try key.source()
-        madeFile = nil
+        made = .nothing
     }
 
     /// Asks for a passphrase, twice.
@@ -55,17 +63,33 @@ struct NewVaultKey: ~Copyable {
             throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
         }
         source = .passphrase(passphrase)
-        madeFile = nil
+        made = .nothing
     }
 
-    /// Takes the key file away again: without its vault it would only be taken for the key of another.
-    borrowing func discard() {
-        if let madeFile { unsafe unlink(madeFile) }
+    /// Makes a key and puts it into the desktop's keyring.
+    init(keptFor slot: KeySlotReference, ofVaultAt path: String, _ settings: StoreSettings) async throws(StoreError) {
+        let keyring = VaultKeyring(settings)
+        source = try await keyring.makeKey(for: slot, ofVaultAt: path)
+        made = .item(keyring, slot)
+    }
+
+    /// Takes the key away again: without its vault it would only be taken for the key of another.
+    borrowing func discard() async {
+        switch made {
+        case .nothing: break
+        case .file(let path): unsafe unlink(path)
+        // Left behind it opens nothing.
+        case .item(let keyring, let slot): _ = try? await keyring.forget(slot)
+        }
     }
 
     borrowing func announce(on output: TerminalOutput) {
-        guard let madeFile else { return }
-        output.note("made the key file \(LoggableText(reviewed: "the path of a key file", unredacted: madeFile))")
+        switch made {
+        case .nothing: break
+        case .file(let path):
+            output.note("made the key file \(LoggableText(reviewed: "the path of a key file", unredacted: path))")
+        case .item: output.note("put a key into the desktop's keyring")
+        }
     }
 }
 

@@ -6,6 +6,15 @@ internal import Terminal
 enum OtherProgram {
     private static let name = "latchkey-auth"
 
+    private static func places(beside folder: String) -> [String] {
+        ["\(folder)/\(name)", "\(folder)/../lib/latchkey/\(name)"]
+    }
+
+    static var isInstalled: Bool {
+        guard let folder = folderOfThisProgram() else { return false }
+        return places(beside: folder).contains { unsafe access($0, X_OK) == 0 }
+    }
+
     /// Becomes that program, with the same arguments, or returns why it can't.
     ///
     /// It is looked for beside this program, then in `../lib/latchkey`; never on `PATH`, where somebody else's program
@@ -14,7 +23,7 @@ enum OtherProgram {
         guard let folder = folderOfThisProgram() else {
             return CommandFailure(.unavailable, "program.not-found", "the path of this program can't be read")
         }
-        for path in ["\(folder)/\(name)", "\(folder)/../lib/latchkey/\(name)"] where unsafe access(path, X_OK) == 0 {
+        for path in places(beside: folder) where unsafe access(path, X_OK) == 0 {
             unsafe execv(path, CommandLine.unsafeArgv)
             return CommandFailure(
                 .unavailable, "program.not-started", "\(shown(path)) can't be started (errno \(errno))")

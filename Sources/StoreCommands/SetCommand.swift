@@ -18,7 +18,7 @@ enum SetCommand {
                 """)
     ) { arguments, context in
         let key = try arguments.credentialKey()
-        let store = try await context.openStore()
+        let store = try await context.openStore(for: key)
         let secret = try secret(for: key, limit: store.capabilities.maximumSecretByteCount, context)
         let options = SaveOptions(
             label: arguments.value(label), contentType: isText(secret) ? .text : .binary)

@@ -2,6 +2,7 @@
 public enum StoreCommandTable {
     public static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
+        TransferCommand.copy, TransferCommand.move, DoctorCommand.command,
         VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
         VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
         VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,

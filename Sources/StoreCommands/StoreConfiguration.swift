@@ -4,11 +4,13 @@ internal import Terminal
 
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///
-/// The names are `store`, `vault`, `collection`, `key-file` and `passphrase-file`. It holds no secret.
+/// The names are `store`, `vault`, `collection`, `all-stores` (`yes` or `no`), `key-file` and `passphrase-file`. It holds
+/// no secret.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
     private(set) var vault: String?
     private(set) var collection: String?
+    private(set) var usesAllStores = false
     private(set) var keyFile: String?
     private(set) var passphraseFile: String?
 
@@ -58,6 +60,8 @@ struct StoreConfiguration: Sendable, Equatable {
             case "store": store = value
             case "vault": vault = value
             case "collection": collection = value
+            case "all-stores" where value == "yes" || value == "no": usesAllStores = value == "yes"
+            case "all-stores": throw Self.unreadable(path, "has neither yes nor no for all-stores in line \(index + 1)")
             case "key-file": keyFile = value
             case "passphrase-file": passphraseFile = value
             default: throw Self.unreadable(path, "has an unknown name in line \(index + 1)")
@@ -76,6 +80,7 @@ struct StoreConfiguration: Sendable, Equatable {
         let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
         return CommandFailure(
             .configuration, "configuration.invalid", "the configuration \(path) \(what)",
-            hint: "its lines are `name = value`, with store, vault, collection, key-file or passphrase-file")
+            hint: "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
+        )
     }
 }

@@ -17,7 +17,7 @@ enum VaultAddSlotCommand {
         CommandDefinition(
             "vault", "add-slot", summary: "add another way to open a vault, or change a passphrase",
             operands: [.required("NAME", help: "what to call it; shown only to who can open the vault")],
-            options: [keyFile, newPassphrase, NewVaultKey.credential, replace],
+            options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, replace],
             details: """
                 Without an option the new passphrase is asked for, twice. To change a passphrase, replace its slot:
                   latchkey vault add-slot passphrase --replace passphrase
@@ -28,16 +28,20 @@ enum VaultAddSlotCommand {
         let old = try arguments.value(replace).map { (text) throws(CommandFailure) in
             try KeySlotName(argument: text)
         }
-        try arguments.refuseTwo(of: [keyFile, newPassphrase, NewVaultKey.credential], "keys for one slot")
+        try arguments.refuseTwo(
+            of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
         let descriptor = try arguments.passedDescriptor(newPassphrase)
         let vault = try await context.openVault()
         // Before a person thinks up a passphrase, and before a key file is made.
-        try await check(name, replacing: old, in: vault, context)
+        let replaced = try await check(name, replacing: old, in: vault, context)
         let key: NewVaultKey
         if let path = arguments.value(keyFile) {
             key = try NewVaultKey(keyFile: AbsolutePath.of(path))
         } else if let name = arguments.value(NewVaultKey.credential) {
             key = try NewVaultKey(credential: name, context.environment)
+        } else if arguments.has(NewVaultKey.secretService) {
+            key = try await NewVaultKey(
+                keptFor: vault.newSlotReference(), ofVaultAt: context.settings.vaultPath, context.settings)
         } else if let descriptor {
             key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
         } else {
@@ -46,24 +50,27 @@ enum VaultAddSlotCommand {
         do throws(StoreError) {
             try await vault.addSlot(key.source, name: name, replacing: old, deadline: context.deadline)
         } catch {
-            key.discard()
+            await key.discard()
             throw error
         }
         key.announce(on: context.output)
+        await context.forgetKey(of: replaced)
         context.logger.info("added the key slot \(name) to \(vault.identity)")
         return .success
     }
 
     private static func check(
         _ name: KeySlotName, replacing old: KeySlotName?, in vault: VaultStore, _ context: CommandContext
-    ) async throws {
-        let names = try await vault.slots(deadline: context.deadline).map(\.name)
+    ) async throws -> KeySlotDescription? {
+        let slots = try await vault.slots(deadline: context.deadline)
+        let names = slots.map(\.name)
         if let old, !names.contains(old) { throw CommandFailure(absentSlot: old, in: vault) }
         guard name == old || !names.contains(name) else {
             throw StoreError(
                 .conflict, "the vault has a key slot named \(name) already",
                 hint: "choose another name, or put it in the place of the old one with --replace")
         }
+        return slots.first { $0.name == old }
     }
 }
 

@@ -39,7 +39,7 @@ enum VaultExportCommand {
             count = try await vault.export(
                 to: path, unlockedBy: key.source, deadline: context.longDeadline(arguments))
         } catch {
-            key.discard()
+            await key.discard()
             throw error
         }
         key.announce(on: context.output)

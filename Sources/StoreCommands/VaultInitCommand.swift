@@ -12,7 +12,8 @@ enum VaultInitCommand {
 
     static let command = Command(
         CommandDefinition(
-            "vault", "init", summary: "make an empty vault", options: [keyFile, NewVaultKey.credential],
+            "vault", "init", summary: "make an empty vault",
+            options: [keyFile, NewVaultKey.credential, NewVaultKey.secretService],
             details: """
                 Without an option the key is what --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name;
                 else a passphrase is asked for, twice. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
@@ -21,12 +22,12 @@ enum VaultInitCommand {
         let path = context.settings.vaultPath
         // Before a person thinks up a passphrase, and before a key file is made.
         try refuseExisting(path)
-        let key = try newKey(arguments, context)
+        let key = try await newKey(arguments, context)
         do throws(StoreError) {
             _ = try await VaultStore.create(
                 at: path, unlockedBy: key.source, memory: context.settings.vaultMemory, deadline: context.deadline)
         } catch {
-            key.discard()
+            await key.discard()
             throw error
         }
         key.announce(on: context.output)
@@ -34,11 +35,16 @@ enum VaultInitCommand {
         return .success
     }
 
-    private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) throws -> NewVaultKey {
+    private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> NewVaultKey {
         try arguments.refuseTwo(
-            of: [keyFile, NewVaultKey.credential, GlobalOptions.passphraseDescriptor], "keys for one slot")
+            of: [keyFile, NewVaultKey.credential, NewVaultKey.secretService, GlobalOptions.passphraseDescriptor],
+            "keys for one slot")
         if let name = arguments.value(NewVaultKey.credential) {
             return try NewVaultKey(credential: name, context.environment)
+        }
+        if arguments.has(NewVaultKey.secretService) {
+            return try await NewVaultKey(
+                keptFor: try .ofNewVault(), ofVaultAt: context.settings.vaultPath, context.settings)
         }
         if let file = keyFilePath(arguments, context) { return try NewVaultKey(keyFile: file) }
         if case .search = context.settings.vaultKey {

@@ -1,5 +1,6 @@
 internal import Credentials
 internal import RedactedLog
+internal import StoreSelection
 internal import Terminal
 internal import Vault
 
@@ -16,10 +17,24 @@ enum VaultRemoveSlotCommand {
     ) { arguments, context in
         let name = try KeySlotName(argument: arguments.operand("NAME"))
         let vault = try await context.openVault()
+        let slot = try await vault.slots(deadline: context.deadline).first { $0.name == name }
         guard try await vault.removeSlot(name, deadline: context.deadline) else {
             throw CommandFailure(absentSlot: name, in: vault)
         }
         context.logger.info("removed the key slot \(name) from \(vault.identity)")
+        await context.forgetKey(of: slot)
         return .success
+    }
+}
+
+extension CommandContext {
+    /// Deletes the key that the desktop's keyring keeps for a slot that is gone. What stays behind opens nothing.
+    func forgetKey(of slot: KeySlotDescription?) async {
+        guard let slot, slot.kind == .secretService else { return }
+        do throws(StoreError) {
+            try await VaultKeyring(settings).forget(slot.reference)
+        } catch {
+            output.note("the key of the removed slot is still in the keyring, where it opens nothing: \(error)")
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import Credentials
+internal import Glibc
 internal import Secrets
 public import Vault
 
@@ -6,6 +7,7 @@ extension StoreBackend {
     /// A sealed file. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
     static let vault = StoreBackend(
         name: "vault",
+        exists: { settings in unsafe access(settings.vaultPath, F_OK) == 0 || errno != ENOENT },
         probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
         open: { (settings) throws(StoreError) in try await settings.openVault() })
 }
@@ -14,7 +16,7 @@ extension StoreSettings {
     /// Opens the vault with the key that is named, or else with the first one that is found.
     public func openVault() async throws(StoreError) -> VaultStore {
         if case .search(let search) = vaultKey {
-            return try await search.open(vaultPath, memory: vaultMemory, deadline: deadline, logger: logger)
+            return try await search.open(self)
         }
         let source = try vaultKey.source()
         return try await VaultStore.open(

@@ -67,14 +67,18 @@ public struct StoreBackend: Sendable {
     /// Throws why the store can't be used here and now. It asks nobody anything and changes nothing.
     public let probe: @Sendable (StoreSettings) async throws(StoreError) -> Void
     public let open: @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
+    /// Whether something may be kept there: `false` where it is certain that nothing is, such as a vault nobody made.
+    public let exists: @Sendable (StoreSettings) -> Bool
 
     public init(
         name: StaticString, isPersistent: Bool = true,
+        exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },
         probe: @escaping @Sendable (StoreSettings) async throws(StoreError) -> Void,
         open: @escaping @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
     ) {
         self.name = name
         self.isPersistent = isPersistent
+        self.exists = exists
         self.probe = probe
         self.open = open
     }

@@ -35,14 +35,16 @@ public struct StoreSelector: Sendable {
     }
 
     /// Chooses a store without opening it.
+    ///
+    /// - Parameter remembers: whether a store that was found is remembered for the next time.
     public func choose(
-        named: NamedStore?, settings: StoreSettings
+        named: NamedStore?, settings: StoreSettings, remembers: Bool = true
     ) async throws(Failure) -> StoreChoice {
         if let named { return try choice(of: named) }
         if let name = try rememberedName() {
             return try choice(of: NamedStore(name: name, source: .remembered))
         }
-        return try await probe(settings)
+        return try await probe(settings, remembers: remembers)
     }
 
     /// Chooses a store and opens it.
@@ -58,7 +60,37 @@ public struct StoreSelector: Sendable {
         }
     }
 
+    /// Opens every store that there is, the chosen one first, for a person who keeps credentials in several.
+    ///
+    /// The ones that refuse are in the view's `refusals`. Throws when nothing could be chosen, or when all refuse.
+    public func openAll(
+        named: NamedStore?, settings: StoreSettings
+    ) async throws(Failure) -> StoreView {
+        let chosen = try await choose(named: named, settings: settings).backend
+        var stores: [any CredentialStore] = []
+        var refusals: [StoreRefusal] = []
+        let others = catalogue.backends.filter { $0.isPersistent && $0.name.description != chosen.name.description }
+        for backend in [chosen] + others where backend.exists(settings) {
+            do throws(StoreError) {
+                stores.append(try await backend.open(settings))
+            } catch {
+                if error.code == .cancelled { throw .store(error) }
+                logger.info("\(backend.name) can't be opened: \(error)")
+                refusals.append(StoreRefusal(name: backend.name, error: error))
+            }
+        }
+        guard !stores.isEmpty else {
+            throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))
+        }
+        return StoreView(stores, refusals: refusals, logger: logger)
+    }
+
     // MARK: - Named
+
+    /// Returns the store of a name, or throws why it can't be used by anyone: it is unknown, or keeps nothing.
+    public func backend(_ named: NamedStore) throws(Failure) -> StoreBackend {
+        try choice(of: named).backend
+    }
 
     private func choice(of named: NamedStore) throws(Failure) -> StoreChoice {
         guard let backend = catalogue[named.name] else {
@@ -79,7 +111,7 @@ public struct StoreSelector: Sendable {
     /// A person who never named a store has to learn why it is this one.
     private func explained(_ error: StoreError) -> StoreError {
         guard error.code == .unavailable else { return error }
-        let other: LogMessage = "or choose another store with --store"
+        let other: LogMessage = "or choose another store with --store; latchkey doctor says what is wrong"
         let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start it again, \(other)"
         return StoreError(
             error.code, "the store that was used before is gone: \(error.cause)", hint: hint, platform: error.platform)
@@ -87,7 +119,7 @@ public struct StoreSelector: Sendable {
 
     // MARK: - Probing
 
-    private func probe(_ settings: StoreSettings) async throws(Failure) -> StoreChoice {
+    private func probe(_ settings: StoreSettings, remembers: Bool) async throws(Failure) -> StoreChoice {
         var refusals: [StoreRefusal] = []
         for backend in catalogue.backends where backend.isPersistent {
             do throws(StoreError) {
@@ -98,7 +130,7 @@ public struct StoreSelector: Sendable {
                 refusals.append(StoreRefusal(name: backend.name, error: error))
                 continue
             }
-            remember(backend.name)
+            if remembers { remember(backend.name) }
             return StoreChoice(backend: backend, source: .probed, refusals: refusals)
         }
         throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))

@@ -4,7 +4,7 @@ public import Secrets
 internal import Vault
 
 /// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault has
-/// a slot for: a credential from systemd, else a passphrase that the person is asked for.
+/// a slot for: a credential from systemd, a key in the desktop's keyring, a passphrase that the person is asked for.
 ///
 /// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential that
 /// others can read, is an error.
@@ -23,34 +23,42 @@ public struct VaultKeySearch: Sendable {
         self.ask = ask
     }
 
-    func open(
-        _ path: String, memory: VaultMemory?, deadline: Deadline, logger: Logger
-    ) async throws(StoreError) -> VaultStore {
+    /// The same search, in which nobody is asked.
+    public var askingNobody: VaultKeySearch {
+        VaultKeySearch(credentialsDirectory: credentialsDirectory) { () throws(StoreError) in
+            throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
+        }
+    }
+
+    func open(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
+        var refusal: StoreError?
         if takesUnlocked {
-            do throws(StoreError) {
-                return try await VaultStore.open(
-                    at: path, unlockedBy: .kernelKeyring, memory: memory, deadline: deadline)
-            } catch  where error.code == .locked || error.code == .unavailable {
-                logger.debug("no key from the kernel's keyring: \(error)")
-            }
+            var absence: StoreError?
+            let vault = try await tried(settings, .debug, "the kernel's keyring", &absence) { .kernelKeyring }
+            if let vault { return vault }
         }
         // A person is asked for the passphrase of a vault that is there and sound, no other.
-        let outline = try await VaultStore.outline(at: path, deadline: deadline)
-        var refusal: StoreError?
+        let outline = try await VaultStore.outline(at: settings.vaultPath, deadline: settings.deadline)
         if let credentialsDirectory {
             for name in outline.systemCredentials {
                 let credential = SystemCredential(name: name, directory: credentialsDirectory)
-                do throws(StoreError) {
-                    return try await VaultStore.open(
-                        at: path, unlockedBy: .systemCredential(credential), memory: memory, deadline: deadline)
-                } catch  where error.code == .locked || error.code == .wrongKey {
-                    logger.info("the credential \(name) doesn't open the vault: \(error)")
-                    // That a key is wrong says more than that another one is missing.
-                    if refusal?.code != .wrongKey { refusal = error }
+                let vault = try await tried(settings, .info, "the credential \(name)", &refusal) {
+                    .systemCredential(credential)
                 }
+                if let vault { return vault }
             }
         }
-        if let refusal, refusal.code == .wrongKey { throw refusal }
+        let kept = outline.slots.filter { $0.kind == .secretService }
+        if !kept.isEmpty {
+            let keyring = VaultKeyring(settings)
+            for slot in kept {
+                let vault = try await tried(settings, .info, "the desktop's keyring", &refusal) {
+                    () async throws(StoreError) -> VaultKeySource in
+                    .keptKey(try await keyring.key(for: slot.reference), of: slot.reference)
+                }
+                if let vault { return vault }
+            }
+        }
         guard outline.slots.contains(where: { $0.kind == .passphrase }) else {
             throw refusal ?? .noKeyNamed(outline)
         }
@@ -61,7 +69,29 @@ public struct VaultKeySearch: Sendable {
             throw refusal ?? error
         }
         return try await VaultStore.open(
-            at: path, unlockedBy: .passphrase(passphrase), memory: memory, deadline: deadline)
+            at: settings.vaultPath, unlockedBy: .passphrase(passphrase), memory: settings.vaultMemory,
+            deadline: settings.deadline)
+    }
+
+    /// Opens the vault with one key. Returns `nil` and says why when that isn't there, or is another one.
+    private func tried(
+        _ settings: StoreSettings, _ level: LogLevel, _ place: LogMessage, _ refusal: inout StoreError?,
+        _ key: () async throws(StoreError) -> VaultKeySource
+    ) async throws(StoreError) -> VaultStore? {
+        do throws(StoreError) {
+            return try await VaultStore.open(
+                at: settings.vaultPath, unlockedBy: try await key(), memory: settings.vaultMemory,
+                deadline: settings.deadline)
+        } catch {
+            switch error.code {
+            case .locked, .promptDismissed, .timedOut, .unavailable, .wrongKey: break
+            default: throw error
+            }
+            settings.logger.log(level, "\(place) doesn't open the vault: \(error)")
+            // That a key is wrong says more than that another one is missing.
+            if refusal?.code != .wrongKey { refusal = error }
+            return nil
+        }
     }
 }
 

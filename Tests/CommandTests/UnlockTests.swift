@@ -109,7 +109,7 @@ extension UnlockTests {
         #expect(read.errorText == "")
         let told = try await latchkey(
             "get", "--log-level", "debug", "example.org", "alice", with: key, wrapper: refusal)
-        #expect(told.errorText.contains("no key from the kernel's keyring"))
+        #expect(told.errorText.contains("the kernel's keyring doesn't open the vault"))
     }
 
     @Test(arguments: [

@@ -64,6 +64,10 @@ import Testing
             Run(command: "get", arguments: ["--timeout", "0", "sweep", "ada"], statuses: [64, 75]),
             Run(command: "list", arguments: [], statuses: [0]),
             Run(command: "list", arguments: ["--json", "sweep"], statuses: [0]),
+            Run(command: "list", arguments: ["--all-stores"], statuses: [0]),
+            Run(command: "get", arguments: ["--all-stores", "sweep", "nobody"], statuses: [1, 69]),
+            Run(command: "doctor", arguments: [], statuses: [0]),
+            Run(command: "doctor", arguments: ["--json", "--repair-duplicates"], statuses: [0, 69]),
             Run(command: "delete", arguments: ["sweep", "bob"], statuses: [0]),
             Run(command: "delete", arguments: ["sweep", "bob"], statuses: [1]),
         ]
@@ -148,6 +152,9 @@ import Testing
             Run(
                 command: "vault add-slot", arguments: vault + ["unit", "--credential", "name"], environment: right,
                 statuses: [69]),
+            Run(
+                command: "vault add-slot", arguments: vault + ["desktop", "--secret-service"], environment: right,
+                statuses: [69]),
             Run(command: "vault rotate", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault rotate", arguments: vault, environment: wrong, statuses: [77]),
             Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),
@@ -159,6 +166,17 @@ import Testing
             Run(command: "vault remove-slot", arguments: vault + ["file"], environment: right, statuses: [0]),
             Run(command: "vault remove-slot", arguments: vault + ["file"], environment: right, statuses: [1]),
             Run(command: "vault remove-slot", arguments: vault + ["passphrase"], environment: right, statuses: [73]),
+            // 1 and 69: there is nothing to take over, or no keyring to take it from.
+            Run(
+                command: "copy", arguments: vault + ["--from", "vault", "--to", "secret-service"], environment: right,
+                statuses: [0, 69]),
+            Run(
+                command: "copy", arguments: vault + ["--from", "vault", "--to", "secret-service"], environment: wrong,
+                statuses: [77]),
+            Run(
+                command: "move", arguments: vault + ["--from", "secret-service", "--to", "vault"], environment: right,
+                statuses: [0, 69, 73]),
+            Run(command: "move", arguments: vault + ["--from", "vault"], environment: right, statuses: [64]),
             Run(command: "get", arguments: vault + ["sweep", "ada"], environment: wrong, statuses: [77]),
             Run(
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.other, environment: wrong,

@@ -22,9 +22,6 @@ struct DuplicateItemTests {
         try await session.createItem(label, attributes, secret)
     }
 
-    /// gnome-keyring counts in seconds; afterwards what is stored is newer.
-    private func nextSecond() async throws { try await Task.sleep(for: .milliseconds(1100)) }
-
     /// What a program finds that searches for these attributes too.
     private func lookup(_ more: [String] = []) async throws -> String {
         try await session.secretTool(["lookup"] + item + more).outputText
@@ -42,7 +39,6 @@ struct DuplicateItemTests {
         try await probe.save("s", "single", "x")
         try await probe.save("s", "u", "older")
         try await store("other", keyrings + ["target", "elsewhere"], label: "Another's")
-        try await nextSecond()
         try await store("newer", keyrings, label: "Theirs")
         let found = "s/u: Theirs (Python keyring library), Password for 'u' on 's' (-)"
         #expect(try await probe.ask("duplicates") == [found])
@@ -79,7 +75,6 @@ struct DuplicateItemTests {
 
     @Test func `items with different secrets stay until older ones may be lost`() async throws {
         try await store("older", keyrings)
-        try await nextSecond()
         try await store("newer", ["target", "default"])
         #expect(try await probe.read("s", "u") == "newer")
         let left = ["deleted 0", "updated 0", "left 1", "differing 1"]
@@ -95,9 +90,7 @@ struct DuplicateItemTests {
 
     @Test func `the newest secret goes into the item that stays, and the others go`() async throws {
         try await store("oldest", keyrings)
-        try await nextSecond()
         try await store("older", keyrings + schema)
-        try await nextSecond()
         try await store("new", ["target", "default"])
         #expect(try await secrets() == ["new", "older", "oldest"])
         let repaired = ["deleted 1", "updated 1", "left 1", "differing 0"]
@@ -110,9 +103,7 @@ struct DuplicateItemTests {
 
     @Test func `a repair without losses never lets an older secret be read`() async throws {
         try await store("same", keyrings)
-        try await nextSecond()
         try await store("different", rust)
-        try await nextSecond()
         // The narrow one is read; the first one covers it, but then the different one would be read.
         try await store("same", [])
         #expect(try await probe.read("s", "u") == "same")
@@ -120,7 +111,8 @@ struct DuplicateItemTests {
         #expect(try await probe.ask("repair", "s", "u", "password") == left)
         #expect(try await probe.read("s", "u") == "same")
         let repaired = ["deleted 1", "updated 1", "left 1", "differing 0"]
-        #expect(try await probe.ask("repair", "s", "u", "password", "discarding") == repaired)
+        let answer = try await probe.ask("repair", "s", "u", "password", "discarding")
+        #expect(answer == repaired)
         #expect(try await probe.read("s", "u") == "same")
         #expect(try await lookup(rust) == "same")
     }

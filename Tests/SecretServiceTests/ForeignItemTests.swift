@@ -63,8 +63,6 @@ struct ForeignItemTests {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         try await probe.save("s", "u", "older")
-        // gnome-keyring counts in seconds.
-        try await Task.sleep(for: .milliseconds(1100))
         try await store("newer", ["service", "s", "username", "u", "application", "x"], session)
         #expect(try await shown(session).split(separator: "\n").count { $0.hasPrefix("secret = ") } == 2)
         #expect(try await probe.read("s", "u") == "newer")

@@ -42,8 +42,8 @@ struct ItemAttributesTests {
                 modified: UnixTime(seconds: modified), isLocked: false)
         }
         let best = [
-            item("/1", modified: 9, attributes: 5), item("/2", modified: 8), item("/3", modified: 8, attributes: 3),
-            item("/4", created: 2), item("/10"), item("/6"), item("/5"),
+            item("/1", modified: 9), item("/3", modified: 8), item("/2", modified: 8), item("/4", created: 2),
+            item("/10", attributes: 3), item("/6"), item("/5", attributes: 1),
         ]
         #expect(best.shuffled().sorted { $0.precedes($1) } == best)
         for (index, one) in best.enumerated() {

@@ -35,45 +35,6 @@ extension PrivateSession {
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try directory.read("data/keyrings/" + $0)) })
     }
 
-    /// Creates an item as a program does that never searches: another one with the same attributes stays beside it.
-    public func createItem(
-        _ label: String, _ attributes: [String: String], _ secret: String, contentType: String = "text/plain",
-        in collection: String = PrivateSession.loginCollection
-    ) async throws {
-        let pairs = attributes.flatMap { [$0.key, $0.value] }
-        try await Program("/usr/bin/python3").run(
-            ["-c", Self.createItemScript, collection, label, contentType] + pairs, environment: environment,
-            input: Array(secret.utf8)
-        ).successful("create an item")
-    }
-
-    private static let createItemScript = #"""
-        import sys
-        from jeepney import DBusAddress, new_method_call
-        from jeepney.io.blocking import open_dbus_connection
-        from jeepney.wrappers import unwrap_msg
-
-        bus = open_dbus_connection("SESSION")
-
-
-        def call(path, interface, method, signature, body):
-            address = DBusAddress(path, "org.freedesktop.secrets", interface)
-            return unwrap_msg(bus.send_and_get_reply(new_method_call(address, method, signature, body)))
-
-
-        service = "org.freedesktop.Secret.Service"
-        session = call("/org/freedesktop/secrets", service, "OpenSession", "sv", ("plain", ("s", "")))[1]
-        collection, label, content_type, *pairs = sys.argv[1:]
-        properties = {
-            "org.freedesktop.Secret.Item.Label": ("s", label),
-            "org.freedesktop.Secret.Item.Attributes": ("a{ss}", dict(zip(pairs[::2], pairs[1::2]))),
-        }
-        secret = (session, b"", sys.stdin.buffer.read(), content_type)
-        call(
-            collection, "org.freedesktop.Secret.Collection", "CreateItem", "a{sv}(oayays)b",
-            (properties, secret, False))
-        """#
-
     private static let makeCollectionScript = #"""
         import sys
         from jeepney import DBusAddress, new_method_call

@@ -51,15 +51,23 @@ import Testing
         #expect(accepted < Self.rounds)
     }
 
-    @Test(arguments: [KeySlotKind.passphrase, .systemCredential])
+    @Test(arguments: [KeySlotKind.passphrase, .systemCredential, .secretService])
     func `slots are decoded or refused`(_ kind: KeySlotKind) throws {
         let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
         let folder = try VaultFolder()
         let unit = try UnitCredentials(in: folder)
         try unit.write("name", try Sealing.randomOctets(32))
+        let source: VaultKeySource =
+            switch kind {
+            case .passphrase: passphrase("p")
+            case .systemCredential: .systemCredential(unit.key("name"))
+            default:
+                .keptKey(
+                    try .random(byteCount: 32),
+                    of: KeySlotReference(vault: root.vault, slot: try Sealing.randomOctets(16)))
+            }
         let slot = try KeySlot.make(
-            kind == .passphrase ? passphrase("p") : .systemCredential(unit.key("name")), name: .passphrase,
-            cost: .cheap, created: UnixTime(seconds: 1), root: root)
+            source, name: .passphrase, cost: .cheap, created: UnixTime(seconds: 1), root: root)
         let sound = slot.encode()
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<Self.rounds {

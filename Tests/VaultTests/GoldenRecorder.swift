@@ -81,6 +81,40 @@ enum GoldenRecorder {
                 }
             }
         }
+        try Self.write(cases, to: target)
+    }
+    /// Adds `slots.vault`, with a slot for a systemd credential and one whose key is kept elsewhere.
+    static func recordSlots() async throws {
+        let folder = try VaultFolder()
+        let unit = try UnitCredentials(in: folder)
+        let credential = try Sealing.randomOctets(32)
+        try unit.write("latchkey.vault", credential)
+        let store = try await VaultStore.create(
+            at: folder.vault, unlockedBy: .systemCredential(unit.key("latchkey.vault")), now: date(1_800_000_000))
+        let kept = try Sealing.randomOctets(32)
+        try await store.addSlot(
+            .keptKey(Secret(copying: kept.span), of: try store.newSlotReference()), name: .secretService)
+        try await store.save(secret("hunter2"), for: key("ada"), options: SaveOptions(contentType: .text))
+        let reader = GoldenTests()
+        let items = [try await reader.item(key("ada"), store)]
+        let generation = try await store.verify().generation
+
+        let target = GoldenTests.folder
+        try Data(credential).write(to: target.appendingPathComponent("golden.systemd-credential"))
+        try Data(kept).write(to: target.appendingPathComponent("golden.kept-key"))
+        try Data(try folder.contents()).write(to: target.appendingPathComponent("slots.vault"))
+        var cases = GoldenTests.cases.filter { $0.name != "slots.vault" }
+        for source in ["systemd-credential", "kept-key", "key-file"] {
+            let opens = source != "key-file"
+            cases.append(
+                GoldenTests.Case(
+                    name: "slots.vault", source: source, outcome: opens ? "opens" : "store.wrong-key",
+                    generation: opens ? generation : nil, items: opens ? items : nil))
+        }
+        try write(cases, to: target)
+    }
+
+    private static func write(_ cases: [GoldenTests.Case], to target: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try encoder.encode(cases).write(to: target.appendingPathComponent("cases.json"))

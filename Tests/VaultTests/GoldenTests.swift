@@ -8,7 +8,8 @@ import Testing
 
 /// Vaults that were written once and are never written again: what is in Fixtures must be read for ever.
 ///
-/// `LATCHKEY_RECORD=1` writes them anew, and fails the run that does so.
+/// `LATCHKEY_RECORD=1` writes them anew, `LATCHKEY_RECORD=slots` those of the later kinds of slots alone; both fail the run
+/// that does so.
 @Suite struct GoldenTests {
     static let folder = TestData.folder().appendingPathComponent("Fixtures")
 
@@ -20,7 +21,7 @@ import Testing
             let text: Bool
         }
         let name: String
-        /// `key-file` or `passphrase-file`.
+        /// What opens it: `key-file`, `passphrase-file`, `systemd-credential` or `kept-key`.
         let source: String
         /// `opens`, or the code of the error that opening or reading throws.
         let outcome: String
@@ -48,8 +49,8 @@ import Testing
     }
 
     @Test func `there are golden vaults, opened and refused`() async throws {
-        if ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] == "1" {
-            try await GoldenRecorder.record()
+        if let asked = ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] {
+            if asked == "1" { try await GoldenRecorder.record() } else { try await GoldenRecorder.recordSlots() }
             Issue.record("recorded \(Self.folder.path): run again without LATCHKEY_RECORD")
         }
         #expect(Self.cases.filter { $0.outcome == "opens" }.count >= 2)
@@ -60,10 +61,7 @@ import Testing
         let folder = try copy(golden)
         let before = try folder.contents()
         do throws(StoreError) {
-            let source: VaultKeySource =
-                golden.source == "key-file"
-                ? .keyFile(folder.keyFile) : passphrase(String(decoding: read(folder.keyFile), as: UTF8.self))
-            let store = try await VaultStore.open(at: folder.vault, unlockedBy: source)
+            let store = try await VaultStore.open(at: folder.vault, unlockedBy: try await source(golden, folder))
             var items: [Case.Item] = []
             for entry in try await store.list().all() {
                 items.append(try await item(entry.key, store))
@@ -103,6 +101,25 @@ import Testing
 
     private func read(_ path: String) -> [UInt8] {
         (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) } ?? []
+    }
+
+    private func source(_ golden: Case, _ folder: VaultFolder) async throws(StoreError) -> VaultKeySource {
+        let bytes = read(folder.keyFile)
+        switch golden.source {
+        case "key-file": return .keyFile(folder.keyFile)
+        case "systemd-credential":
+            // The name is the one in the slot.
+            let name = try await VaultStore.outline(at: folder.vault).slots.compactMap(\.systemCredential).first
+            guard let name, (try? folder.replace(folder.path + "/" + name.text, with: bytes)) != nil else {
+                throw .timedOut
+            }
+            return .systemCredential(SystemCredential(name: name, directory: folder.path))
+        case "kept-key":
+            let slot = try await VaultStore.outline(at: folder.vault).slots.first { $0.kind == .secretService }
+            guard let slot else { throw .timedOut }
+            return .keptKey(Secret(copying: bytes.span), of: slot.reference)
+        default: return passphrase(String(decoding: bytes, as: UTF8.self))
+        }
     }
 
     func item(_ key: CredentialKey, _ store: VaultStore) async throws(StoreError) -> Case.Item {

@@ -1,8 +1,9 @@
 """Reads a Latchkey vault by nothing but Docs/Formats/vault-v1.md: PyNaCl, hashlib and sqlite3.
 
-    read_vault.py VAULT key-file PATH | passphrase-file PATH
+    read_vault.py VAULT key-file|passphrase-file|systemd-credential|kept-key PATH
 
 Prints the generation and the items as JSON, secrets in hexadecimal. Exits with 1 and a line on anything wrong."""
+import contextlib
 import hashlib
 import json
 import sqlite3
@@ -13,6 +14,7 @@ import nacl.exceptions
 import nacl.pwhash.argon2id
 
 PAGE = 4096
+USES = {(2, "key-file"): b"key file", (3, "systemd-credential"): b"systemd credential", (4, "kept-key"): b"kept key"}
 
 class Damaged(Exception):
     pass
@@ -71,20 +73,18 @@ def root_key(records, vault, source, given):
     for name, slot in records:
         if not name.startswith("slot/") or slot[0] != 1:
             continue
-        head, fields = slot[:46], Fields(slot[18:46])
-        kind, passes, memory, salt = slot[1], fields.number("I"), fields.number("Q"), fields.take(16)
+        kind, (passes, memory, salt) = slot[1], struct.unpack("<IQ16s", slot[18:46])
+        head = slot[:47 + slot[46] if kind == 3 else 46]
         check(name == "slot/" + slot[2:18].hex(), "a slot is misnamed")
         if (kind, source) == (1, "passphrase-file"):
             check(1 <= passes <= 16 and 8192 <= memory <= 1 << 30 and memory % 1024 == 0, "hostile costs")
             wrapping = nacl.pwhash.argon2id.kdf(32, given, salt, opslimit=passes, memlimit=memory)
-        elif (kind, source) == (2, "key-file"):
-            wrapping = blake(given, b"latchkey vault v1 key file" + vault + salt)
+        elif (kind, source) in USES:
+            wrapping = blake(given, b"latchkey vault v1 " + USES[kind, source] + vault + salt)
         else:
             continue
-        try:
-            return unseal(subkey(wrapping, b"wrap", vault), b"slot wrap" + vault + head, slot[46:118])
-        except Damaged:
-            continue
+        with contextlib.suppress(Damaged):
+            return unseal(subkey(wrapping, b"wrap", vault), b"slot wrap" + vault + head, slot[len(head):][:72])
     raise Damaged("no slot opens")
 
 def subkey(key, use, vault):

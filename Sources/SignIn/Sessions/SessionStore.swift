@@ -21,7 +21,10 @@ public struct SessionStore: Sendable {
         self.leases = leases
     }
 
-    var service: String { "latchkey:" + provider }
+    var service: String { Self.service(ofProvider: provider) }
+
+    /// The service under which a provider's sessions are kept.
+    package static func service(ofProvider name: String) -> String { "latchkey:" + name }
 
     /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
     func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {

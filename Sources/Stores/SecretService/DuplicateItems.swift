@@ -14,8 +14,8 @@ public struct DuplicateItems: Sendable, Hashable {
     }
 
     public let key: CredentialKey
-    /// At least two. The first one is read and changed: the one changed last, then the one with fewer attributes, the
-    /// younger, and the one with the later path.
+    /// At least two. The first one is read and changed: the one changed last, then the younger, then the one with the
+    /// later path.
     public let items: [Item]
 }
 

@@ -67,11 +67,11 @@ struct KeyringItem: Sendable, Hashable {
     let modified: UnixTime
     let isLocked: Bool
 
-    /// Whether this one is read when both are under the same key: the one changed last; then the one with fewer
-    /// attributes, the younger, and the one with the later path, so that everybody chooses the same.
+    /// Whether this one is read when both are under the same key: the one changed last; then the younger, and the one with
+    /// the later path, so that everybody chooses the same. Services count in seconds. Of two that were changed in one
+    /// second the younger is the newer: a save here would have changed it, had it been there.
     func precedes(_ other: KeyringItem) -> Bool {
         if modified != other.modified { return modified > other.modified }
-        if attributes.count != other.attributes.count { return attributes.count < other.attributes.count }
         if created != other.created { return created > other.created }
         if path.utf8.count != other.path.utf8.count { return path.utf8.count > other.path.utf8.count }
         return other.path.utf8.lexicographicallyPrecedes(path.utf8)

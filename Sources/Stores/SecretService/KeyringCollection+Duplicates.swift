@@ -102,7 +102,8 @@
         private func isUnchanged(
             _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> Bool {
-            try await describe([item.path], session, interruption) == [item]
+            guard let now = try await describe([item.path], session, interruption).first else { return false }
+            return now.key == item.key && now.modified == item.modified && now.label == item.label
         }
 
         /// Sets a secret on an item and reads it back.
@@ -125,8 +126,16 @@
         /// same attributes, it is the one that is read.
         func covers(_ other: KeyringItem) -> Bool {
             guard path != other.path else { return false }
-            let hasAll = other.attributes.allSatisfy { name, value in attributes[name] == value }
-            return hasAll && (attributes.count > other.attributes.count || precedes(other))
+            let (mine, theirs) = (telling, other.telling)
+            guard theirs.allSatisfy({ name, value in mine[name] == value }) else { return false }
+            if mine.count != theirs.count { return true }
+            if attributes.count != other.attributes.count { return attributes.count > other.attributes.count }
+            return precedes(other)
+        }
+
+        /// The attributes without the schema that gnome-keyring shows, sooner or later, on all items that have none.
+        private var telling: [String: String] {
+            attributes.filter { name, value in name != "xdg:schema" || value != "org.freedesktop.Secret.Generic" }
         }
     }
 

@@ -70,7 +70,8 @@
     }
 
     extension StoreError {
-        private static let useVault: LogMessage = "or keep credentials in a vault: `--store vault`"
+        private static let useVault: LogMessage =
+            "or keep credentials in a vault: `--store vault`; `latchkey doctor` says more"
 
         static func noSessionBus(_ failure: BusFailure) -> StoreError {
             StoreError(

@@ -56,6 +56,12 @@
             try await collection.state(deadline)
         }
 
+        /// Returns what is known of the service and of the store's collection, or throws why the service can't be used: no
+        /// bus, no service. That the collection is locked or missing is no error. It asks nobody for anything.
+        public func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
+            try await collection.report(deadline)
+        }
+
         // MARK: - Duplicates
 
         /// Returns the keys under which there are several items, in the order of a listing. It changes nothing.

@@ -35,6 +35,8 @@
 
         public func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState { throw Self.notBuilt }
 
+        public func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport { throw Self.notBuilt }
+
         public func duplicates(
             service: String? = nil, deadline: Deadline = .standard
         ) async throws(StoreError) -> [DuplicateItems] { throw Self.notBuilt }

@@ -91,6 +91,7 @@
         /// A string or an object path.
         var text: String { unsafe withPointer { unsafe String(cString: g_variant_get_string($0, nil)) } }
         var unsigned: UInt64 { unsafe withPointer { unsafe UInt64(g_variant_get_uint64($0)) } }
+        var unsigned32: UInt32 { unsafe withPointer { unsafe g_variant_get_uint32($0) } }
         var boolean: Bool { unsafe withPointer { unsafe g_variant_get_boolean($0) != 0 } }
         /// What a variant (`v`) holds.
         var unboxed: Variant { unsafe withPointer { unsafe Variant(adopting: g_variant_get_variant($0)) } }

@@ -10,6 +10,7 @@ public struct VaultOutline: Sendable, Hashable {
 /// A key slot, as anyone sees it who can read the file.
 public struct KeySlotOutline: Sendable, Hashable {
     public let kind: KeySlotKind
+    public let reference: KeySlotReference
     /// For a slot of a systemd credential: which one.
     public let systemCredential: SystemCredentialName?
 }
@@ -46,11 +47,13 @@ extension VaultStore {
         let place = try VaultPath.existing(path)
         let table = try SQLiteRowTable(path: place.file)
         return try table.read { (view) throws(StoreError) in
-            VaultOutline(
-                vault: try IdentityRecord.decode(view.record(IdentityRecord.recordName)),
-                slots: try KeySlot.all(in: view.records()).map {
-                    KeySlotOutline(kind: $0.kind, systemCredential: $0.head.systemCredential)
-                })
+            let vault = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
+            let slots = try KeySlot.all(in: view.records()).map {
+                KeySlotOutline(
+                    kind: $0.kind, reference: KeySlotReference(vault: vault, slot: $0.head.id),
+                    systemCredential: $0.head.systemCredential)
+            }
+            return VaultOutline(vault: vault, slots: slots)
         }
     }
 }

@@ -27,7 +27,8 @@ extension VaultStore {
         let name = name ?? source.kind.slotName
         return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
             let place = try VaultPath.new(path)
-            let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+            let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
+            let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: vault)
             let slot = try KeySlot.make(kept.source, name: name, cost: cost, created: now(), root: root)
             try patience.check()
             var records = try SealedStore<SQLiteRowTable>.newRecords(root) + [slot.encode()]
@@ -99,7 +100,11 @@ extension VaultStore {
         if case .kernelKeyring = source.place {
             return try open(place, table, try KernelKeyring.rootKeys(of: vault, table), worker, memory, now)
         }
-        let slots = try KeySlot.all(in: records).filter { $0.kind == source.kind }
+        let reference = source.reference
+        let kind = source.kind
+        let slots = try KeySlot.all(in: records).filter {
+            $0.kind == kind && (reference == nil || reference?.slot == $0.head.id)
+        }
         for slot in slots {
             try patience?.check()
             guard let root = try slot.unwrap(source, vault: vault) else { continue }
@@ -164,6 +169,7 @@ extension StoreError {
     private static func hint(_ kind: KeySlotKind) -> LogMessage {
         switch kind {
         case .passphrase: "type the passphrase again"
+        case .secretService: "open it in another way, and replace that slot"
         case .systemCredential: "give the unit the credential that the slot was made with"
         default: "name the key file that was made for this vault"
         }

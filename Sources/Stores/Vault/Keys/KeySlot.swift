@@ -59,8 +59,12 @@ struct KeySlot: Sendable {
     static func make(
         _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost, created: UnixTime, root: RootKeys
     ) throws(StoreError) -> KeySlot {
+        if let reference = source.reference, reference.vault != root.vault {
+            throw StoreError(.unsupported, "the key is kept for another vault", hint: "name a slot of this vault")
+        }
+        let id = if let reference = source.reference { reference.slot } else { try Sealing.randomOctets(16) }
         let head = Head(
-            kind: source.kind, id: try Sealing.randomOctets(16), cost: source.kind == .passphrase ? cost : nil,
+            kind: source.kind, id: id, cost: source.kind == .passphrase ? cost : nil,
             salt: try Sealing.randomOctets(Argon2id.saltByteCount), systemCredential: source.systemCredentialName)
         let wrapping = try source.wrappingKey(cost: head.cost, salt: head.salt, vault: root.vault)
         let key = Sealing.subkey("wrap", of: wrapping, vault: root.vault)
@@ -98,7 +102,8 @@ struct KeySlot: Sendable {
             let name = KeySlotName(text), reader.onlyPaddingIsLeft()
         else { throw Self.damaged }
         return KeySlotDescription(
-            kind: kind, name: name, created: UnixTime(seconds: created), cost: cost, id: head.id)
+            kind: kind, name: name, created: UnixTime(seconds: created), cost: cost,
+            reference: KeySlotReference(vault: root.vault, slot: head.id))
     }
 
     private static func associatedData(_ use: StaticString, _ vault: VaultID, _ head: Head) -> [UInt8] {

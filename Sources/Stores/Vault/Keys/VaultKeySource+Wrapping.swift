@@ -15,6 +15,14 @@ extension VaultKeySource {
             return Self.hashed("key file", try VaultKeyFile.read(path), salt, vault)
         case .systemCredential(let credential):
             return Self.hashed("systemd credential", try credential.read(), salt, vault)
+        case .keptKey:
+            switch keptKey {
+            case .some(let key) where key.byteCount == 32: return Self.hashed("kept key", key, salt, vault)
+            default:
+                throw .wrongKey(
+                    "what the keyring keeps for the vault is no key of 32 bytes",
+                    hint: "open the vault in another way, and replace that slot")
+            }
         case .kernelKeyring:
             throw StoreError(
                 .unsupported, "a key in the kernel's keyring makes no slot", hint: "name a passphrase or a key file")

@@ -2,38 +2,53 @@ public import Credentials
 public import RedactedLog
 public import Secrets
 
-/// What opens a vault: a passphrase, a key file, or a key that systemd passes on.
+/// What opens a vault: a passphrase, a key file, or a key that systemd or a keyring keeps.
 public struct VaultKeySource: ~Copyable, Sendable {
     /// Where the key is.
     enum Place: Sendable {
         case passphrase
         case keyFile(String)
         case systemCredential(SystemCredential)
+        case keptKey(KeySlotReference)
         case kernelKeyring
     }
 
     let place: Place
     let passphrase: Secret<Passphrase>?
+    let keptKey: Secret<VaultSlotKey>?
 
     /// A passphrase, as typed: its bytes are taken as they are, without normalisation.
     public static func passphrase(_ passphrase: consuming Secret<Passphrase>) -> VaultKeySource {
-        VaultKeySource(.passphrase, passphrase)
+        VaultKeySource(place: .passphrase, passphrase: passphrase, keptKey: nil)
     }
 
     /// A file of exactly 32 random bytes, of this user alone; see `VaultKeyFile.create(at:)`.
-    public static func keyFile(_ path: String) -> VaultKeySource { VaultKeySource(.keyFile(path), nil) }
+    public static func keyFile(_ path: String) -> VaultKeySource { VaultKeySource(.keyFile(path)) }
 
     /// A credential of exactly 32 random bytes that systemd passes to this process.
     public static func systemCredential(_ credential: SystemCredential) -> VaultKeySource {
-        VaultKeySource(.systemCredential(credential), nil)
+        VaultKeySource(.systemCredential(credential))
+    }
+
+    /// A key of exactly 32 random bytes that is kept elsewhere, for one slot. Of another length it throws `wrongKey` when
+    /// it is used.
+    public static func keptKey(_ key: consuming Secret<VaultSlotKey>, of slot: KeySlotReference) -> VaultKeySource {
+        VaultKeySource(place: .keptKey(slot), passphrase: nil, keptKey: key)
     }
 
     /// The key that `VaultStore.keepUnlocked(for:)` left in the kernel, if its time isn't over. It makes no slot.
-    public static var kernelKeyring: VaultKeySource { VaultKeySource(.kernelKeyring, nil) }
+    public static var kernelKeyring: VaultKeySource { VaultKeySource(.kernelKeyring) }
 
-    private init(_ place: Place, _ passphrase: consuming Secret<Passphrase>?) {
+    private init(_ place: Place) {
+        self.init(place: place, passphrase: nil, keptKey: nil)
+    }
+
+    private init(
+        place: Place, passphrase: consuming Secret<Passphrase>?, keptKey: consuming Secret<VaultSlotKey>?
+    ) {
         self.place = place
         self.passphrase = passphrase
+        self.keptKey = keptKey
     }
 
     public var kind: KeySlotKind {
@@ -41,8 +56,15 @@ public struct VaultKeySource: ~Copyable, Sendable {
         case .passphrase: .passphrase
         case .keyFile: .keyFile
         case .systemCredential: .systemCredential
+        case .keptKey: .secretService
         case .kernelKeyring: .kernelKeyring
         }
+    }
+
+    /// The slot that it is for, when it is for a single one.
+    var reference: KeySlotReference? {
+        if case .keptKey(let reference) = place { return reference }
+        return nil
     }
 
     /// The name of the credential, when it is one: a slot keeps it.
@@ -53,9 +75,12 @@ public struct VaultKeySource: ~Copyable, Sendable {
 
     /// The same source again, for a second thread.
     borrowing func duplicate() -> VaultKeySource {
-        switch passphrase {
-        case .some(let passphrase): VaultKeySource(place, passphrase.duplicate())
-        case .none: VaultKeySource(place, nil)
+        switch place {
+        case .passphrase:
+            VaultKeySource(place: place, passphrase: passphrase?.duplicate(), keptKey: nil)
+        case .keptKey:
+            VaultKeySource(place: place, passphrase: nil, keptKey: keptKey?.duplicate())
+        default: VaultKeySource(place)
         }
     }
 }
@@ -68,16 +93,18 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
     public static let passphrase = KeySlotKind(number: 1)
     public static let keyFile = KeySlotKind(number: 2)
     public static let systemCredential = KeySlotKind(number: 3)
+    public static let secretService = KeySlotKind(number: 4)
     /// No slot has this kind: what is in the kernel is the key that slots wrap.
     public static let kernelKeyring = KeySlotKind(number: 0)
 
-    static let known: Set<KeySlotKind> = [.passphrase, .keyFile, .systemCredential]
+    static let known: Set<KeySlotKind> = [.passphrase, .keyFile, .systemCredential, .secretService]
 
     /// What a slot is called when nobody names it.
     var slotName: KeySlotName {
         switch self {
         case .passphrase: .passphrase
         case .systemCredential: .systemCredential
+        case .secretService: .secretService
         default: .keyFile
         }
     }
@@ -88,6 +115,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
         case .passphrase: "passphrase"
         case .keyFile: "key-file"
         case .systemCredential: "systemd-credential"
+        case .secretService: "secret-service"
         case .kernelKeyring: "kernel-keyring"
         default: "kind \(Int(number))"
         }
@@ -113,6 +141,7 @@ public struct KeySlotName: Sendable, Hashable, Loggable {
     public static let passphrase = KeySlotName(known: "passphrase")
     public static let keyFile = KeySlotName(known: "key file")
     public static let systemCredential = KeySlotName(known: "systemd credential")
+    public static let secretService = KeySlotName(known: "keyring")
 
     /// Safe: a name that people choose to tell slots apart.
     public var logMessage: LogMessage {
@@ -127,5 +156,5 @@ public struct KeySlotDescription: Sendable, Hashable {
     public let created: UnixTime
     /// For passphrases.
     public let cost: PassphraseCost?
-    let id: [UInt8]
+    public let reference: KeySlotReference
 }

@@ -1,0 +1,42 @@
+internal import Credentials
+internal import RedactedLog
+internal import StoreSelection
+internal import Terminal
+
+/// Which store is used, who says so, and how the others would do.
+struct ChoiceCheck {
+    let context: CommandContext
+    let settings: StoreSettings
+
+    func findings() async -> (choice: StoreChoice?, findings: [Finding]) {
+        let choice: StoreChoice
+        do throws(StoreSelector.Failure) {
+            choice = try await context.selector.choose(
+                named: context.namedStore, settings: settings, remembers: false)
+        } catch {
+            switch error {
+            case .selection(let error): return (nil, [.refusal("choice", error, matters: true)])
+            case .store(let error): return (nil, [.refusal("choice", error, matters: true)])
+            }
+        }
+        var findings = [Finding.good("choice", "\(choice.backend.name) (\(choice.source))")]
+        for backend in context.selector.catalogue.backends
+        where backend.name.description != choice.backend.name.description {
+            findings.append(await why(backend))
+        }
+        return (choice, findings)
+    }
+
+    /// Why another store isn't the one.
+    private func why(_ backend: StoreBackend) async -> Finding {
+        guard backend.isPersistent else {
+            return .note("choice", "not \(backend.name): it forgets everything when the process ends")
+        }
+        do throws(StoreError) {
+            try await backend.probe(settings)
+            return .note("choice", "not \(backend.name): it works, but another one was named or comes before it")
+        } catch {
+            return .note("choice", "not \(backend.name): \(error.cause) [\(error.codeName)]")
+        }
+    }
+}

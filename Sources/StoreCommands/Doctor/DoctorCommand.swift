@@ -1,0 +1,80 @@
+internal import Credentials
+internal import RedactedLog
+internal import SecretService
+internal import StoreSelection
+internal import Terminal
+
+/// `latchkey doctor [--json] [--repair-duplicates]`.
+enum DoctorCommand {
+    private static let repair = CommandOption.flag(
+        "--repair-duplicates", help: "first delete the keyring's items that another one makes superfluous")
+
+    static let command = Command(
+        CommandDefinition(
+            "doctor", summary: "say how the stores are, which is used and why, and what to mend",
+            options: [GlobalOptions.json, repair],
+            details: """
+                Nobody is asked for anything, and nothing is changed but for a throw-away secret that is saved, read
+                and deleted in the store that is used. Every line can be pasted into a public issue. Exit status 0:
+                nothing is wrong; otherwise the status that the first problem has in other commands.
+                """)
+    ) { arguments, context in
+        if arguments.has(repair) { try await repairDuplicates(context) }
+        let findings = try await findings(context).map { $0.withoutHome(context.environment.home) }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(.array(findings.map(\.json)))
+        } else {
+            try context.output.write(findings.table)
+        }
+        return findings.exitStatus
+    }
+
+    private static func findings(_ context: CommandContext) async throws -> [Finding] {
+        let settings = context.settings.askingNobody
+        var findings = SessionCheck(context: context).findings
+        let check = ChoiceCheck(context: context, settings: settings)
+        let (choice, reasons) = await check.findings()
+        findings += reasons
+        let chosen = choice?.backend.name.description
+        findings += try await KeyringCheck(
+            settings: settings, matters: chosen == "secret-service"
+        ).findings()
+        let (vaultFindings, vault) = try await VaultCheck(
+            settings: settings, matters: chosen == "vault"
+        ).findings()
+        findings += vaultFindings
+        // A vault is opened once: its passphrase may come through a pipe.
+        var store: (any CredentialStore)? = vault
+        if let choice, chosen != "vault" { store = try? await choice.backend.open(settings) }
+        if chosen != nil, let store {
+            findings.append(try await RoundTrip(store: store, deadline: settings.deadline).finding())
+        }
+        return findings
+    }
+
+    private static func repairDuplicates(_ context: CommandContext) async throws {
+        let store = SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: context.settings.collection, mayPrompt: context.settings.mayPrompt,
+                coordination: context.settings.leases))
+        var deleted = 0
+        var left = 0
+        for duplicates in try await store.duplicates(deadline: context.deadline) {
+            let repair = try await store.repairDuplicates(of: duplicates.key, deadline: context.deadline)
+            deleted += repair.deleted
+            left += repair.left
+        }
+        context.output.note(
+            "deleted \(deleted) items of the keyring; left \(left), for other programs or with other secrets")
+    }
+}
+
+extension StoreSettings {
+    /// The same, where a question counts as not answered.
+    var askingNobody: StoreSettings {
+        var settings = self
+        settings.mayPrompt = false
+        if case .search(let search) = vaultKey { settings.vaultKey = .search(search.askingNobody) }
+        return settings
+    }
+}

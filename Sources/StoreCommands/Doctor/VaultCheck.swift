@@ -1,0 +1,58 @@
+internal import Credentials
+internal import RedactedLog
+internal import StoreSelection
+internal import Terminal
+internal import Vault
+
+/// How the vault is.
+struct VaultCheck {
+    let settings: StoreSettings
+    /// Whether the vault is the chosen store, so that what is wrong with it matters.
+    let matters: Bool
+
+    /// Returns the vault too where it could be opened without asking anybody.
+    func findings() async throws(StoreError) -> (findings: [Finding], vault: VaultStore?) {
+        let path = LoggableText(reviewed: "the path of the vault", unredacted: settings.vaultPath)
+        guard matters || (StoreCatalogue.standard["vault"]?.exists(settings) ?? false) else {
+            return ([.note("vault", "there is none at \(path)")], nil)
+        }
+        let outline: VaultOutline
+        do throws(StoreError) {
+            outline = try await VaultStore.outline(at: settings.vaultPath, deadline: settings.deadline)
+        } catch {
+            if error.code == .cancelled { throw error }
+            // A vault that is there and can't be used is wrong, whatever store is chosen.
+            return ([.refusal("vault", error, matters: matters || error.code != .unavailable)], nil)
+        }
+        let kinds = outline.slots.map { "\($0.kind)" as LogMessage }
+        let file = Finding.good(
+            "vault", "\(path), yours alone; key slots: \(LogMessage.joined(kinds))")
+        do throws(StoreError) {
+            let vault = try await settings.openVault()
+            return ([file, try await integrity(of: vault)], vault)
+        } catch {
+            switch error.code {
+            case .cancelled: throw error
+            case .locked:
+                return (
+                    [
+                        file,
+                        .note(
+                            "integrity", "not checked: no key was given, and the doctor asks for none",
+                            remedy: "latchkey vault verify"),
+                    ], nil
+                )
+            default: return ([file, .refusal("integrity", error, matters: true)], nil)
+            }
+        }
+    }
+
+    private func integrity(of vault: VaultStore) async throws(StoreError) -> Finding {
+        let found = try await vault.verify(deadline: .after(.seconds(600)))
+        guard found.isSound else {
+            return .problem(
+                "integrity", .badData, "\(found.problems.count) problems", remedy: "latchkey vault verify names them")
+        }
+        return .good("integrity", "\(found.itemCount) credentials, all sound")
+    }
+}

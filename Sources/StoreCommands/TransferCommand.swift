@@ -1,0 +1,138 @@
+internal import Credentials
+internal import RedactedLog
+internal import StoreSelection
+internal import Terminal
+
+/// `latchkey copy` and `latchkey move`, from one store to another.
+enum TransferCommand {
+    private static let from = CommandOption.value("--from", "STORE", help: "where they are: secret-service or vault")
+    private static let to = CommandOption.value("--to", "STORE", help: "where they shall be: secret-service or vault")
+    private static let replace = CommandOption.flag(
+        "--replace", help: "overwrite another secret that the target has under the same name")
+    private static let dryRun = CommandOption.flag("--dry-run", help: "say what would be done, and do nothing")
+
+    static let copy = Command(definition("copy", summary: "copy credentials from one store to another")) {
+        try await run($0, $1, .copy)
+    }
+
+    static let move = Command(definition("move", summary: "move credentials from one store to another")) {
+        try await run($0, $1, .move)
+    }
+
+    private static func definition(_ name: StaticString, summary: StaticString) -> CommandDefinition {
+        CommandDefinition(
+            name, summary: summary,
+            operands: [
+                .optional("SERVICE", help: "only this service"), .optional("ACCOUNT", help: "only this account of it"),
+            ],
+            options: [from, to, replace, dryRun, GlobalOptions.json],
+            details: """
+                Without SERVICE, all credentials of every kind. Each one is read back and compared before it counts,
+                and before a move deletes it; where it was cut short, the same command goes on. Another secret in the
+                target is left alone without --replace, and the exit status is 73. Exit status 1: there is nothing to
+                do it with.
+                """)
+    }
+
+    private struct Row {
+        let key: CredentialKey
+        let outcome: CredentialTransfer.Outcome
+    }
+
+    private static func run(
+        _ arguments: ParsedArguments, _ context: CommandContext, _ mode: CredentialTransfer.Mode
+    ) async throws -> ExitStatus {
+        let ends = (try backend(from, arguments, context), try backend(to, arguments, context))
+        guard ends.0.name.description != ends.1.name.description else {
+            throw CommandFailure(
+                .usage, "transfer.same-store", "--from and --to name the same store",
+                hint: "latchkey vault export and import copy one vault to another")
+        }
+        let source = try await ends.0.open(context.settings)
+        let target = try await ends.1.open(context.settings)
+        let transfer = CredentialTransfer(
+            from: source, to: target, mode: mode, replaces: arguments.has(replace))
+        let keys = try await keys(of: source, arguments, context)
+        guard !keys.isEmpty else {
+            throw CommandFailure(
+                .notFound, "credential.not-found", "there is no such credential in \(source.identity)",
+                hint: "latchkey list --store \(ends.0.name) shows what there is")
+        }
+        let rows = try await rows(keys, transfer, arguments, context)
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(.array(rows.map(json)))
+        } else {
+            try context.output.write(table(rows))
+        }
+        let differing = rows.count { $0.outcome == .differs }
+        guard differing == 0 else {
+            throw CommandFailure(
+                .cannotWrite, "transfer.differs",
+                "\(target.identity) has other secrets for \(differing) of \(rows.count) credentials; they were left alone",
+                hint: "look at them, then give --replace to overwrite the target's")
+        }
+        return .success
+    }
+
+    private static func backend(
+        _ option: CommandOption, _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws -> StoreBackend {
+        guard let name = arguments.value(option) else {
+            throw CommandFailure(
+                .usage, "usage.missing-option", "\(option.name) is missing", hint: "name both stores: --from, --to")
+        }
+        // As for every store that is named: only those that keep what they are given.
+        return try context.selector.backend(NamedStore(name: name, source: .argument))
+    }
+
+    private static func keys(
+        of source: any CredentialStore, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> [CredentialKey] {
+        let account = arguments.optionalOperand("ACCOUNT")
+        var keys: [CredentialKey] = []
+        for entry in try await source.list(
+            service: arguments.optionalOperand("SERVICE"), deadline: context.deadline
+        ).all() where account.map({ $0.utf8.elementsEqual(entry.key.account.utf8) }) ?? true {
+            keys.append(entry.key)
+        }
+        return keys.sorted { $0.isListed(before: $1) }
+    }
+
+    private static func rows(
+        _ keys: [CredentialKey], _ transfer: CredentialTransfer, _ arguments: ParsedArguments,
+        _ context: CommandContext
+    ) async throws -> [Row] {
+        defer { context.output.endProgress() }
+        let work: StaticString = transfer.mode == .copy ? "copying" : "moving"
+        var rows: [Row] = []
+        for (index, key) in keys.enumerated() {
+            context.output.showProgress(work, percent: index * 100 / keys.count)
+            let outcome =
+                arguments.has(dryRun)
+                ? try await transfer.plan(key, deadline: context.deadline)
+                : try await transfer.transfer(key, deadline: context.deadline)
+            rows.append(Row(key: key, outcome: outcome))
+        }
+        return rows
+    }
+
+    private static func table(_ rows: [Row]) -> TextTable {
+        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "RESULT")
+        for row in rows {
+            table.append(
+                "\(name(row.key.service))", "\(name(row.key.account))", "\(row.key.kind)", "\(row.outcome)")
+        }
+        return table
+    }
+
+    private static func json(_ row: Row) -> JSONValue {
+        .object([
+            ("service", .text(name(row.key.service))), ("account", .text(name(row.key.account))),
+            ("kind", .message("\(row.key.kind)")), ("result", .message("\(row.outcome)")),
+        ])
+    }
+
+    private static func name(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "services and accounts are what a listing shows", unredacted: text)
+    }
+}

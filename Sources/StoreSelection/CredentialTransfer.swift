@@ -1,0 +1,105 @@
+public import Credentials
+public import RedactedLog
+internal import Secrets
+
+/// Copies or moves credentials from one store to another, one at a time.
+///
+/// What was written is read back and compared, in constant time, before anything is deleted. Each credential is whole
+/// in one of the stores whenever the process ends, so a transfer that was cut short goes on when it is asked for again.
+public struct CredentialTransfer: Sendable {
+    public enum Mode: Sendable, Hashable {
+        case copy
+        /// The source's credential is deleted when the target holds it, and only if it is still what was copied.
+        case move
+    }
+
+    /// What became of one credential, or would become of it.
+    public enum Outcome: Sendable, Hashable, CaseIterable, Loggable {
+        case copied
+        case moved
+        /// The target held the same secret already. A move has deleted the source's.
+        case same
+        /// The target held another secret, and both were left alone.
+        case differs
+        /// The target held another secret, which was replaced. A move has deleted the source's.
+        case replaced
+        /// Somebody deleted it from the source meanwhile.
+        case vanished
+
+        /// Safe: words of ours.
+        public var logMessage: LogMessage {
+            switch self {
+            case .copied: "copied"
+            case .moved: "moved"
+            case .same: "same"
+            case .differs: "differs"
+            case .replaced: "replaced"
+            case .vanished: "gone"
+            }
+        }
+    }
+
+    public let source: any CredentialStore
+    public let target: any CredentialStore
+    public let mode: Mode
+    /// Whether another secret that the target holds is overwritten.
+    public let replaces: Bool
+
+    public init(
+        from source: any CredentialStore, to target: any CredentialStore, mode: Mode, replaces: Bool = false
+    ) {
+        self.source = source
+        self.target = target
+        self.mode = mode
+        self.replaces = replaces
+    }
+
+    /// Transfers one credential: its secret, label and content type. Times are the target's own.
+    ///
+    /// Throws what the stores throw; `corrupted` when the target gave back something else than it was given, in which
+    /// case the source is as it was.
+    public func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
+        guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
+        let present = try await target.read(key, as: Password.self, deadline: deadline)
+        var condition = WriteCondition.absent
+        var outcome: Outcome = mode == .copy ? .copied : .moved
+        if let present {
+            if present.secret.matches(record.secret) {
+                try await finish(key, record.version, deadline)
+                return .same
+            }
+            guard replaces else { return .differs }
+            condition = .matches(present.version)
+            outcome = .replaced
+        }
+        let options = SaveOptions(
+            label: record.metadata.label, contentType: record.contentType, condition: condition)
+        try await target.save(record.secret, for: key, options: options, deadline: deadline)
+        guard let kept = try await target.read(key, as: Password.self, deadline: deadline),
+            kept.secret.matches(record.secret)
+        else {
+            throw StoreError(
+                .corrupted, "\(target.identity) does not give back what it was given for \(key)",
+                hint: "nothing was deleted; `latchkey doctor` looks into the store")
+        }
+        try await finish(key, record.version, deadline)
+        return outcome
+    }
+
+    /// Says what `transfer` would do. It changes nothing.
+    public func plan(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
+        guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
+        guard let present = try await target.read(key, as: Password.self, deadline: deadline) else {
+            return mode == .copy ? .copied : .moved
+        }
+        if present.secret.matches(record.secret) { return .same }
+        return replaces ? .replaced : .differs
+    }
+
+    private func finish(
+        _ key: CredentialKey, _ version: CredentialVersion, _ deadline: Deadline
+    ) async throws(StoreError) {
+        guard mode == .move else { return }
+        try await source.delete(key, condition: .matches(version), deadline: deadline)
+    }
+}

@@ -1,0 +1,116 @@
+public import Credentials
+public import RedactedLog
+internal import Secrets
+
+/// Several stores seen as one, where a person has a desktop by day and a vault by night.
+///
+/// A credential is used where it lives; a new one goes to the chosen store, the first. That it lives in two places at
+/// once is an error which names them, unless both hold the same secret. A store that can't be asked is passed over as
+/// long as the others know the credential; otherwise its refusal is thrown, because absence can't be claimed.
+public struct StoreView: Sendable {
+    /// The chosen store first.
+    public let stores: [any CredentialStore]
+    /// The stores that could not even be opened.
+    public let refusals: [StoreRefusal]
+    private let logger: Logger
+
+    public init(_ stores: [any CredentialStore], refusals: [StoreRefusal] = [], logger: Logger = .disabled) {
+        precondition(!stores.isEmpty, "a view has at least one store")
+        self.stores = stores
+        self.refusals = refusals
+        self.logger = logger.category("latchkey.selection")
+    }
+
+    /// Returns the store that a credential lives in, or the chosen one when it lives nowhere.
+    ///
+    /// Throws `ambiguous` when two stores hold different secrets under the key, and the refusal of a store that can't
+    /// be asked when no other one has the credential.
+    public func store(for key: CredentialKey, deadline: Deadline) async throws(StoreError) -> any CredentialStore {
+        if let only { return only }
+        let (found, refusal) = try await places(of: key, deadline: deadline)
+        if let first = found.first {
+            logger.info("\(key) lives in \(first.identity)")
+            for other in found.dropFirst() {
+                guard try await holdSame(key, first, other, deadline) else {
+                    throw ambiguous("\(key) has different secrets", found)
+                }
+                logger.warning("\(key) is in \(other.identity) as well, with the same secret")
+            }
+            return first
+        }
+        if let refusal { throw refusal }
+        return stores[0]
+    }
+
+    /// Returns the store that has anything of a service, or the chosen one when none has.
+    ///
+    /// Throws `ambiguous` when two have, and the refusal of a store that can't be asked when no other one has.
+    public func store(
+        forService service: String, deadline: Deadline
+    ) async throws(StoreError) -> any CredentialStore {
+        if let only { return only }
+        var found: [any CredentialStore] = []
+        var refusal = refusals.first.map { unasked($0.error, shown(service)) }
+        for store in stores {
+            do throws(StoreError) {
+                var entries = store.list(service: service, deadline: deadline).makeAsyncIterator()
+                if try await entries.next() != nil { found.append(store) }
+            } catch {
+                if error.code == .cancelled || error.code == .corrupted { throw error }
+                logger.info("\(store.identity) can't be asked for \(shown(service)): \(error)")
+                refusal = refusal ?? unasked(error, shown(service))
+            }
+        }
+        if found.count > 1 { throw ambiguous("\(shown(service)) is kept", found) }
+        if let first = found.first { return first }
+        if let refusal { throw refusal }
+        return stores[0]
+    }
+
+    private func shown(_ service: String) -> LogMessage {
+        "\(LoggableText(reviewed: "a service name is shown in keyring applications", unredacted: service))"
+    }
+
+    /// Returns all stores that have a credential, and why one could not be asked.
+    public func places(
+        of key: CredentialKey, deadline: Deadline
+    ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
+        var found: [any CredentialStore] = []
+        var refusal = refusals.first.map { unasked($0.error, "\(key)") }
+        for store in stores {
+            do throws(StoreError) {
+                if try await store.read(key, as: Password.self, deadline: deadline) != nil { found.append(store) }
+            } catch {
+                if error.code == .cancelled || error.code == .corrupted { throw error }
+                logger.info("\(store.identity) can't be asked for \(key): \(error)")
+                refusal = refusal ?? unasked(error, "\(key)")
+            }
+        }
+        return (found, refusal)
+    }
+
+    /// The store of a view that has no other one.
+    private var only: (any CredentialStore)? { stores.count == 1 && refusals.isEmpty ? stores[0] : nil }
+
+    private func holdSame(
+        _ key: CredentialKey, _ one: any CredentialStore, _ other: any CredentialStore, _ deadline: Deadline
+    ) async throws(StoreError) -> Bool {
+        guard let first = try await one.read(key, as: Password.self, deadline: deadline),
+            let second = try await other.read(key, as: Password.self, deadline: deadline)
+        else { return true }
+        return first.secret.matches(second.secret)
+    }
+
+    private func ambiguous(_ what: LogMessage, _ found: [any CredentialStore]) -> StoreError {
+        StoreError(
+            .ambiguous, "\(what) in \(LogMessage.joined(found.map { "\($0.identity)" }, separator: " and in "))",
+            hint: "name the store with --store, or move what is there into one with latchkey move")
+    }
+
+    private func unasked(_ error: StoreError, _ what: LogMessage) -> StoreError {
+        StoreError(
+            error.code, "\(what) was not found, but not every store could be asked: \(error.cause)",
+            hint: error.hint.map { "\($0), or name a store with --store" } ?? "name a store with --store",
+            platform: error.platform)
+    }
+}

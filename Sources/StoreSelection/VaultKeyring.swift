@@ -1,0 +1,82 @@
+public import Credentials
+internal import RedactedLog
+internal import SecretService
+internal import Secrets
+public import Vault
+
+/// Keys of vaults in the desktop's keyring (Secret Service): an item for each slot, so that a vault opens without a
+/// passphrase while its user is logged in.
+///
+/// Its service is `latchkey vault`, its account the slot's reference. The item is there before its slot is, and goes
+/// after it. Whoever is killed in between leaves an item that opens nothing; it can be deleted in any keyring application.
+public struct VaultKeyring: Sendable {
+    private static let service = "latchkey vault"
+    private let store: SecretServiceStore
+    private let timeout: Duration
+
+    /// The keyring may ask its password in a window, where there is a display and `settings` don't forbid it.
+    public init(_ settings: StoreSettings) {
+        store = SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: settings.collection, mayPrompt: settings.mayPrompt && settings.hasDisplay,
+                mayCreateCollection: settings.mayCreateCollection, coordination: settings.leases))
+        timeout = settings.timeout
+    }
+
+    /// Makes a key for a slot that will be made, and keeps it. It is read back, so that no slot is made for a key that the
+    /// keyring lost.
+    ///
+    /// Throws what the keyring throws, and `protocolViolation` when it gives back something else.
+    public func makeKey(
+        for slot: KeySlotReference, ofVaultAt path: String
+    ) async throws(StoreError) -> VaultKeySource {
+        let made: Secret<VaultSlotKey>
+        do throws(RandomSourceError) {
+            made = try .random(byteCount: 32)
+        } catch {
+            throw StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+        }
+        let options = SaveOptions(label: "Key of the vault \(path)", contentType: .binary, condition: .absent)
+        _ = try await store.save(made, for: Self.item(slot), options: options, deadline: .after(timeout))
+        guard try await key(for: slot).matches(made) else {
+            throw StoreError(
+                .protocolViolation, "the keyring gave back another key than it was given",
+                hint: "choose another way to open the vault")
+        }
+        return .keptKey(made, of: slot)
+    }
+
+    /// Returns the key of a slot. Throws `locked` when the keyring doesn't have it or isn't there: the vault is. Else throws
+    /// what the keyring throws.
+    func key(for slot: KeySlotReference) async throws(StoreError) -> Secret<VaultSlotKey> {
+        let item = try Self.item(slot)
+        let found: CredentialRecord<VaultSlotKey>?
+        do throws(StoreError) {
+            found = try await store.read(item, as: VaultSlotKey.self, deadline: .after(timeout))
+        } catch  where error.code == .unavailable {
+            throw StoreError(
+                .locked, "the desktop's keyring has the vault's key: \(error.cause)", hint: error.hint,
+                platform: error.platform)
+        }
+        guard let found else {
+            throw StoreError(
+                .locked, "the keyring doesn't keep the vault's key \(slot)",
+                hint: "open the vault in another way, and replace that slot")
+        }
+        return found.takeSecret()
+    }
+
+    /// Deletes the key of a slot that is gone, and returns whether there was one.
+    @discardableResult
+    public func forget(_ slot: KeySlotReference) async throws(StoreError) -> Bool {
+        try await store.delete(Self.item(slot), condition: .none, deadline: .after(timeout))
+    }
+
+    private static func item(_ slot: KeySlotReference) throws(StoreError) -> CredentialKey {
+        do throws(CredentialKeyError) {
+            return try CredentialKey(service: service, account: slot.text, kind: .privateKey)
+        } catch {
+            throw StoreError(.unsupported, error.cause)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+#if Desktop
+    internal import Credentials
+    internal import Glibc
+
+    extension KeyringCollection {
+        func report(_ deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
+            let interruption = Interruption(deadline)
+            var report: SecretServiceReport?
+            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+                let process = try await processIdentifier(of: session, interruption)
+                let collections = try await session.property(
+                    "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption
+                ).texts
+                report = SecretServiceReport(
+                    processIdentifier: process, processName: process.flatMap(Self.name(ofProcess:)),
+                    collectionCount: collections.count, collection: try await state(session, interruption),
+                    isSessionEncrypted: session.codec.isEncrypted,
+                    hasSystemPrompter: try await hasPrompter(session, interruption))
+            }
+            guard let report else { throw .keyringWentAway }
+            return report
+        }
+
+        private func state(
+            _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> SecretServiceReport.CollectionState {
+            do throws(KeyringFailure) {
+                let path = try await ownPath(session, interruption)
+                if try await isLocked(session, interruption) { return .locked }
+                let items = try await session.property(
+                    "Items", "ao", of: BusName.collectionInterface, at: path, interruption)
+                return .open(itemCount: items.texts.count)
+            } catch {
+                if case .noCollection = error { return .missing }
+                throw error
+            }
+        }
+
+        // MARK: - The bus
+
+        private func processIdentifier(
+            of session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Int32? {
+            let answer = try await session.askBus(.processIdentifier, [.string(session.owner)], interruption)
+            return Int32(exactly: answer[0].unsigned32)
+        }
+
+        /// Whether somebody has the prompter's name, or the bus would start it.
+        private func hasPrompter(
+            _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Bool {
+            let name = "org.gnome.keyring.SystemPrompter"
+            if try await session.askBus(.nameHasOwner, [.string(name)], interruption)[0].boolean { return true }
+            return try await session.askBus(.activatableNames, [], interruption)[0].texts.contains(name)
+        }
+
+        private static func name(ofProcess identifier: Int32) -> String? {
+            let descriptor = unsafe open("/proc/\(identifier)/comm", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            defer { close(descriptor) }
+            var buffer = [UInt8](repeating: 0, count: 64)
+            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return nil }
+            return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
+        }
+    }
+
+    extension KeyringSession {
+        fileprivate func askBus(
+            _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Variant {
+            try interruption.check()
+            return try await finish(
+                connection.call(
+                    method, on: "/org/freedesktop/DBus", of: "org.freedesktop.DBus", .tuple(arguments),
+                    trigger: interruption.trigger), interruption)
+        }
+    }
+
+    extension BusMethod {
+        fileprivate static let processIdentifier = BusMethod(
+            interface: "org.freedesktop.DBus", name: "GetConnectionUnixProcessID", reply: "(u)")
+        fileprivate static let nameHasOwner = BusMethod(
+            interface: "org.freedesktop.DBus", name: "NameHasOwner", reply: "(b)")
+        fileprivate static let activatableNames = BusMethod(
+            interface: "org.freedesktop.DBus", name: "ListActivatableNames", reply: "(as)")
+    }
+#endif

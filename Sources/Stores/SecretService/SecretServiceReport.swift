@@ -1,0 +1,21 @@
+/// What can be learnt of the keyring service without asking anybody for anything, for `latchkey doctor`.
+public struct SecretServiceReport: Sendable, Hashable {
+    /// How the collection of the store's configuration is.
+    public enum CollectionState: Sendable, Hashable {
+        case open(itemCount: Int)
+        case locked
+        case missing
+    }
+
+    /// The process that offers the service, where the bus tells.
+    public internal(set) var processIdentifier: Int32?
+    /// What the kernel calls that process, up to 15 bytes: `gnome-keyring-d`, `keepassxc`, `kwalletd5`.
+    public internal(set) var processName: String?
+    /// How many collections there are.
+    public internal(set) var collectionCount: Int
+    public internal(set) var collection: CollectionState
+    /// Whether secrets are encrypted on their way over the bus.
+    public internal(set) var isSessionEncrypted: Bool
+    /// Whether GNOME's program that shows prompts runs or can be started by the bus. Others show their own.
+    public internal(set) var hasSystemPrompter: Bool
+}

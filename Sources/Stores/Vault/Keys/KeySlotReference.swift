@@ -1,0 +1,37 @@
+public import Credentials
+public import RedactedLog
+public import Secrets
+
+/// The key of one slot that someone else keeps, such as the desktop's keyring: 32 random bytes.
+public enum VaultSlotKey: SecretPurpose { public static var name: StaticString { "key of a vault's slot" } }
+
+/// Names one slot of one vault, everywhere and for ever: under this name its key is kept elsewhere.
+public struct KeySlotReference: Sendable, Hashable, Loggable {
+    let vault: VaultID
+    let slot: [UInt8]
+
+    /// The vault's id and the slot's, each 32 hexadecimal digits, with a slash in between. No secret.
+    public var text: String { Hexadecimal.encode(vault.bytes) + "/" + Hexadecimal.encode(slot) }
+
+    init(vault: VaultID, slot: [UInt8]) {
+        self.vault = vault
+        self.slot = slot
+    }
+
+    /// Names the first slot of a vault that will be made with it. Throws `unavailable` without random octets.
+    public static func ofNewVault() throws(StoreError) -> KeySlotReference {
+        KeySlotReference(vault: try .random(), slot: try Sealing.randomOctets(16))
+    }
+
+    /// Safe: random numbers that stand in the vault's file in clear.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "two ids that stand in the vault's file in clear", unredacted: text))"
+    }
+}
+
+extension VaultStore {
+    /// Names a slot that will be added.
+    public func newSlotReference() throws(StoreError) -> KeySlotReference {
+        KeySlotReference(vault: rows.root.vault, slot: try Sealing.randomOctets(16))
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import TestServices
+import Testing
+
+/// `latchkey doctor` where things are as they should be, and where they are not.
+struct DoctorTests {
+    private struct Finding: Decodable {
+        let topic: String
+        let state: String
+        let text: String
+        let remedy: String?
+    }
+
+    private func doctor(
+        _ environment: [String: String], _ arguments: [String] = [], expecting status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [Finding] {
+        let run = try await BuiltProducts.latchkey().run(["doctor", "--json"] + arguments, environment: environment)
+        #expect(run.status == status, "\(run.outputText)\(run.errorText)", sourceLocation: sourceLocation)
+        // What is pasted into an issue names nobody.
+        let home = try #require(environment["HOME"])
+        #expect(!run.outputText.contains(home), sourceLocation: sourceLocation)
+        return try JSONDecoder().decode([Finding].self, from: Data(run.output))
+    }
+
+    private func latchkey(
+        _ arguments: [String], _ environment: [String: String], input: String = ""
+    ) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment, input: Array(input.utf8))
+    }
+
+    private func texts(_ findings: [Finding], _ topic: String) -> [String] {
+        findings.filter { $0.topic == topic }.map(\.text)
+    }
+
+    @Test func `a sound desktop has no problem, and keeps nothing of the round trip`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        try await latchkey(
+            ["set", "--store", "secret-service", "secret-project", "ada.lovelace"], session.environment,
+            input: "hunter2"
+        ).successful("set")
+        let findings = try await doctor(session.environment)
+        #expect(!findings.contains { $0.state == "PROBLEM" })
+        #expect(texts(findings, "choice").first == "secret-service (the first one that works)")
+        #expect(texts(findings, "choice").contains { $0.hasPrefix("not vault: there is no vault") })
+        let keyring = try #require(texts(findings, "keyring").first)
+        #expect(keyring.contains("gnome-keyring-daemon: 4") && keyring.contains("encrypted"))
+        #expect(texts(findings, "collection") == ["open, items: 1"])
+        #expect(texts(findings, "round trip").first?.contains("saved, read back and deleted") == true)
+        #expect(texts(findings, "hardening").first?.contains("core dumps off") == true)
+        // No name of a service or an account, and nothing was remembered or left.
+        let table = try await latchkey(["doctor"], session.environment)
+        #expect(!table.outputText.contains("secret-project") && !table.outputText.contains("ada"))
+        #expect(!FileManager.default.fileExists(atPath: session.directory / "state/latchkey/store"))
+        let list = try await latchkey(["list", "--store", "secret-service"], session.environment)
+        #expect(list.outputText.split(separator: "\n").count == 2)
+    }
+
+    @Test func `a locked keyring is a problem where it is used`() async throws {
+        let session = try await PrivateSession(.locked)
+        let used = try await doctor(session.environment, ["--store", "secret-service"], expecting: 77)
+        let collection = try #require(used.first { $0.topic == "collection" })
+        #expect(collection.state == "PROBLEM" && collection.text == "locked")
+        #expect(collection.remedy?.contains("unlock it") == true)
+        // It is left locked, and nobody was asked.
+        #expect(
+            try await doctor(session.environment, ["--store", "secret-service"], expecting: 77).count == used.count)
+    }
+
+    @Test func `a bus without a keyring is a problem only where the keyring is used`() async throws {
+        let session = try await PrivateSession(.none)
+        let used = try await doctor(session.environment, ["--store", "secret-service"], expecting: 69)
+        #expect(used.contains { $0.topic == "keyring" && $0.state == "PROBLEM" && $0.remedy != nil })
+        var environment = session.environment
+        environment["LATCHKEY_KEY_FILE"] = session.directory / "key"
+        try await latchkey(["vault", "init", "--key-file", session.directory / "key"], environment).successful("init")
+        let findings = try await doctor(environment)
+        #expect(findings.contains { $0.topic == "keyring" && $0.state == "note" })
+        #expect(texts(findings, "choice").first == "vault (the first one that works)")
+        #expect(texts(findings, "integrity") == ["0 credentials, all sound"])
+        #expect(texts(findings, "round trip").count == 1)
+    }
+
+    @Test func `no store at all is a problem that says how to get one`() async throws {
+        let directory = try TestDirectory()
+        let findings = try await doctor(try directory.environment(), expecting: 69)
+        let choice = try #require(findings.first { $0.topic == "choice" })
+        #expect(choice.state == "PROBLEM")
+        #expect(choice.remedy?.contains("latchkey vault init") == true)
+    }
+
+    @Test func `a vault that others may read, or that was changed, is a problem with a remedy`() async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        try await latchkey(["vault", "init", "--key-file", directory / "key"], environment).successful("init")
+        try await latchkey(["set", "example.org", "ada"], environment, input: "hunter2").successful("set")
+        let vault = directory / "data/latchkey/vault"
+        #expect(unsafe chmod(vault, 0o644) == 0)
+        let open = try await doctor(environment, expecting: 77)
+        #expect(open.contains { $0.topic == "vault" && $0.state == "PROBLEM" && $0.remedy?.contains("chmod") == true })
+        #expect(unsafe chmod(vault, 0o600) == 0)
+        #expect(try await doctor(environment).allSatisfy { $0.state != "PROBLEM" })
+        // Without its key the rest is still told, and nobody is asked.
+        environment["LATCHKEY_KEY_FILE"] = nil
+        let keyless = try await doctor(environment)
+        #expect(keyless.contains { $0.topic == "integrity" && $0.text.hasPrefix("not checked") })
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: vault)))
+        bytes[bytes.count - 100] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: vault))
+        #expect(unsafe chmod(vault, 0o600) == 0)
+        let damaged = try await doctor(environment, expecting: 65)
+        #expect(damaged.contains { $0.state == "PROBLEM" && $0.remedy != nil })
+    }
+
+    @Test func `duplicates of other programs are reported, and repaired on request`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        var environment = session.environment
+        environment["LATCHKEY_STORE"] = "secret-service"
+        let item = ["service", "example.org", "username", "ada"]
+        try await session.secretTool(["store", "--label=One"] + item, input: Array("same".utf8)).successful("store")
+        try await session.secretTool(
+            ["store", "--label=Two"] + item + ["application", "other"], input: Array("same".utf8)
+        ).successful("store")
+        let findings = try await doctor(environment)
+        let duplicates = try #require(findings.first { $0.topic == "duplicates" })
+        #expect(duplicates.text.hasPrefix("1 credentials are kept in several items"))
+        #expect(duplicates.remedy?.contains("latchkey doctor --repair-duplicates") == true)
+        let repaired = try await doctor(environment, ["--repair-duplicates"])
+        #expect(texts(repaired, "duplicates") == ["no credential is kept twice"])
+        #expect(try await latchkey(["get", "example.org", "ada"], environment).outputText == "same")
+        // The one that every program's search finds has stayed.
+        #expect(try await session.secretTool(["lookup"] + item + ["application", "other"]).outputText == "same")
+    }
+}

@@ -1,0 +1,110 @@
+import TestServices
+import Testing
+
+/// Copying and moving between a real keyring and a vault, and a view of both.
+struct TransferTests {
+    private let session: PrivateSession
+    private let environment: [String: String]
+    private let binary: [UInt8] = (0...255).map { UInt8($0) }
+
+    init() async throws {
+        session = try await PrivateSession(.unlocked)
+        var environment = session.environment
+        environment["LATCHKEY_KEY_FILE"] = session.directory / "key"
+        self.environment = environment
+        try await latchkey(["vault", "init", "--key-file", session.directory / "key"]).successful("init")
+    }
+
+    @discardableResult
+    private func latchkey(_ arguments: [String], input: [UInt8] = []) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment, input: input)
+    }
+
+    private let keyring = ["--store", "secret-service"]
+    private let vault = ["--store", "vault"]
+
+    @Test func `everything moves from the keyring to the vault and back, bytes, labels and kinds`() async throws {
+        try await latchkey(["set", "a", "text"] + keyring, input: Array("hunter2".utf8)).successful("set")
+        try await latchkey(["set", "a", "bytes", "--label", "My label"] + keyring, input: binary).successful("set")
+        try await latchkey(["set", "b", "other"] + keyring, input: []).successful("set")
+        let move = ["move", "--from", "secret-service", "--to", "vault"]
+        let plan = try await latchkey(move + ["--dry-run"])
+        #expect(plan.status == 0 && plan.outputText.contains("moved"))
+        #expect(try await latchkey(["list"] + vault).outputText.isEmpty)
+        try await latchkey(move).successful("move")
+        #expect(try await latchkey(["list"] + keyring).outputText.isEmpty)
+        #expect(try await latchkey(["get", "a", "bytes"] + vault).output == binary)
+        #expect(try await latchkey(["list"] + vault).outputText.contains("My label"))
+        let back = try await latchkey(["copy", "--from", "vault", "--to", "secret-service", "a", "bytes", "--json"])
+        #expect(back.outputText.contains(#""result": "copied""#))
+        #expect(try await session.secretTool(["lookup", "service", "a", "username", "bytes"]).output == binary)
+        #expect(try await latchkey(["get", "a", "text"] + keyring).status == 1)
+    }
+
+    @Test func `a move that is killed at any moment loses nothing and goes on`() async throws {
+        let count = 12
+        for number in 0..<count {
+            try await latchkey(["set", "many", "n\(number)"] + keyring, input: Array("secret \(number)".utf8))
+                .successful("set")
+        }
+        for round in 1...6 {
+            let run = try BuiltProducts.latchkey().start(
+                ["move", "--from", "secret-service", "--to", "vault"], environment: environment)
+            run.closeInput()
+            try await Task.sleep(for: .milliseconds(40 * round))
+            run.kill()
+            _ = try? await run.finish(within: .seconds(10))
+            for number in 0..<count {
+                let places = [
+                    try await latchkey(["get", "many", "n\(number)"] + keyring),
+                    try await latchkey(["get", "many", "n\(number)"] + vault),
+                ]
+                #expect(places.contains { $0.status == 0 })
+                for place in places where place.status == 0 { #expect(place.outputText == "secret \(number)") }
+            }
+        }
+        let rest = try await latchkey(["move", "--from", "secret-service", "--to", "vault"])
+        #expect([0, 1].contains(rest.status), "\(rest.errorText)")
+        #expect(try await latchkey(["list"] + keyring).outputText.isEmpty)
+        #expect(try await latchkey(["list"] + vault).outputText.split(separator: "\n").count == count + 1)
+    }
+
+    @Test func `with all stores a credential is read, changed and deleted where it lives`() async throws {
+        let all = ["--all-stores"]
+        try await latchkey(["set", "night", "ada"] + vault, input: Array("one".utf8)).successful("set")
+        let read = try await latchkey(["get", "night", "ada", "--log-level", "info"] + all)
+        #expect(read.outputText == "one" && read.errorText.contains("night/ada lives in vault"))
+        try await latchkey(["set", "night", "ada"] + all, input: Array("two".utf8)).successful("set")
+        #expect(try await latchkey(["get", "night", "ada"] + vault).outputText == "two")
+        #expect(try await latchkey(["get", "night", "ada"] + keyring).status == 1)
+        // A new one goes to the chosen store; the list says where each one is.
+        try await latchkey(["set", "day", "ada"] + all, input: Array("three".utf8)).successful("set")
+        #expect(try await latchkey(["get", "day", "ada"] + keyring).outputText == "three")
+        let list = try await latchkey(["list"] + all)
+        #expect(list.outputText.contains("secret-service default") && list.outputText.contains("vault "))
+        // The same secret twice is one credential; two secrets are an error that names both stores.
+        try await latchkey(["copy", "--from", "vault", "--to", "secret-service", "night"]).successful("copy")
+        #expect(try await latchkey(["get", "night", "ada"] + all).outputText == "two")
+        try await latchkey(["set", "night", "ada"] + keyring, input: Array("four".utf8)).successful("set")
+        let twice = try await latchkey(["get", "night", "ada"] + all)
+        #expect(twice.status == 64 && twice.output.isEmpty)
+        #expect(twice.errorText.contains("in secret-service default and in vault"))
+        try await latchkey(["copy", "--from", "secret-service", "--to", "vault", "--replace"]).successful("copy")
+        try await latchkey(["delete", "night", "ada"] + all).successful("delete")
+        #expect(try await latchkey(["get", "night", "ada"] + vault).status == 1)
+        #expect(try await latchkey(["get", "night", "ada"] + keyring).status == 1)
+    }
+
+    @Test func `with all stores and the keyring gone, the vault's are used and absence is not claimed`() async throws {
+        let all = ["--all-stores"]
+        try await latchkey(["set", "night", "ada"] + vault, input: Array("one".utf8)).successful("set")
+        try await latchkey(["set", "day", "ada"] + keyring, input: Array("two".utf8)).successful("set")
+        await session.stopDaemon()
+        #expect(try await latchkey(["get", "night", "ada"] + all + keyring).outputText == "one")
+        let missing = try await latchkey(["get", "day", "ada"] + all + keyring)
+        #expect(missing.status == 69 && missing.errorText.contains("not every store could be asked"))
+        let new = try await latchkey(["set", "new", "ada"] + all + keyring, input: Array("x".utf8))
+        #expect(new.status == 69)
+        #expect(try await latchkey(["list"] + vault).outputText.split(separator: "\n").count == 2)
+    }
+}

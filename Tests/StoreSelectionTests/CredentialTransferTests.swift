@@ -1,0 +1,121 @@
+internal import Credentials
+internal import InMemory
+internal import Secrets
+internal import StoreSelection
+internal import Testing
+
+@Suite struct CredentialTransferTests {
+    private let source: InMemoryStore
+    private let target: InMemoryStore
+    private let key: CredentialKey
+
+    init() throws {
+        source = try InMemoryStore()
+        target = try InMemoryStore()
+        key = try CredentialKey(service: "example.org", account: "ada")
+    }
+
+    private func transfer(_ mode: CredentialTransfer.Mode, replaces: Bool = false) -> CredentialTransfer {
+        CredentialTransfer(from: source, to: target, mode: mode, replaces: replaces)
+    }
+
+    private func secret(_ text: String) -> Secret<Password> { Secret(copying: Array(text.utf8).span) }
+
+    private func holds(_ store: InMemoryStore, _ text: String) async throws -> Bool {
+        try await store.read(key, as: Password.self)?.secret.matches(secret(text)) ?? false
+    }
+
+    private func isEmpty(_ store: InMemoryStore) async throws -> Bool {
+        try await store.read(key, as: Password.self) == nil
+    }
+
+    @Test func `a copy has the secret, the label and the type, and the source keeps its own`() async throws {
+        try await source.save(
+            secret("one"), for: key, options: SaveOptions(label: "A label", contentType: .text))
+        #expect(try await transfer(.copy).transfer(key, deadline: .standard) == .copied)
+        #expect(try await holds(source, "one"))
+        #expect(try await holds(target, "one"))
+        guard let record = try await target.read(key, as: Password.self) else { return }
+        #expect(record.metadata.label == "A label")
+        #expect(record.contentType == .text)
+    }
+
+    @Test func `a move leaves nothing behind, and a second one finds nothing`() async throws {
+        try await source.save(secret("one"), for: key)
+        #expect(try await transfer(.move).transfer(key, deadline: .standard) == .moved)
+        #expect(try await isEmpty(source))
+        #expect(try await holds(target, "one"))
+        #expect(try await transfer(.move).transfer(key, deadline: .standard) == .vanished)
+    }
+
+    @Test func `a move that was cut short after its copy goes on`() async throws {
+        try await source.save(secret("one"), for: key)
+        try await target.save(secret("one"), for: key)
+        #expect(try await transfer(.move).transfer(key, deadline: .standard) == .same)
+        #expect(try await isEmpty(source))
+        #expect(try await holds(target, "one"))
+    }
+
+    @Test(arguments: [CredentialTransfer.Mode.copy, .move])
+    func `another secret in the target is left alone until replacing is asked for`(
+        _ mode: CredentialTransfer.Mode
+    ) async throws {
+        try await source.save(secret("one"), for: key)
+        try await target.save(secret("two"), for: key)
+        #expect(try await transfer(mode).transfer(key, deadline: .standard) == .differs)
+        #expect(try await holds(source, "one"))
+        #expect(try await holds(target, "two"))
+        #expect(try await transfer(mode, replaces: true).transfer(key, deadline: .standard) == .replaced)
+        #expect(try await holds(target, "one"))
+        #expect(try await holds(source, "one") == (mode == .copy))
+    }
+
+    @Test func `a plan says the same and changes nothing`() async throws {
+        #expect(try await transfer(.move).plan(key, deadline: .standard) == .vanished)
+        try await source.save(secret("one"), for: key)
+        #expect(try await transfer(.move).plan(key, deadline: .standard) == .moved)
+        #expect(try await transfer(.copy).plan(key, deadline: .standard) == .copied)
+        #expect(try await isEmpty(target))
+        try await target.save(secret("two"), for: key)
+        #expect(try await transfer(.move).plan(key, deadline: .standard) == .differs)
+        #expect(try await transfer(.move, replaces: true).plan(key, deadline: .standard) == .replaced)
+        try await target.save(secret("one"), for: key)
+        #expect(try await transfer(.move).plan(key, deadline: .standard) == .same)
+        #expect(try await holds(source, "one"))
+    }
+
+    @Test func `a target that gives back something else costs nothing`() async throws {
+        try await source.save(secret("one"), for: key)
+        let forgetful = ForgetfulStore(inner: target)
+        let transfer = CredentialTransfer(from: source, to: forgetful, mode: .move)
+        await #expect(throws: StoreError.self) { try await transfer.transfer(key, deadline: .standard) }
+        #expect(try await holds(source, "one"))
+    }
+}
+
+/// Takes everything and keeps nothing of it.
+private struct ForgetfulStore: CredentialStore {
+    let inner: InMemoryStore
+    var identity: StoreIdentity { inner.identity }
+    var capabilities: StoreCapabilities { inner.capabilities }
+
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion { CredentialVersion(bytes: Array(repeating: 0, count: 16)) }
+
+    func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        try await inner.read(key, as: purpose, deadline: deadline)
+    }
+
+    func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool { try await inner.delete(key, condition: condition, deadline: deadline) }
+
+    func page(
+        service: String?, after cursor: ListingCursor?, deadline: Deadline
+    ) async throws(StoreError) -> ListingPage {
+        try await inner.page(service: service, after: cursor, deadline: deadline)
+    }
+}

@@ -1,0 +1,61 @@
+internal import Credentials
+internal import InMemory
+internal import RedactedLog
+internal import Secrets
+internal import StoreSelection
+internal import Testing
+
+@Suite struct StoreViewTests {
+    private let chosen: InMemoryStore
+    private let other: InMemoryStore
+    private let key: CredentialKey
+    private let refusal = StoreRefusal(name: "third", error: StoreError(.unavailable, "it is gone", hint: "start it"))
+
+    init() throws {
+        chosen = try InMemoryStore()
+        other = try InMemoryStore()
+        key = try CredentialKey(service: "example.org", account: "ada")
+    }
+
+    private func secret(_ text: String) -> Secret<Password> { Secret(copying: Array(text.utf8).span) }
+
+    private func code(_ view: StoreView) async -> StoreError.Code? {
+        do throws(StoreError) {
+            _ = try await view.store(for: key, deadline: .standard)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `a credential is used where it lives, and a new one in the chosen store`() async throws {
+        let view = StoreView([chosen, other])
+        #expect(try await view.store(for: key, deadline: .standard).identity == chosen.identity)
+        try await other.save(secret("one"), for: key)
+        #expect(try await view.store(for: key, deadline: .standard).identity == other.identity)
+        #expect(
+            try await view.store(forService: "example.org", deadline: .standard).identity == other.identity)
+        #expect(try await view.store(forService: "example.com", deadline: .standard).identity == chosen.identity)
+    }
+
+    @Test func `a credential with two secrets is never used unnoticed`() async throws {
+        let view = StoreView([chosen, other])
+        try await chosen.save(secret("one"), for: key)
+        try await other.save(secret("one"), for: key)
+        #expect(try await view.store(for: key, deadline: .standard).identity == chosen.identity)
+        #expect(try await view.places(of: key, deadline: .standard).found.count == 2)
+        try await other.save(secret("two"), for: key)
+        #expect(await code(view) == .ambiguous)
+        await #expect(throws: StoreError.self) { try await view.store(forService: "example.org", deadline: .standard) }
+    }
+
+    @Test func `absence is only claimed when every store was asked`() async throws {
+        let view = StoreView([chosen, other], refusals: [refusal])
+        #expect(await code(view) == .unavailable)
+        try await other.save(secret("one"), for: key)
+        #expect(try await view.store(for: key, deadline: .standard).identity == other.identity)
+        // A deadline that has passed is a refusal too.
+        let late = StoreView([chosen, other])
+        await #expect(throws: StoreError.self) { try await late.store(for: key, deadline: .after(.zero)) }
+    }
+}

@@ -81,7 +81,18 @@ enum ListCommand {
             let key: CredentialKey
             let store: StoreIdentity
         }
-        return Array(Dictionary(rows.map { (Place(key: $0.entry.key, store: $0.store), $0) }) { $1 }.values)
+        var latest: [Row] = []
+        var places: [Place: Int] = [:]
+        for row in rows {
+            let place = Place(key: row.entry.key, store: row.store)
+            if let index = places[place] {
+                latest[index] = row
+            } else {
+                places[place] = latest.count
+                latest.append(row)
+            }
+        }
+        return latest
     }
 
     private static func heading(namesStore: Bool) -> TextTable {

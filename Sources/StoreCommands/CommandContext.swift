@@ -110,7 +110,7 @@ extension CommandContext {
 
 extension SecretPrompt {
     /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
-    func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
+    package func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
         do throws(PromptError) {
             return try ask(question, as: Passphrase.self)
         } catch {

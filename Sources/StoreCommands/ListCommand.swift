@@ -84,7 +84,7 @@ extension CommandFailure {
 
 extension CredentialKey {
     /// The order in which people look for names.
-    func isListed(before other: CredentialKey) -> Bool {
+    package func isListed(before other: CredentialKey) -> Bool {
         for (left, right) in [
             (service, other.service), (account, other.account), (kind.name, other.kind.name),
         ] where !left.utf8.elementsEqual(right.utf8) {

@@ -148,10 +148,10 @@ import Testing
             Run(command: "vault unlock", arguments: vault, environment: wrong, statuses: [77, 69]),
             Run(command: "get", arguments: vault + ["sweep", "nobody"], statuses: [1, 77]),
             Run(command: "vault lock", arguments: vault, statuses: [0, 69]),
-            Run(command: "vault new-key", arguments: [], statuses: [0], outputIsSecret: true),
+            Run(command: "vault new-key", arguments: [], statuses: [77]),
             Run(
                 command: "vault add-slot", arguments: vault + ["unit", "--credential", "name"], environment: right,
-                statuses: [69]),
+                statuses: [77]),
             Run(
                 command: "vault add-slot", arguments: vault + ["desktop", "--secret-service"], environment: right,
                 statuses: [69]),

@@ -10,7 +10,7 @@ actor Probe {
     private var mayPrompt = true
     private var mayCreate = false
     private var collection = SecretServiceConfiguration.Collection.standard
-    private var timeout = Duration.seconds(30)
+    var timeout = Duration.seconds(30)
     private var versions: [CredentialKey: CredentialVersion] = [:]
     private var watched: Task<Void, Never>?
     private var seen: [String] = []
@@ -20,7 +20,7 @@ actor Probe {
         leases = LeaseDirectory(path: runtimeDirectory + "/latchkey/leases")
     }
 
-    private var store: SecretServiceStore {
+    var store: SecretServiceStore {
         SecretServiceStore(
             SecretServiceConfiguration(
                 collection: collection, mayPrompt: mayPrompt, mayCreateCollection: mayCreate, coordination: leases))
@@ -96,6 +96,9 @@ actor Probe {
             let entries = try await store.list(service: service, deadline: .after(timeout)).all()
             return entries.map { "\($0.key.service)/\($0.key.account)/\($0.key.kind.name)/\($0.label)" }
                 .joined(separator: "\t")
+        case "share": return try await share(words)
+        case "own": return try await own(words)
+        case "large": return try await keepLarge(words)
         case "duplicates":
             let service = words.count > 1 ? words[1] : nil
             return try await store.duplicates(service: service, deadline: .after(timeout)).map { found in
@@ -134,6 +137,19 @@ actor Probe {
         let version = try await store.save(secret, for: key, options: options, deadline: .after(timeout))
         versions[key] = version
         return "saved\t\(Self.hex(version.bytes))"
+    }
+
+    /// large SERVICE ACCOUNT KIND COUNT: saves random bytes and reads them back; says whether they are the same, and how
+    /// the memory of both is kept.
+    private func keepLarge(_ words: [String]) async throws -> String {
+        let key = try key(words)
+        let secret = try Secret<Password>.random(byteCount: Int(words[4]) ?? 0)
+        _ = try await store.save(secret, for: key, options: SaveOptions(), deadline: .after(timeout))
+        guard let record = try await store.read(key, as: Password.self, deadline: .after(timeout)) else {
+            return "none"
+        }
+        return "\(secret.matches(record.secret) ? "same" : "different")\t\(secret.memoryProtection)\t"
+            + "\(record.secret.memoryProtection)"
     }
 
     /// read SERVICE ACCOUNT KIND

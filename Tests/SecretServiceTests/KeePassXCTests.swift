@@ -148,4 +148,12 @@ struct KeePassXCTests {
         try await keePassXC.start()
         #expect(try await probe.read("s", "u") == "kept")
     }
+
+    @Test func `a secret of 8 MiB is kept`() async throws {
+        let keePassXC = try await KeePassXC()
+        let probe = try KeyringProbe(keePassXC.session)
+        let answer = try await probe.ask("large", "s", "u", "password", "\(8 << 20)", within: .seconds(120))
+        #expect(answer[0] == "same")
+        #expect(keePassXC.isRunning)
+    }
 }

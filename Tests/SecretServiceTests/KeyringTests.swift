@@ -59,4 +59,15 @@ struct KeyringTests {
         #expect(try await probe.ask("list").count == 8)
         #expect(try await session.connectionCount() == before + 1)
     }
+
+    @Test func `a secret of 8 MiB is kept, and said to be unlocked where it can't be locked`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        let limited = try KeyringProbe(lockingLittleOn: session)
+        #expect(
+            try await limited.ask("large", "s", "u", "password", "\(8 << 20)", within: .seconds(120))
+                == ["same", "unlocked", "unlocked"])
+        let answer = try await limited.ask("large", "s", "u", "password", "\((8 << 20) + 1)")
+        #expect(answer[1] == "store.too-large")
+        #expect(try await limited.ask("large", "s", "u", "password", "1000")[0] == "same")
+    }
 }

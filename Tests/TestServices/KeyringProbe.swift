@@ -15,6 +15,18 @@ public final class KeyringProbe: Sendable {
         program = try BuiltProducts.program("keyring-probe").start(environment: variables)
     }
 
+    /// A probe that may lock 64 KiB of memory, as Debian lets ordinary users at the least.
+    public init(lockingLittleOn session: PrivateSession) throws {
+        let limited = """
+            ulimit -l 64
+            # root may lock what it likes until it loses the capability.
+            [ "$(id -u)" = 0 ] && exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock "$0"
+            exec "$0"
+            """
+        program = try Program("/bin/sh").start(
+            ["-c", limited, BuiltProducts.program("keyring-probe").path], environment: session.environment)
+    }
+
     /// Gives a command (see Tests/KeyringProbe) and returns the words of its answer.
     public func ask(_ words: String..., within timeout: Duration = .seconds(60)) async throws -> [String] {
         try await ask(words, within: timeout)

@@ -1,6 +1,7 @@
 #if Desktop
     internal import CLibsecret
     internal import Secrets
+    internal import Sodium
 
     /// An open session with the Secret Service: it encrypts secrets on their way over the bus.
     @safe final class SecretCodec: Sendable {
@@ -40,8 +41,8 @@
             }
         }
 
-        /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory itself, and copies it into
-        /// locked memory of its own.
+        /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory where it is, and encrypts in
+        /// memory of its own.
         func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant?
         {
             secret.withExposedBytes { bytes in
@@ -72,7 +73,7 @@
                 unsafe variant.withPointer { unsafe latchkey_service_decode(service, $0) }
             }
             guard let pointer = unsafe pointer else { return nil }
-            return unsafe SecretValueReference(adopting: pointer).copied(as: purpose)
+            return unsafe SecretValueReference(adopting: pointer).moved(as: purpose)
         }
     }
 
@@ -82,7 +83,7 @@
         let contentType: String
     }
 
-    /// One reference to a SecretValue. libsecret wipes what it allocated itself.
+    /// The only reference to a SecretValue.
     @safe private struct SecretValueReference: ~Copyable {
         private let pointer: OpaquePointer
 
@@ -99,13 +100,18 @@
             unsafe body(pointer)
         }
 
-        /// Copies the bytes from libsecret's locked memory into ours.
-        borrowing func copied<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> DecodedSecret<Purpose> {
+        /// Copies the bytes of a value that libsecret decrypted into our memory, and wipes its own. libsecret does that only
+        /// where it could lock the memory: not where a large secret is past RLIMIT_MEMLOCK.
+        consuming func moved<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> DecodedSecret<Purpose> {
             var count = 0
             let base = unsafe secret_value_get(pointer, &count)
-            let bytes = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: base, count: count))
+            var bytes = unsafe MutableSpan<UInt8>(
+                _unsafeBytes: UnsafeMutableRawBufferPointer(
+                    start: UnsafeMutableRawPointer(mutating: base), count: count))
+            let secret = Secret<Purpose>(copying: bytes.span)
+            wipe(&bytes)
             let type = unsafe secret_value_get_content_type(pointer).map { unsafe String(cString: $0) }
-            return DecodedSecret(secret: Secret(copying: bytes), contentType: type ?? "")
+            return DecodedSecret(secret: secret, contentType: type ?? "")
         }
     }
 #endif

@@ -8,6 +8,12 @@ extension StoreError {
             hint: "run `latchkey vault verify`, and restore a backup")
     }
 
+    static func noVault(_ what: LogMessage, _ platform: PlatformCode? = nil) -> StoreError {
+        StoreError(
+            .corrupted, "the file is no vault, or was damaged: \(what)",
+            hint: "check the path; if a vault was there, restore a backup", platform: platform)
+    }
+
     static var vaultBusy: StoreError {
         StoreError(
             .timedOut, "another process kept the vault busy until the deadline", hint: "try again, or raise --timeout")

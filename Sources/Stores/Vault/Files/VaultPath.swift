@@ -30,7 +30,7 @@ struct VaultPath {
         try resolved.checkDirectories()
         guard status.byteCount >= PageSealedFiles.pageByteCount,
             status.byteCount % PageSealedFiles.pageByteCount == 0
-        else { throw .vaultCorrupted("its file has a wrong length") }
+        else { throw .noVault("its length is none that a vault has") }
         return resolved
     }
 

@@ -35,6 +35,13 @@ enum PageSealedFiles {
         constantTimeEqual(seal(ofPage: number, page).span, page.extracting(last: sealByteCount))
     }
 
+    /// Whether a first page is a vault's by its first 16 bytes and its application id (fileformat2, section 1.3).
+    private static func isHeaderOfVault(_ page: Span<UInt8>) -> Bool {
+        let magic = Array("SQLite format 3\0".utf8)
+        let identifier = (68..<72).reduce(0) { $0 << 8 | Int(page[$1]) }
+        return magic.indices.allSatisfy { magic[$0] == page[$0] } && identifier == SQLiteRowTable.applicationID
+    }
+
     /// The numbers of all damaged pages, and the file's size. Call it while the file is locked for reading.
     static func damagedPages(
         of file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience
@@ -195,7 +202,8 @@ enum PageSealedFiles {
         let status = unsafe xRead(inner, target, count, offset)
         guard status == SQLITE_OK else { return status }
         let page = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: target, count: pageByteCount))
-        return isIntact(page: Int(offset) / pageByteCount + 1, page) ? SQLITE_OK : SQLite.ioDamaged
+        if isIntact(page: Int(offset) / pageByteCount + 1, page) { return SQLITE_OK }
+        return offset == 0 && !isHeaderOfVault(page) ? SQLITE_NOTADB : SQLite.ioDamaged
     }
 
     /// A part of one page, as newer versions of SQLite read from overflow pages: the whole page is checked.

@@ -18,7 +18,8 @@ extension StoreError {
         }
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return error(.busy, "another process is using the vault")
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH:
+        case SQLITE_NOTADB: return .noVault("its beginning is another one", platform)
+        case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH:
             return damaged(platform)
         case SQLITE_FULL:
             return error(.cannotWrite, "the disk with the vault is full", hint: "free some space; nothing was changed")

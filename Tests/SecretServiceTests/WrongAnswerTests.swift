@@ -1,0 +1,191 @@
+import TestServices
+import Testing
+
+/// A service that answers wrongly, or not: every operation ends with a typed error, and the next one after a restart
+/// works.
+struct WrongAnswerTests {
+    typealias Fault = StandInService.Fault
+
+    private let session: PrivateSession
+    private let probe: KeyringProbe
+
+    init() async throws {
+        session = try await PrivateSession(.none)
+        probe = try KeyringProbe(session)
+    }
+
+    private func code(_ words: [String]) -> String { words[0] == "error" ? words[1] : words[0] }
+
+    /// The operations, each with the methods that it can't do without.
+    private static let operations: [(words: [String], methods: [String])] = [
+        (["read", "s", "u", "password"], ["OpenSession", "SearchItems", "GetAll", "GetSecrets"]),
+        (["read", "s", "nobody", "password"], ["OpenSession", "SearchItems", "Get"]),
+        (["save", "s", "u", "password", "00"], ["OpenSession", "SearchItems", "GetAll", "SetSecret"]),
+        (["save", "s", "new", "password", "00"], ["OpenSession", "SearchItems", "Get", "CreateItem"]),
+        (["delete", "s", "u", "password"], ["OpenSession", "SearchItems", "GetAll", "Delete"]),
+        (["list"], ["OpenSession", "Get", "GetAll"]),
+        (["list", "s"], ["OpenSession", "Get", "SearchItems", "GetAll"]),
+        (["state"], ["OpenSession", "ReadAlias", "Get"]),
+        (["watch"], ["OpenSession", "ReadAlias", "Get"]),
+        (["duplicates"], ["OpenSession", "Get", "GetAll"]),
+    ]
+
+    private static let methods = Set(operations.flatMap(\.methods)).sorted()
+
+    @Test func `the stand-in does what a service does when it has no fault`() async throws {
+        let service = try await StandInService(on: session)
+        #expect(try await probe.read("s", "u") == "kept")
+        #expect(try await probe.save("s", "u", "changed")[0] == "saved")
+        #expect(try await probe.read("s", "u") == "changed")
+        #expect(try await probe.save("s", "new", "made")[0] == "saved")
+        #expect(try await probe.ask("list").count == 2)
+        #expect(try await session.secretTool(["lookup", "service", "s", "username", "new"]).outputText == "made")
+        #expect(try await probe.ask("delete", "s", "u", "password") == ["deleted"])
+        #expect(try await probe.read("s", "u") == nil)
+        #expect(service.calls("CreateItem") == 1)
+    }
+
+    @Test(arguments: methods)
+    func `an answer of the wrong type is a protocol violation`(_ method: String) async throws {
+        let service = try await StandInService(on: session, [method: .type])
+        for (words, methods) in Self.operations where methods.contains(method) {
+            let answer = try await probe.ask(words)
+            #expect(code(answer) == "store.protocol-violation", "\(words)")
+            #expect(answer[4] != "-")
+        }
+        await service.stop()
+        let successor = try await StandInService(on: session)
+        #expect(try await probe.read("s", "u") == "kept")
+        #expect(successor.calls("GetSecrets") == 1)
+    }
+
+    @Test(arguments: methods)
+    func `an error of no meaning is passed on by its number alone`(_ method: String) async throws {
+        let service = try await StandInService(on: session, [method: .error])
+        for (words, methods) in Self.operations where methods.contains(method) {
+            let answer = try await probe.ask(words)
+            #expect(answer[0] == "error" && answer[2] != "-", "\(words)")
+            // The service's prose may hold anything.
+            #expect(!answer.joined().contains("canary"))
+        }
+        #expect(service.calls(method) > 0)
+    }
+
+    @Test(arguments: methods)
+    func `a method that is never answered ends at the deadline`(_ method: String) async throws {
+        let service = try await StandInService(on: session, [method: .silence])
+        _ = try await probe.ask("timeout", "300")
+        for (words, methods) in Self.operations where methods.contains(method) {
+            #expect(code(try await probe.ask(words)) == "store.timed-out", "\(words)")
+        }
+        await service.stop()
+        let successor = try await StandInService(on: session)
+        _ = try await probe.ask("timeout", "30000")
+        #expect(try await probe.read("s", "u") == "kept")
+        #expect(successor.calls("GetSecrets") == 1)
+    }
+
+    @Test(arguments: methods)
+    func `a service that dies on a call makes the store unavailable until it is back`(_ method: String) async throws {
+        let operation = Self.operations.first { $0.methods.contains(method) }!
+        let service = try await StandInService(on: session, [method: .death])
+        #expect(code(try await probe.ask(operation.words)) == "store.unavailable")
+        #expect(service.calls(method) == 1)
+        #expect(code(try await probe.ask(operation.words)) == "store.unavailable")
+        let successor = try await StandInService(on: session)
+        #expect(try await probe.read("s", "u") == "kept")
+        #expect(successor.calls("GetSecrets") == 1)
+    }
+
+    // MARK: - The session key
+
+    @Test(arguments: [Fault.plain, .garbage, .type, .error])
+    func `without an agreed key nothing is sent or taken, plain least of all`(_ fault: Fault) async throws {
+        let service = try await StandInService(on: session, ["OpenSession": fault])
+        for (words, _) in Self.operations {
+            let answer = try await probe.ask(words)
+            #expect(answer[0] == "error", "\(words)")
+            if fault == .plain {
+                #expect(answer[1] == "store.protocol-violation" && answer[3].contains("plain"))
+            }
+        }
+        for method in ["CreateItem", "SetSecret", "GetSecrets"] { #expect(service.calls(method) == 0) }
+        await service.stop()
+        let successor = try await StandInService(on: session)
+        #expect(try await probe.save("s", "u", "sealed")[0] == "saved")
+        #expect(successor.calls("SetSecret") == 1)
+    }
+
+    @Test func `a secret that the session does not decrypt is an error, not another secret`() async throws {
+        let service = try await StandInService(on: session, ["GetSecrets": .garbage])
+        #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.protocol-violation")
+        #expect(service.calls("GetSecrets") == 1)
+    }
+
+    // MARK: - Items that others change meanwhile
+
+    @Test func `an item that is gone between search and description is absent`() async throws {
+        let service = try await StandInService(on: session, ["GetAll": .gone])
+        #expect(try await probe.read("s", "u") == nil)
+        #expect(try await probe.ask("delete", "s", "u", "password") == ["none"])
+        #expect(try await probe.ask("list", "s") == [""])
+        #expect(service.calls("Delete") == 0)
+    }
+
+    @Test func `an item that vanishes before each look at its secret is busy, not absent`() async throws {
+        let service = try await StandInService(on: session, ["GetSecrets": .empty])
+        #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.busy")
+        // It looked again and again, and gave up.
+        #expect((2...10).contains(service.calls("GetSecrets")))
+    }
+
+    @Test func `an item that vanishes before each save is busy, and nothing is lost`() async throws {
+        let service = try await StandInService(on: session, ["SetSecret": .gone])
+        #expect(code(try await probe.save("s", "u", "new")) == "store.busy")
+        #expect((2...10).contains(service.calls("SetSecret")) && service.calls("CreateItem") == 0)
+        #expect(try await probe.read("s", "u") == "kept")
+    }
+
+    @Test func `paths that lead nowhere are no credentials`() async throws {
+        let service = try await StandInService(on: session, ["SearchItems": .garbage])
+        #expect(try await probe.read("s", "u") == nil)
+        #expect(try await probe.save("s", "u", "x")[0] == "saved")
+        #expect(service.calls("CreateItem") == 1)
+    }
+
+    @Test(arguments: ["Get", "GetAll"])
+    func `properties of the wrong type or missing are a protocol violation`(_ method: String) async throws {
+        let service = try await StandInService(on: session, [method: .garbage])
+        for (words, methods) in Self.operations where methods.contains(method) && words != ["state"] {
+            #expect(code(try await probe.ask(words)) == "store.protocol-violation", "\(words)")
+        }
+        #expect(service.calls(method) > 0)
+    }
+
+    // MARK: - Items that are locked apart from their collection
+
+    @Test func `an item that is locked alone is unlocked alone, then read`() async throws {
+        let service = try await StandInService(on: session, ["GetAll": .locked])
+        #expect(try await probe.read("s", "u") == "kept")
+        #expect(service.calls("Unlock") == 1)
+        #expect(try await probe.save("s", "u", "new")[0] == "saved")
+        #expect(try await probe.ask("list") == ["s/u/password/Kept"])
+        #expect(service.calls("Unlock") == 1)
+    }
+
+    @Test func `a service that does not unlock what it was asked to leaves the item locked`() async throws {
+        let service = try await StandInService(on: session, ["GetAll": .locked, "Unlock": .empty])
+        #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.locked")
+        #expect(service.calls("Unlock") == 1)
+    }
+
+    @Test func `a prompt that ends with an answer of the wrong type is a protocol violation`() async throws {
+        let service = try await StandInService(on: session, ["GetAll": .locked, "Unlock": .garbage])
+        #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.protocol-violation")
+        #expect(service.calls("Prompt") == 1)
+        // One that nobody may answer is taken away.
+        _ = try await probe.ask("prompting", "no")
+        #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.locked")
+        #expect(service.calls("Prompt") == 1 && service.calls("Dismiss") == 1)
+    }
+}

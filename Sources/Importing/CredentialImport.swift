@@ -1,4 +1,4 @@
-public import Credentials
+internal import Credentials
 public import InMemory
 internal import Secrets
 

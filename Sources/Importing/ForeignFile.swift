@@ -26,6 +26,15 @@ public struct ImportError: RedactedError, Hashable {
     public let problem: Problem
     let program: StaticString
 
+    public static func == (left: ImportError, right: ImportError) -> Bool {
+        left.problem == right.problem && left.program.description == right.program.description
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(problem)
+        hasher.combine(program.description)
+    }
+
     public var codeName: StaticString {
         switch problem {
         case .unreadable, .notAFile: "import.unreadable"

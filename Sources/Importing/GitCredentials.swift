@@ -1,4 +1,3 @@
-public import Credentials
 internal import RedactedLog
 internal import Secrets
 

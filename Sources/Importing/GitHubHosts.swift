@@ -52,11 +52,13 @@ public enum GitHubHosts {
             while indentation < line.count && line[indentation] == 0x20 { indentation += 1 }
             let text = line.extracting(indentation..<line.count)
             if text.isEmpty || text[0] == 0x23 { return true }
+            if text[0] == 0x09 { return false }
             // A host may have a port, so the colon that ends a name is the one before a space or the end.
             guard let colon = Self.endOfName(text), let name = text.extracting(0..<colon).publicText(), !name.isEmpty
             else { return false }
-            let value = Self.unquoted(text.extracting(min(colon + 2, text.count)..<text.count))
-            guard let value else { return false }
+            let rest = text.extracting(min(colon + 2, text.count)..<text.count)
+            guard let range = Self.unquoted(rest) else { return false }
+            let value = rest.extracting(range)
             while let last = parents.last, last.indentation >= indentation { parents.removeLast() }
             let path = parents.map(\.name)
             if value.isEmpty {
@@ -82,17 +84,18 @@ public enum GitHubHosts {
             return nil
         }
 
-        /// A plain scalar, or one in quotes that needs no escapes; `nil` for any other notation.
-        private static func unquoted(_ text: Span<UInt8>) -> Span<UInt8>? {
-            guard !text.isEmpty else { return text }
+        /// Where a plain scalar is, or one in quotes that needs no escapes; `nil` for any other notation.
+        private static func unquoted(_ text: Span<UInt8>) -> Range<Int>? {
+            guard !text.isEmpty else { return 0..<0 }
             switch text[0] {
             case 0x22, 0x27:
                 guard text.count >= 2, text[text.count - 1] == text[0] else { return nil }
                 let inner = text.extracting(1..<(text.count - 1))
-                return inner.index(of: text[0]) == nil && inner.index(of: 0x5C) == nil ? inner : nil
+                guard inner.index(of: text[0]) == nil, inner.index(of: 0x5C) == nil else { return nil }
+                return 1..<(text.count - 1)
             // What begins a flow, an anchor, an alias, a tag, a block or a directive.
             case 0x5B, 0x7B, 0x26, 0x2A, 0x21, 0x7C, 0x3E, 0x25, 0x40, 0x60: return nil
-            default: return text
+            default: return 0..<text.count
             }
         }
     }

@@ -49,7 +49,9 @@ public enum GitCredentials {
             let login = rest.extracting(0..<at)
             guard let colon = login.index(of: 0x3A) else { return nil }
             guard let protocolName = line.extracting(0..<scheme).publicText(),
-                let place = rest.extracting((at + 1)..<rest.count).publicText(), !place.isEmpty,
+                // git writes the colon before a port as %3a.
+                let host = PercentDecoding.decode(rest.extracting((at + 1)..<rest.count)),
+                let place = host.withExposedBytes({ $0.publicText() }), !place.isEmpty,
                 let user = PercentDecoding.decode(login.extracting(0..<colon)),
                 let password = PercentDecoding.decode(login.extracting((colon + 1)..<login.count)),
                 let name = user.withExposedBytes({ $0.publicText() })

@@ -1,11 +1,11 @@
 internal import Credentials
-internal import Importing
+public import Importing
 internal import RedactedLog
 internal import SecretService
 internal import Secrets
 internal import StoreCommands
 internal import StoreSelection
-internal import Terminal
+public import Terminal
 
 /// `latchkey import --from SOURCE [FILE]`.
 enum ImportCommand {

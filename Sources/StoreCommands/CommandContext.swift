@@ -1,7 +1,7 @@
 public import Credentials
 public import ProcessHardening
 public import RedactedLog
-internal import Secrets
+package import Secrets
 public import StoreSelection
 public import Terminal
 internal import Vault

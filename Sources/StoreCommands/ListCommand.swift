@@ -1,4 +1,4 @@
-internal import Credentials
+package import Credentials
 internal import RedactedLog
 internal import StoreSelection
 internal import Terminal

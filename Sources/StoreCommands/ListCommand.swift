@@ -1,4 +1,4 @@
-internal import Credentials
+package import Credentials
 internal import RedactedLog
 internal import StoreSelection
 internal import Terminal
@@ -16,8 +16,10 @@ enum ListCommand {
                 """)
     ) { arguments, context in
         let view = try await context.openView()
+        let service = arguments.optionalOperand("SERVICE")
         var rows = Rows(
-            view.stores.map { ($0, $0.list(service: arguments.optionalOperand("SERVICE"), deadline: context.deadline)) })
+            view.stores.map { ($0, $0.list(service: service, deadline: context.deadline)) },
+            goesOnWithout: context.usesAllStores)
         // Stores have orders of their own; people look for names.
         var batch = try await rows.next(sortedCount + 1)
         var isAtEnd = batch.count <= sortedCount
@@ -38,7 +40,8 @@ enum ListCommand {
         }
         if arguments.has(GlobalOptions.json) { try array.end() }
         // What can't be seen may be there all the same.
-        for refusal in view.refusals { throw CommandFailure(notListed: refusal) }
+        let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals
+        if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }
         return .success
     }
 
@@ -55,21 +58,30 @@ enum ListCommand {
     /// What the stores keep, one store after the other.
     private struct Rows {
         private var stores: [(identity: StoreIdentity, entries: CredentialListing.Iterator)]
+        private let goesOnWithout: Bool
+        /// Stores that were left out, or not read to their end.
+        private(set) var refusals: [(name: LogMessage, error: StoreError)] = []
 
-        init(_ listings: [(store: any CredentialStore, listing: CredentialListing)]) {
+        init(_ listings: [(store: any CredentialStore, listing: CredentialListing)], goesOnWithout: Bool) {
             stores = listings.map { ($0.store.identity, $0.listing.makeAsyncIterator()) }
+            self.goesOnWithout = goesOnWithout
         }
 
         /// The next so many, fewer at the end.
         mutating func next(_ count: Int) async throws(StoreError) -> [Row] {
             var batch: [Row] = []
             while batch.count < count, var current = stores.first {
-                if let entry = try await current.entries.next() {
-                    batch.append(Row(entry: entry, store: current.identity))
-                    stores[0] = current
-                } else {
-                    stores.removeFirst()
+                do throws(StoreError) {
+                    if let entry = try await current.entries.next() {
+                        batch.append(Row(entry: entry, store: current.identity))
+                        stores[0] = current
+                        continue
+                    }
+                } catch {
+                    guard goesOnWithout, error.code != .cancelled else { throw error }
+                    refusals.append(("\(current.identity)", error))
                 }
+                stores.removeFirst()
             }
             return batch
         }
@@ -130,16 +142,16 @@ enum ListCommand {
 }
 
 extension CommandFailure {
-    fileprivate init(notListed refusal: StoreRefusal) {
+    fileprivate init(notListed store: LogMessage, _ error: StoreError) {
         self.init(
-            refusal.error.exitStatus, refusal.error.codeName,
-            "not every store could be listed: \(refusal.name): \(refusal.error.cause)", hint: refusal.error.hint)
+            error.exitStatus, error.codeName, "not every store could be listed: \(store): \(error.cause)",
+            hint: error.hint)
     }
 }
 
 extension CredentialKey {
     /// The order in which people look for names.
-    func isListed(before other: CredentialKey) -> Bool {
+    package func isListed(before other: CredentialKey) -> Bool {
         for (left, right) in [
             (service, other.service), (account, other.account), (kind.name, other.kind.name),
         ] where !left.utf8.elementsEqual(right.utf8) {

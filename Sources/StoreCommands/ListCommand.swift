@@ -1,4 +1,4 @@
-internal import Credentials
+package import Credentials
 internal import RedactedLog
 internal import StoreSelection
 internal import Terminal
@@ -17,9 +17,15 @@ enum ListCommand {
         let service = arguments.optionalOperand("SERVICE")
         let view = try await context.openView()
         var rows: [Row] = []
+        var refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) }
         for store in view.stores {
-            for entry in try await store.list(service: service, deadline: context.deadline).all() {
-                rows.append(Row(entry: entry, store: store.identity))
+            do throws(StoreError) {
+                for entry in try await store.list(service: service, deadline: context.deadline).all() {
+                    rows.append(Row(entry: entry, store: store.identity))
+                }
+            } catch {
+                guard context.usesAllStores, error.code != .cancelled else { throw error }
+                refusals.append(("\(store.identity)", error))
             }
         }
         // Stores have orders of their own; people look for names.
@@ -30,7 +36,7 @@ enum ListCommand {
             try context.output.write(context.usesAllStores ? tableWithStores(rows) : table(rows))
         }
         // What can't be seen may be there all the same.
-        for refusal in view.refusals { throw CommandFailure(notListed: refusal) }
+        if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }
         return .success
     }
 
@@ -75,16 +81,16 @@ enum ListCommand {
 }
 
 extension CommandFailure {
-    fileprivate init(notListed refusal: StoreRefusal) {
+    fileprivate init(notListed store: LogMessage, _ error: StoreError) {
         self.init(
-            refusal.error.exitStatus, refusal.error.codeName,
-            "not every store could be listed: \(refusal.name): \(refusal.error.cause)", hint: refusal.error.hint)
+            error.exitStatus, error.codeName, "not every store could be listed: \(store): \(error.cause)",
+            hint: error.hint)
     }
 }
 
 extension CredentialKey {
     /// The order in which people look for names.
-    func isListed(before other: CredentialKey) -> Bool {
+    package func isListed(before other: CredentialKey) -> Bool {
         for (left, right) in [
             (service, other.service), (account, other.account), (kind.name, other.kind.name),
         ] where !left.utf8.elementsEqual(right.utf8) {

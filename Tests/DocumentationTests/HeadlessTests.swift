@@ -59,12 +59,13 @@ struct HeadlessTests {
             chmod 500 unit
             """
         ).successful("opening")
-        let assignment = try #require(
-            try Self.unit().split(separator: "\n").first { $0.hasPrefix("Environment=LATCHKEY_VAULT=") })
-        let vault = String(assignment.dropFirst("Environment=LATCHKEY_VAULT=".count))
-            .replacing("/var/lib", with: directory / "state")
-        let inUnit = ["CREDENTIALS_DIRECTORY": directory / "unit", "LATCHKEY_VAULT": vault]
-
+        var inUnit: [String: String] = [:]
+        for line in try Self.unit().matches(of: /(?m)^Environment=([A-Z_]+)=(.*)$/) {
+            inUnit[String(line.output.1)] = String(line.output.2).replacing("/var/lib", with: directory / "state")
+        }
+        try #require(inUnit.keys.sorted() == ["LATCHKEY_VAULT", "XDG_STATE_HOME"])
+        let outside = inUnit
+        inUnit["CREDENTIALS_DIRECTORY"] = directory / "unit"
         let making = try #require(blocks.first { $0.hasPrefix("as_report()") })
         let commands = making.split(separator: "\n").filter { $0.hasPrefix("as_report ") }
         try #require(commands.count == 2)
@@ -76,9 +77,8 @@ struct HeadlessTests {
         // The service's own command, up to the program that takes the password.
         let start = try #require(try Self.unit().firstMatch(of: /ExecStart=\/bin\/sh -c '([^|']*)/))
         let answer = try await run(String(start.output.1), extra: inUnit).successful("the service")
-        #expect(answer.outputText == "s3cret")
+        #expect(answer.outputText == "s3cret" && answer.errorText.isEmpty, "\(answer.errorText)")
         // Outside of the unit it stays shut.
-        let outside = try await run(String(start.output.1), extra: ["LATCHKEY_VAULT": vault])
-        #expect(outside.status == 77)
+        #expect(try await run(String(start.output.1), extra: outside).status == 77)
     }
 }

@@ -60,6 +60,10 @@ let package = Package(
             path: "Sources/Stores/SecretService"),
         .target(name: "StoreSelection", dependencies: ["Credentials", "InMemory", "Vault", "SecretService"]),
 
+        // MARK: What other programs keep
+        .target(name: "LibCrypto", dependencies: ["CCrypto", "Secrets"]),
+        .target(name: "Importing", dependencies: ["Credentials", "InMemory", "LibCrypto", "RedactedLog", "Secrets"]),
+
         // MARK: Sign-in
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
@@ -80,7 +84,8 @@ let package = Package(
             name: "SignInCommands",
             dependencies: [
                 "Terminal", "StoreCommands", "StoreSelection", "SignIn", "OAuth", "HTTPTransport",
-                "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault",
+                "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault", "Importing",
+                "SecretService",
             ]),
         .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
         .executableTarget(
@@ -108,6 +113,7 @@ let package = Package(
         .testTarget(
             name: "SecretServiceTests",
             dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe", "latchkey"]),
+        .testTarget(name: "ImportingTests", dependencies: ["Importing", "TestServices"]),
         .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
@@ -128,7 +134,9 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth"],
+            dependencies: [
+                "TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth", "vault-writer",
+            ],
             exclude: ["Transcripts", "kernel_keyring.py"]),
         .testTarget(
             name: "IntegrationTests",
@@ -145,7 +153,7 @@ let package = Package(
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "CAllocations", "TestServices", "Vault", "InMemory", "SecretService", "CSQLite",
+                "CAllocations", "TestServices", "Vault", "InMemory", "SecretService", "Sodium", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",
             ],
             path: "Tests/Benchmarks"),

@@ -6,6 +6,6 @@ public enum SignInCommandTable {
         StoreCommandTable.all + [
             SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
             TokenCommand.command, RequestCommand.command, ProviderAddCommand.command, ProviderListCommand.command,
-            ProviderRemoveCommand.command, DemoCommand.command,
+            ProviderRemoveCommand.command, DemoCommand.command, ImportCommand.command,
         ]
 }

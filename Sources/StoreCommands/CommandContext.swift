@@ -1,7 +1,7 @@
 public import Credentials
 public import ProcessHardening
 public import RedactedLog
-internal import Secrets
+package import Secrets
 public import StoreSelection
 public import Terminal
 internal import Vault
@@ -110,7 +110,7 @@ extension CommandContext {
 
 extension SecretPrompt {
     /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
-    func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
+    package func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
         do throws(PromptError) {
             return try ask(question, as: Passphrase.self)
         } catch {

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import RedactedLog
-internal import Terminal
+package import Terminal
 
 /// A descriptor that the program's caller left open for a secret.
-struct PassedDescriptor {
-    let number: Int32
+package struct PassedDescriptor {
+    package let number: Int32
 
     /// Takes it over: programs that are started from here don't get it.
     fileprivate init(_ number: Int32, of option: CommandOption) throws(CommandFailure) {
@@ -27,7 +27,7 @@ struct PassedDescriptor {
 
 extension ParsedArguments {
     /// The descriptor that an option names, or `nil` without the option.
-    func passedDescriptor(_ option: CommandOption) throws(CommandFailure) -> PassedDescriptor? {
+    package func passedDescriptor(_ option: CommandOption) throws(CommandFailure) -> PassedDescriptor? {
         guard let number = descriptor(option) else { return nil }
         return try PassedDescriptor(number, of: option)
     }

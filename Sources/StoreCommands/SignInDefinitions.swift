@@ -23,6 +23,14 @@ public enum SignInDefinitions {
     public static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
 
+    public static let importSource = CommandOption.value(
+        "--from", "SOURCE",
+        form: .choice(["git", "gh", "python-keyring", "libsecret-file", "gnome-keyring-collection"]),
+        help: "git, gh, python-keyring, libsecret-file or gnome-keyring-collection")
+    public static let sourcePassphrase = CommandOption.value(
+        "--import-passphrase-fd", "N", form: .descriptor,
+        help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
+
     private static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
 
     public static let signIn = CommandDefinition(
@@ -62,7 +70,21 @@ public enum SignInDefinitions {
         "demo", summary: "show the whole path on a server in this process, then audit every byte of it",
         details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
 
+    /// Not for the network, but for libcrypto, which `latchkey` doesn't load either.
+    public static let importing = CommandDefinition(
+        "import", summary: "take over what another program keeps in a file or in a collection of the keyring",
+        operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
+        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, GlobalOptions.json],
+        details: """
+            git: git credential-store's file. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text
+            file of keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked
+            for. gnome-keyring-collection: another collection of the keyring. What is read goes to the store that is
+            used, each credential is read back, and the source is left as it is. Exit status 1: there is nothing in it;
+            73: the store has another secret for one, which was left alone without --replace.
+            """)
+
     public static let all = [
         signIn, signOut, accounts, use, token, request, providerAdd, providerList, providerRemove, demo,
+        importing,
     ]
 }

@@ -1,15 +1,15 @@
 internal import Credentials
 internal import RedactedLog
 internal import StoreSelection
-internal import Terminal
+package import Terminal
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
-enum TransferCommand {
+package enum TransferCommand {
     private static let from = CommandOption.value("--from", "STORE", help: "where they are: secret-service or vault")
     private static let to = CommandOption.value("--to", "STORE", help: "where they shall be: secret-service or vault")
-    private static let replace = CommandOption.flag(
+    package static let replace = CommandOption.flag(
         "--replace", help: "overwrite another secret that the target has under the same name")
-    private static let dryRun = CommandOption.flag("--dry-run", help: "say what would be done, and do nothing")
+    package static let dryRun = CommandOption.flag("--dry-run", help: "say what would be done, and do nothing")
 
     static let copy = Command(definition("copy", summary: "copy credentials from one store to another")) {
         try await run($0, $1, .copy)
@@ -34,11 +34,6 @@ enum TransferCommand {
                 """)
     }
 
-    private struct Row {
-        let key: CredentialKey
-        let outcome: CredentialTransfer.Outcome
-    }
-
     private static func run(
         _ arguments: ParsedArguments, _ context: CommandContext, _ mode: CredentialTransfer.Mode
     ) async throws -> ExitStatus {
@@ -58,20 +53,10 @@ enum TransferCommand {
                 .notFound, "credential.not-found", "there is no such credential in \(source.identity)",
                 hint: "latchkey list --store \(ends.0.name) shows what there is")
         }
-        let rows = try await rows(keys, transfer, arguments, context)
-        if arguments.has(GlobalOptions.json) {
-            try context.output.write(.array(rows.map(json)))
-        } else {
-            try context.output.write(table(rows))
-        }
-        let differing = rows.count { $0.outcome == .differs }
-        guard differing == 0 else {
-            throw CommandFailure(
-                .cannotWrite, "transfer.differs",
-                "\(target.identity) has other secrets for \(differing) of \(rows.count) credentials; they were left alone",
-                hint: "look at them, then give --replace to overwrite the target's")
-        }
-        return .success
+        return try await TransferRun(
+            transfer: transfer, work: mode == .copy ? "copying" : "moving", isRehearsal: arguments.has(dryRun),
+            showsJSON: arguments.has(GlobalOptions.json)
+        ).run(keys, context)
     }
 
     private static func backend(
@@ -96,43 +81,5 @@ enum TransferCommand {
             keys.append(entry.key)
         }
         return keys.sorted { $0.isListed(before: $1) }
-    }
-
-    private static func rows(
-        _ keys: [CredentialKey], _ transfer: CredentialTransfer, _ arguments: ParsedArguments,
-        _ context: CommandContext
-    ) async throws -> [Row] {
-        defer { context.output.endProgress() }
-        let work: StaticString = transfer.mode == .copy ? "copying" : "moving"
-        var rows: [Row] = []
-        for (index, key) in keys.enumerated() {
-            context.output.showProgress(work, percent: index * 100 / keys.count)
-            let outcome =
-                arguments.has(dryRun)
-                ? try await transfer.plan(key, deadline: context.deadline)
-                : try await transfer.transfer(key, deadline: context.deadline)
-            rows.append(Row(key: key, outcome: outcome))
-        }
-        return rows
-    }
-
-    private static func table(_ rows: [Row]) -> TextTable {
-        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "RESULT")
-        for row in rows {
-            table.append(
-                "\(name(row.key.service))", "\(name(row.key.account))", "\(row.key.kind)", "\(row.outcome)")
-        }
-        return table
-    }
-
-    private static func json(_ row: Row) -> JSONValue {
-        .object([
-            ("service", .text(name(row.key.service))), ("account", .text(name(row.key.account))),
-            ("kind", .message("\(row.key.kind)")), ("result", .message("\(row.outcome)")),
-        ])
-    }
-
-    private static func name(_ text: String) -> LoggableText {
-        LoggableText(reviewed: "services and accounts are what a listing shows", unredacted: text)
     }
 }

@@ -1,10 +1,10 @@
-internal import Credentials
+package import Credentials
 internal import Glibc
 internal import RedactedLog
-internal import Secrets
+package import Secrets
 
 /// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out.
-enum PassphraseFile {
+package enum PassphraseFile {
     static let maximumByteCount = 64 * 1024
 
     static func read(_ path: String) throws(StoreError) -> Secret<Passphrase> {
@@ -24,7 +24,7 @@ enum PassphraseFile {
     }
 
     /// Reads to the end of a descriptor that another program passed on.
-    static func read(descriptor: Int32) throws(StoreError) -> Secret<Passphrase> {
+    package static func read(descriptor: Int32) throws(StoreError) -> Secret<Passphrase> {
         try content(of: descriptor, "descriptor \(descriptor)") { number in
             StoreError(
                 .locked, "no passphrase can be read from descriptor \(descriptor)",

@@ -64,7 +64,7 @@ import Testing
             Run(command: "get", arguments: ["--timeout", "0", "sweep", "ada"], statuses: [64, 75]),
             Run(command: "list", arguments: [], statuses: [0]),
             Run(command: "list", arguments: ["--json", "sweep"], statuses: [0]),
-            Run(command: "list", arguments: ["--all-stores"], statuses: [0]),
+            Run(command: "list", arguments: ["--all-stores"], statuses: [0, 69]),
             Run(command: "get", arguments: ["--all-stores", "sweep", "nobody"], statuses: [1, 69]),
             Run(command: "doctor", arguments: [], statuses: [0]),
             Run(command: "doctor", arguments: ["--json", "--repair-duplicates"], statuses: [0, 69]),
@@ -126,6 +126,8 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: damaged)
         let missing = ["--vault", directory / "missing/vault"]
         let exported = try directory.makeFolder("exported") + "/vault"
+        let foreign = try directory.write(
+            "git-credentials", Array("https://ada:".utf8) + canaries.other + Array("@example.org\n".utf8))
         return [
             Run(command: "vault init", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault init", arguments: vault, environment: right, statuses: [64, 73, 77, 78]),
@@ -177,6 +179,12 @@ import Testing
                 command: "move", arguments: vault + ["--from", "secret-service", "--to", "vault"], environment: right,
                 statuses: [0, 69, 73]),
             Run(command: "move", arguments: vault + ["--from", "vault"], environment: right, statuses: [64]),
+            Run(
+                command: "import", arguments: vault + ["--from", "git", foreign], environment: right, statuses: [0]),
+            Run(
+                command: "import", arguments: vault + ["--from", "python-keyring", foreign], environment: right,
+                statuses: [65]),
+            Run(command: "import", arguments: vault + ["--from", "gh"], environment: right, statuses: [69]),
             Run(command: "get", arguments: vault + ["sweep", "ada"], environment: wrong, statuses: [77]),
             Run(
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.other, environment: wrong,

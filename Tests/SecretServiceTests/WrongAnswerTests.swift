@@ -119,7 +119,19 @@ struct WrongAnswerTests {
     @Test func `a secret that the session does not decrypt is an error, not another secret`() async throws {
         let service = try await StandInService(on: session, ["GetSecrets": .garbage])
         #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.protocol-violation")
-        #expect(service.calls("GetSecrets") == 1)
+        // Once more with a new session: KWallet agrees on a wrong key now and then.
+        #expect(service.calls("OpenSession") == 2 && service.calls("GetSecrets") == 2)
+    }
+
+    @Test(arguments: ["OpenSession", "SetSecret"])
+    func `a key or a secret that the service refuses is sent once more with another key`(
+        _ method: String
+    ) async throws {
+        let service = try await StandInService(on: session, [method: .firstRefused])
+        #expect(try await probe.save("s", "u", "new")[0] == "saved")
+        #expect(service.calls("OpenSession") == 2)
+        #expect(try await probe.read("s", "u") == "new")
+        #expect(service.calls("CreateItem") == 0)
     }
 
     // MARK: - Items that others change meanwhile

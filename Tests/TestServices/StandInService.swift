@@ -15,6 +15,8 @@ public final class StandInService: Sendable {
         case error
         /// Answers with nothing in the collection that is asked for.
         case empty
+        /// Answers once that the arguments are bad, then as it should.
+        case firstRefused
         /// Never answers.
         case silence
         /// Dies instead of answering.
@@ -191,6 +193,9 @@ public final class StandInService: Sendable {
                 sys.exit()
             if fault == "type":
                 bus.send(new_method_return(message, "s", ("wrong",)))
+            elif fault == "firstRefused":
+                del faults[method]
+                bus.send(new_error(message, "org.freedesktop.DBus.Error.InvalidArgs"))
             elif fault == "gone":
                 bus.send(new_error(message, "org.freedesktop.Secret.Error.NoSuchObject"))
             elif fault == "error":

@@ -127,8 +127,8 @@
         private var session: KeyringSession?
         private let opening = Turnstile()
 
-        /// Runs `body` with the open session. When it turns out that the service has been restarted since, and that nothing
-        /// can have been changed yet, it runs once more with a new session.
+        /// Runs `body` with the open session. When it fails for what may be the session's fault, and nothing can have been
+        /// changed yet, it runs once more with a new one.
         func perform(
             _ interruption: Interruption, _ body: (KeyringSession) async throws(KeyringFailure) -> Void
         ) async throws(StoreError) {
@@ -137,16 +137,9 @@
                 do throws(KeyringFailure) {
                     try await body(session)
                 } catch {
-                    guard case .bus(let failure) = error else { throw error }
-                    switch failure.meaning {
-                    case .noService, .noSession:
-                        forget(session)
-                        try await body(openSession(interruption))
-                    case .lost:
-                        forget(session)
-                        throw error
-                    default: throw error
-                    }
+                    if error.endsSession { forget(session) }
+                    guard error.mayBeSessions else { throw error }
+                    try await body(openSession(interruption))
                 }
             } catch {
                 throw error.storeError
@@ -178,13 +171,7 @@
 
         private func open(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
             let connection = try await openBus(interruption)
-            let answer = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
-            let codec: SecretCodec
-            do throws(BusFailure) {
-                codec = try SecretCodec.opened(answer)
-            } catch {
-                throw .bus(error)
-            }
+            let codec = try await openCodec(interruption)
             guard let owner = codec.owner, let path = codec.sessionPath else { throw .store(.noKeyringService(nil)) }
             guard codec.isEncrypted else {
                 throw .store(
@@ -195,6 +182,23 @@
             }
             return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
         }
+
+        /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key begins
+        /// with, one key in 256, and KWallet takes no shorter ones.
+        private func openCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
+            var attempts = 1
+            while true {
+                let answer = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
+                do throws(BusFailure) {
+                    return try SecretCodec.opened(answer)
+                } catch {
+                    guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
+                    attempts += 1
+                }
+            }
+        }
+
+        private static let attempts = 3
 
         private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
             let answer = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })

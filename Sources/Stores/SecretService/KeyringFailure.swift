@@ -40,6 +40,8 @@
             case isLocked
             case noSuchObject
             case accessDenied
+            /// The service can't make sense of what it was sent.
+            case badArguments
             case wrongType
             case tooLarge
             case other
@@ -57,6 +59,7 @@
             case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3), ("g-dbus-error-quark", 18): return .noService
             case ("g-dbus-error-quark", 4), ("g-dbus-error-quark", 15): return .lost
             case ("g-dbus-error-quark", 9): return .accessDenied
+            case ("g-dbus-error-quark", 16): return .badArguments
             case ("g-dbus-error-quark", 8), ("g-dbus-error-quark", 1): return .tooLarge
             case ("g-dbus-error-quark", 19), ("g-dbus-error-quark", 41), ("g-dbus-error-quark", 42):
                 return .noSuchObject
@@ -132,6 +135,26 @@
     }
 
     extension KeyringFailure {
+        /// Whether a new session may do better, with nothing changed so far: the service was restarted since, or it doesn't
+        /// know the session or its key. KWallet 5.103 forgets one session in 256 so, and says that an object is missing.
+        var mayBeSessions: Bool {
+            switch self {
+            case .bus(let failure):
+                switch failure.meaning {
+                case .noService, .noSession, .badArguments: true
+                default: false
+                }
+            case .store(let error): error == .keyringSecretUnreadable || error == .keyringKeepsChanging
+            case .interrupted, .noCollection: false
+            }
+        }
+
+        /// Whether the session is of no use any more.
+        var endsSession: Bool {
+            if case .bus(let failure) = self, failure.meaning == .lost { return true }
+            return mayBeSessions
+        }
+
         /// What the caller of the store sees.
         var storeError: StoreError {
             switch self {
@@ -164,7 +187,7 @@
                     return StoreError(
                         .tooLarge, "the secret is larger than the session bus or the keyring service takes",
                         platform: failure.platform)
-                case .other:
+                case .badArguments, .other:
                     return StoreError(
                         .cannotWrite, "the keyring service refused the operation",
                         hint: "look into the keyring service's log, and check that its disk is not full",

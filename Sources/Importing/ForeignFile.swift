@@ -1,0 +1,154 @@
+internal import Glibc
+public import RedactedLog
+internal import Secrets
+
+/// Why another program's file can't be imported.
+public struct ImportError: RedactedError, Hashable {
+    public enum Problem: Sendable, Hashable {
+        /// There is none, or it can't be read; with the errno.
+        case unreadable(Int32)
+        /// It is no regular file.
+        case notAFile
+        /// It has more than 16 MiB.
+        case tooLarge
+        /// It isn't what that program writes, from this line on.
+        case malformed(line: Int)
+        /// It isn't what that program writes.
+        case notThatFormat
+        /// It is sealed in a way that can't be opened here.
+        case sealed
+        /// The passphrase doesn't open it, or it was damaged.
+        case wrongPassphrase
+        /// Opening it would take more work than any sound file asks for.
+        case tooCostly
+    }
+
+    public let problem: Problem
+    let program: StaticString
+
+    public static func == (left: ImportError, right: ImportError) -> Bool {
+        left.problem == right.problem && left.program.description == right.program.description
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(problem)
+        hasher.combine(program.description)
+    }
+
+    public var codeName: StaticString {
+        switch problem {
+        case .unreadable, .notAFile: "import.unreadable"
+        case .tooLarge, .malformed, .notThatFormat, .tooCostly: "import.malformed"
+        case .sealed: "import.sealed"
+        case .wrongPassphrase: "import.wrong-passphrase"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch problem {
+        case .unreadable(let number): "the file of \(program) can't be read (errno \(number))"
+        case .notAFile: "what should be the file of \(program) is no regular file"
+        case .tooLarge: "the file of \(program) has more than \(ForeignFile.maximumByteCount >> 20) MiB"
+        case .malformed(let line): "line \(line) is not as \(program) writes it"
+        case .notThatFormat: "the file is not as \(program) writes it"
+        case .sealed: "the file of \(program) is sealed in a way that can't be opened here"
+        case .wrongPassphrase: "the passphrase does not open the file of \(program), or the file is damaged"
+        case .tooCostly: "opening the file of \(program) would take more work than any sound file asks for"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch problem {
+        case .unreadable, .notAFile: "give the file's path after --from"
+        case .sealed: "copy what it keeps with its own program"
+        case .wrongPassphrase: "try again; nothing was imported"
+        default: "nothing was imported; look at the file, or give another one"
+        }
+    }
+}
+
+/// Reads a file that another program wrote into guarded memory.
+enum ForeignFile {
+    static let maximumByteCount = 16 << 20
+
+    static func read(_ path: String, of program: StaticString) throws(ImportError) -> Secret<Password> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw ImportError(problem: .unreadable(errno), program: program) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw ImportError(problem: .unreadable(errno), program: program)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw ImportError(problem: .notAFile, program: program) }
+        guard status.st_size <= maximumByteCount else { throw ImportError(problem: .tooLarge, program: program) }
+        var failure: Int32?
+        let content = Secret<Password>(capacity: Int(status.st_size)) { span in
+            unsafe span.withUnsafeMutableBytes { target in
+                var count = 0
+                while count < target.count {
+                    let more = unsafe Glibc.read(descriptor, target.baseAddress! + count, target.count - count)
+                    if more < 0 && errno == EINTR { continue }
+                    if more < 0 { failure = errno }
+                    if more <= 0 { break }
+                    count += more
+                }
+                return count
+            }
+        }
+        if let failure { throw ImportError(problem: .unreadable(failure), program: program) }
+        return content
+    }
+}
+
+// MARK: - Bytes
+
+extension Span<UInt8> {
+    /// Calls `body` with each line, without its line break (LF or CR LF), and its number from 1.
+    func forEachLine<Failure: Error>(
+        _ body: (Span<UInt8>, Int) throws(Failure) -> Void
+    ) throws(Failure) {
+        var start = 0
+        var number = 1
+        while start < count {
+            var end = start
+            while end < count && self[end] != 0x0A { end += 1 }
+            let stop = end > start && self[end - 1] == 0x0D ? end - 1 : end
+            try body(extracting(start..<stop), number)
+            start = end + 1
+            number += 1
+        }
+    }
+
+    func index(of byte: UInt8, from start: Int = 0) -> Int? {
+        var index = start
+        while index < count {
+            if self[index] == byte { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    func lastIndex(of byte: UInt8) -> Int? {
+        var index = count
+        while index > 0 {
+            index -= 1
+            if self[index] == byte { return index }
+        }
+        return nil
+    }
+
+    func starts(with text: StaticString, at start: Int = 0) -> Bool {
+        guard start + text.utf8CodeUnitCount <= count else { return false }
+        return text.withUTF8Buffer { buffer in
+            unsafe buffer.enumerated().allSatisfy { self[start + $0.offset] == $0.element }
+        }
+    }
+
+    /// Text that is no secret, such as a host or a user; `nil` when it is no UTF-8.
+    func publicText() -> String? {
+        String(validating: indices.map { self[$0] }, as: UTF8.self)
+    }
+
+    /// Whether there is nothing but spaces and tabs.
+    var isBlank: Bool { indices.allSatisfy { self[$0] == 0x20 || self[$0] == 0x09 } }
+}

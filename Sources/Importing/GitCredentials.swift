@@ -1,0 +1,106 @@
+internal import RedactedLog
+internal import Secrets
+
+/// The file of `git credential-store` (gitcredentials(7), git-credential-store(1)): a URL a line, with user and password.
+///
+/// A password is kept under the service `git:https://host[:port][/path]`, as Git Credential Manager names it. Lines that
+/// are no such URL are skipped, as git does.
+public enum GitCredentials {
+    private static let program: StaticString = "git"
+
+    /// Throws `ImportError` and what memory throws.
+    public static func read(_ path: String) async throws -> CredentialImport {
+        let content = try ForeignFile.read(path, of: program)
+        var result = try CredentialImport()
+        var entries: [Entry] = []
+        content.withExposedBytes { bytes in
+            bytes.forEachLine { line, _ in
+                if line.isBlank { return }
+                if let entry = Entry(line) { entries.append(entry) } else { result.skip() }
+            }
+        }
+        for entry in entries {
+            let secret = entry.password.value.duplicate()
+            try await result.add(
+                service: entry.service, account: entry.user, label: "Git: \(entry.label)", secret: secret)
+        }
+        return result
+    }
+
+    /// One line. A class, because an array can't hold a secret itself.
+    private struct Entry {
+        final class Kept: Sendable {
+            let value: Secret<Password>
+            init(_ value: consuming Secret<Password>) { self.value = value }
+        }
+
+        let service: String
+        let label: String
+        let user: String
+        let password: Kept
+
+        init?(_ line: Span<UInt8>) {
+            guard let scheme = line.index(of: 0x3A), scheme > 0, line.starts(with: "://", at: scheme) else {
+                return nil
+            }
+            let rest = line.extracting((scheme + 3)..<line.count)
+            // git writes an @ in a user or a password as %40, so the first one ends them.
+            guard let at = rest.index(of: 0x40) else { return nil }
+            let login = rest.extracting(0..<at)
+            guard let colon = login.index(of: 0x3A) else { return nil }
+            guard let protocolName = line.extracting(0..<scheme).publicText(),
+                // git writes the colon before a port as %3a.
+                let host = PercentDecoding.decode(rest.extracting((at + 1)..<rest.count)),
+                let place = host.withExposedBytes({ $0.publicText() }), !place.isEmpty,
+                let user = PercentDecoding.decode(login.extracting(0..<colon)),
+                let password = PercentDecoding.decode(login.extracting((colon + 1)..<login.count)),
+                let name = user.withExposedBytes({ $0.publicText() })
+            else { return nil }
+            let trimmed = place.hasSuffix("/") ? String(place.dropLast()) : place
+            self.user = name
+            service = "git:\(protocolName)://\(trimmed)"
+            label = "\(protocolName)://\(trimmed)/"
+            self.password = Kept(password)
+        }
+    }
+}
+
+/// Percent-encoding (RFC 3986, 2.1) into guarded memory.
+enum PercentDecoding {
+    /// Returns `nil` when a `%` isn't followed by two hexadecimal digits, or when a NUL or a line break is encoded.
+    static func decode(_ bytes: Span<UInt8>) -> Secret<Password>? {
+        var isSound = true
+        let secret = Secret<Password>(capacity: bytes.count) { target in
+            var count = 0
+            var index = 0
+            while index < bytes.count {
+                var byte = bytes[index]
+                index += 1
+                if byte == 0x25 {
+                    guard index + 1 < bytes.count, let high = digit(bytes[index]), let low = digit(bytes[index + 1])
+                    else {
+                        isSound = false
+                        return 0
+                    }
+                    byte = high << 4 | low
+                    index += 2
+                    if byte == 0 || byte == 0x0A { isSound = false }
+                }
+                target[count] = byte
+                count += 1
+            }
+            return count
+        }
+        guard isSound else { return nil }
+        return secret
+    }
+
+    static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+
+/// The file `hosts.yml` of GitHub's `gh`, where it keeps tokens itself (`gh auth login --insecure-storage`).
+///
+/// A token is kept as `gh` keeps it in a keyring: service `gh:HOST`, account the user. Of YAML it reads what `gh` writes,
+/// maps of plain scalars in block style; anything else in the place of one is an error.
+public enum GitHubHosts {
+    private static let program: StaticString = "gh"
+
+    /// Throws `ImportError` and what memory throws.
+    public static func read(_ path: String) async throws -> CredentialImport {
+        let content = try ForeignFile.read(path, of: program)
+        var reader = Reader()
+        try content.withExposedBytes { (bytes) throws(ImportError) in
+            try bytes.forEachLine { (line, number) throws(ImportError) in
+                guard reader.take(line) else { throw ImportError(problem: .malformed(line: number), program: program) }
+            }
+        }
+        var result = try CredentialImport()
+        for token in reader.tokens {
+            try await result.add(
+                service: "gh:\(token.host)", account: token.user ?? reader.users[token.host] ?? "",
+                label: nil, secret: token.value.duplicate())
+        }
+        return result
+    }
+
+    private final class Token: Sendable {
+        let host: String
+        /// `nil` for the host's own token, which is the current user's.
+        let user: String?
+        let value: Secret<Password>
+
+        init(host: String, user: String?, value: consuming Secret<Password>) {
+            self.host = host
+            self.user = user
+            self.value = value
+        }
+    }
+
+    /// The names of the maps that the present line is in, by their indentation.
+    private struct Reader {
+        var tokens: [Token] = []
+        var users: [String: String] = [:]
+        private var parents: [(indentation: Int, name: String)] = []
+
+        /// Returns whether the line is as `gh` writes it.
+        mutating func take(_ line: Span<UInt8>) -> Bool {
+            var indentation = 0
+            while indentation < line.count && line[indentation] == 0x20 { indentation += 1 }
+            let text = line.extracting(indentation..<line.count)
+            if text.isEmpty || text[0] == 0x23 { return true }
+            if text[0] == 0x09 { return false }
+            // A host may have a port, so the colon that ends a name is the one before a space or the end.
+            guard let colon = Self.endOfName(text), let name = text.extracting(0..<colon).publicText(), !name.isEmpty
+            else { return false }
+            let rest = text.extracting(min(colon + 2, text.count)..<text.count)
+            guard let range = Self.unquoted(rest) else { return false }
+            let value = rest.extracting(range)
+            while let last = parents.last, last.indentation >= indentation { parents.removeLast() }
+            let path = parents.map(\.name)
+            if value.isEmpty {
+                parents.append((indentation, name))
+                return parents.count <= 8
+            }
+            switch (name, path.count) {
+            case ("oauth_token", 1): tokens.append(Token(host: path[0], user: nil, value: Secret(copying: value)))
+            case ("oauth_token", 3) where path[1] == "users":
+                tokens.append(Token(host: path[0], user: path[2], value: Secret(copying: value)))
+            case ("user", 1): users[path[0]] = value.publicText()
+            default: break
+            }
+            return true
+        }
+
+        private static func endOfName(_ text: Span<UInt8>) -> Int? {
+            var from = 0
+            while let colon = text.index(of: 0x3A, from: from) {
+                if colon + 1 == text.count || text[colon + 1] == 0x20 { return colon }
+                from = colon + 1
+            }
+            return nil
+        }
+
+        /// Where a plain scalar is, or one in quotes that needs no escapes; `nil` for any other notation.
+        private static func unquoted(_ text: Span<UInt8>) -> Range<Int>? {
+            guard !text.isEmpty else { return 0..<0 }
+            switch text[0] {
+            case 0x22, 0x27:
+                guard text.count >= 2, text[text.count - 1] == text[0] else { return nil }
+                let inner = text.extracting(1..<(text.count - 1))
+                guard inner.index(of: text[0]) == nil, inner.index(of: 0x5C) == nil else { return nil }
+                return 1..<(text.count - 1)
+            // What begins a flow, an anchor, an alias, a tag, a block or a directive.
+            case 0x5B, 0x7B, 0x26, 0x2A, 0x21, 0x7C, 0x3E, 0x25, 0x40, 0x60: return nil
+            default: return 0..<text.count
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import Credentials
+internal import LibCrypto
+internal import RedactedLog
+public import Secrets
+
+/// The encrypted file of libsecret's file backend, which oo7 writes too: `default.keyring`, where programs in a sandbox
+/// and sessions without a keyring keep their secrets.
+///
+/// The file is a header and a GVariant `(uayutua(a{say}ay))` of salt, iterations, time, count and items. An item is sealed
+/// with AES-128-CBC and HMAC-SHA-256 under one PBKDF2 key. Items with the attributes `service` and `username` are read.
+public enum LibsecretFile {
+    private static let program: StaticString = "libsecret"
+    private static let header: [UInt8] = Array("GnomeKeyring\n\r\0\n".utf8) + [1, 0]
+    /// libsecret writes 100,000, and the format has no bound of its own.
+    private static let mostIterations: UInt64 = 10_000_000
+
+    /// Throws `ImportError`, `wrongPassphrase` when not even one item opens, and what memory throws.
+    public static func read(_ path: String, passphrase: borrowing Secret<Passphrase>) async throws -> CredentialImport {
+        let content = try ForeignFile.read(path, of: program)
+        let outline = try content.withExposedBytes { (bytes) throws(ImportError) in try Outline(bytes) }
+        guard
+            let key = FileCipher.passphraseKey(
+                passphrase, salt: outline.salt, iterations: outline.iterations, byteCount: 16)
+        else { throw notThatFormat }
+        var result = try CredentialImport()
+        for blob in outline.items {
+            guard let opened = open(blob, key) else { throw ImportError(problem: .wrongPassphrase, program: program) }
+            let item = try opened.withExposedBytes { (bytes) throws(ImportError) in try Item(bytes) }
+            guard let service = item.attributes["service"], let account = item.attributes["username"] else {
+                result.skip()
+                continue
+            }
+            try await result.add(
+                service: service, account: account, label: item.label, secret: item.secret.duplicate())
+        }
+        return result
+    }
+
+    private static var notThatFormat: ImportError { ImportError(problem: .notThatFormat, program: program) }
+
+    /// ciphertext ‖ IV[16] ‖ tag[32]; the tag is over what is before it.
+    private static func open(_ blob: [UInt8], _ key: borrowing Secret<PrivateKey>) -> Secret<Password>? {
+        guard blob.count >= 64 else { return nil }
+        let sealed = Array(blob.dropLast(32))
+        let tag = Secret<State>(copying: FileCipher.authenticationTag(of: sealed, key: key).span)
+        guard tag.matches(Array(blob.suffix(32)).span) else { return nil }
+        return FileCipher.openCBC(
+            Array(sealed.dropLast(16)), key: key, initializationVector: Array(sealed.suffix(16)))
+    }
+
+    private struct Outline {
+        let salt: [UInt8]
+        let iterations: Int32
+        let items: [[UInt8]]
+
+        init(_ file: Span<UInt8>) throws(ImportError) {
+            let start = LibsecretFile.header.count
+            guard file.count > start, (0..<start).allSatisfy({ file[$0] == LibsecretFile.header[$0] }) else {
+                throw notThatFormat
+            }
+            let value = file.extracting(start..<file.count)
+            let offset = VariantLayout.offsetSize(value.count)
+            guard let saltSize = VariantLayout.number(value, at: 0, size: 4),
+                let saltEnd = VariantLayout.end(ofPart: 0, in: value), saltEnd >= 4,
+                UInt64(saltEnd - 4) == saltSize, saltSize <= 1024
+            else { throw notThatFormat }
+            let place = VariantLayout.aligned(saltEnd, to: 4)
+            let array = VariantLayout.aligned(place + 4, to: 8) + 12
+            guard let iterations = VariantLayout.number(value, at: place, size: 4), iterations >= 1,
+                array <= value.count - offset
+            else { throw notThatFormat }
+            guard iterations <= LibsecretFile.mostIterations else {
+                throw ImportError(problem: .tooCostly, program: program)
+            }
+            salt = (4..<saltEnd).map { value[$0] }
+            self.iterations = Int32(iterations)
+            let list = value.extracting(array..<(value.count - offset))
+            guard let ranges = VariantLayout.elements(of: list, alignment: 1) else { throw notThatFormat }
+            var items: [[UInt8]] = []
+            for range in ranges {
+                let item = list.extracting(range)
+                let end = item.count - VariantLayout.offsetSize(item.count)
+                guard let blob = VariantLayout.end(ofPart: 0, in: item), blob <= end else { throw notThatFormat }
+                items.append((blob..<end).map { item[$0] })
+            }
+            self.items = items
+        }
+    }
+
+    /// `(a{ss}sttay)`: attributes, label, created, modified, secret.
+    private final class Item: Sendable {
+        let attributes: [String: String]
+        let label: String
+        let secret: Secret<Password>
+
+        init(_ value: Span<UInt8>) throws(ImportError) {
+            let offsets = 2 * VariantLayout.offsetSize(value.count)
+            guard let attributesEnd = VariantLayout.end(ofPart: 0, in: value),
+                let labelEnd = VariantLayout.end(ofPart: 1, in: value), attributesEnd <= labelEnd,
+                let label = VariantLayout.text(value.extracting(attributesEnd..<labelEnd))
+            else { throw notThatFormat }
+            let start = VariantLayout.aligned(labelEnd, to: 8) + 16
+            guard start <= value.count - offsets else { throw notThatFormat }
+            self.label = label
+            attributes = try Self.attributes(value.extracting(0..<attributesEnd))
+            secret = Secret(copying: value.extracting(start..<(value.count - offsets)))
+        }
+
+        private static func attributes(_ array: Span<UInt8>) throws(ImportError) -> [String: String] {
+            guard let ranges = VariantLayout.elements(of: array, alignment: 1) else { throw notThatFormat }
+            var attributes: [String: String] = [:]
+            for range in ranges {
+                let pair = array.extracting(range)
+                let end = pair.count - VariantLayout.offsetSize(pair.count)
+                guard let middle = VariantLayout.end(ofPart: 0, in: pair), middle <= end,
+                    let name = VariantLayout.text(pair.extracting(0..<middle)),
+                    let value = VariantLayout.text(pair.extracting(middle..<end))
+                else { throw notThatFormat }
+                attributes[name] = value
+            }
+            return attributes
+        }
+    }
+}

@@ -1,0 +1,156 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+
+/// The file `keyring_pass.cfg` of Python keyring's plain-text backend (keyrings.alt).
+///
+/// A section is a service and an option an account, both with every byte but letters and digits written as `_` and two
+/// hexadecimal digits; Python writes options in lower case. A value is base64 on the lines that follow.
+public enum PythonKeyringFile {
+    private static let program: StaticString = "Python keyring"
+
+    /// Throws `ImportError` and what memory throws.
+    public static func read(_ path: String) async throws -> CredentialImport {
+        let content = try ForeignFile.read(path, of: program)
+        var reader = Reader()
+        try content.withExposedBytes { (bytes) throws(ImportError) in
+            try bytes.forEachLine { (line, number) throws(ImportError) in try reader.take(line, number) }
+        }
+        try reader.finishEntry()
+        var result = try CredentialImport()
+        for entry in reader.entries {
+            try await result.add(
+                service: entry.service, account: entry.account, label: nil, secret: entry.value.duplicate())
+        }
+        return result
+    }
+
+    private final class Entry: Sendable {
+        let service: String
+        let account: String
+        let value: Secret<Password>
+
+        init(service: String, account: String, value: consuming Secret<Password>) {
+            self.service = service
+            self.account = account
+            self.value = value
+        }
+    }
+
+    private struct Reader: ~Copyable {
+        var entries: [Entry] = []
+        private var service: String?
+        private var account: String?
+        private var base64 = SecretBuilder(limit: ForeignFile.maximumByteCount)
+        private var line = 0
+
+        mutating func take(_ text: Span<UInt8>, _ number: Int) throws(ImportError) {
+            if text.isBlank { return }
+            let isContinued = text[0] == 0x20 || text[0] == 0x09
+            if isContinued, account != nil { return try append(text) }
+            try finishEntry()
+            line = number
+            if text[0] == 0x23 || text[0] == 0x3B { return }
+            if text[0] == 0x5B {
+                guard let end = text.lastIndex(of: 0x5D), let name = Self.unescaped(text.extracting(1..<end)) else {
+                    throw malformed
+                }
+                service = name
+                // What the encrypted backend keeps about itself.
+                if name == "keyring-setting" { throw ImportError(problem: .sealed, program: program) }
+                return
+            }
+            guard service != nil, let equals = text.index(of: 0x3D) else { throw malformed }
+            var end = equals
+            while end > 0 && text[end - 1] == 0x20 { end -= 1 }
+            guard let name = Self.unescaped(text.extracting(0..<end)) else { throw malformed }
+            account = name
+            try append(text.extracting((equals + 1)..<text.count))
+        }
+
+        private mutating func append(_ text: Span<UInt8>) throws(ImportError) {
+            for index in text.indices where text[index] != 0x20 && text[index] != 0x09 {
+                do throws(SecretBuilder.LimitExceeded) {
+                    try base64.append(text[index])
+                } catch {
+                    throw ImportError(problem: .tooLarge, program: program)
+                }
+            }
+        }
+
+        mutating func finishEntry() throws(ImportError) {
+            guard let service, let account else { return }
+            guard let value = base64.withExposedBytes({ Base64Text.decode($0) }) else { throw malformed }
+            entries.append(Entry(service: service, account: account, value: value))
+            base64.removeAll()
+            self.account = nil
+        }
+
+        private var malformed: ImportError { ImportError(problem: .malformed(line: line), program: program) }
+
+        private static func unescaped(_ text: Span<UInt8>) -> String? {
+            var bytes: [UInt8] = []
+            var index = 0
+            while index < text.count {
+                let byte = text[index]
+                index += 1
+                guard byte == 0x5F else {
+                    bytes.append(byte)
+                    continue
+                }
+                guard index + 1 < text.count, let high = PercentDecoding.digit(text[index]),
+                    let low = PercentDecoding.digit(text[index + 1])
+                else { return nil }
+                bytes.append(high << 4 | low)
+                index += 2
+            }
+            return String(validating: bytes, as: UTF8.self)
+        }
+    }
+}
+
+/// Base64 (RFC 4648, 4) into guarded memory.
+enum Base64Text {
+    static func decode(_ text: Span<UInt8>) -> Secret<Password>? {
+        guard text.count % 4 == 0 else { return nil }
+        var isSound = true
+        let secret = Secret<Password>(capacity: text.count / 4 * 3) { target in
+            var count = 0
+            for start in stride(from: 0, to: text.count, by: 4) {
+                var group: UInt32 = 0
+                var padding = 0
+                for offset in 0..<4 {
+                    let byte = text[start + offset]
+                    if byte == 0x3D && start + 4 == text.count && offset >= 2 {
+                        padding += 1
+                        group <<= 6
+                        continue
+                    }
+                    guard padding == 0, let value = digit(byte) else {
+                        isSound = false
+                        return 0
+                    }
+                    group = group << 6 | value
+                }
+                for shift in [16, 8, 0].prefix(3 - padding) {
+                    target[count] = UInt8(truncatingIfNeeded: group >> UInt32(shift))
+                    count += 1
+                }
+            }
+            return count
+        }
+        guard isSound else { return nil }
+        return secret
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case 0x41...0x5A: UInt32(byte - 0x41)
+        case 0x61...0x7A: UInt32(byte - 0x61 + 26)
+        case 0x30...0x39: UInt32(byte - 0x30 + 52)
+        case 0x2B: 62
+        case 0x2F: 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import CCrypto
+internal import Glibc
+public import Secrets
+
+/// What other programs' files are sealed with, where libsodium has it not: OpenSSL's libcrypto, which has one owner here.
+public enum FileCipher {
+    /// PBKDF2 (RFC 8018, 5.2) with HMAC-SHA-256. Returns `nil` when libcrypto refuses.
+    ///
+    /// - Parameters:
+    ///   - iterations: from 1; the caller bounds it.
+    ///   - byteCount: of the key.
+    public static func passphraseKey(
+        _ passphrase: borrowing Secret<Passphrase>, salt: [UInt8], iterations: Int32, byteCount: Int
+    ) -> Secret<PrivateKey>? {
+        var status: Int32 = 0
+        let key = Secret<PrivateKey>(byteCount: byteCount) { key in
+            passphrase.withExposedBytes { passphrase in
+                status = unsafe key.withUnsafeMutableBytes { key in
+                    unsafe passphrase.withUnsafeBytes { passphrase in
+                        unsafe PKCS5_PBKDF2_HMAC(
+                            passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(passphrase.count), salt,
+                            Int32(salt.count), iterations, EVP_sha256(), Int32(key.count),
+                            key.baseAddress?.assumingMemoryBound(to: UInt8.self))
+                    }
+                }
+            }
+        }
+        guard status == 1 else { return nil }
+        return key
+    }
+
+    /// HMAC-SHA-256 (RFC 2104): 32 bytes.
+    public static func authenticationTag(of bytes: [UInt8], key: borrowing Secret<PrivateKey>) -> [UInt8] {
+        var tag = [UInt8](repeating: 0, count: 32)
+        var count: UInt32 = 0
+        key.withExposedBytes { key in
+            _ = unsafe key.withUnsafeBytes { key in
+                unsafe HMAC(EVP_sha256(), key.baseAddress, Int32(key.count), bytes, bytes.count, &tag, &count)
+            }
+        }
+        return tag
+    }
+
+    /// Opens AES-128-CBC with PKCS #7 padding, or returns `nil` when the padding is wrong.
+    ///
+    /// - Parameters:
+    ///   - key: 16 bytes.
+    ///   - initializationVector: 16 bytes.
+    public static func openCBC(
+        _ ciphertext: [UInt8], key: borrowing Secret<PrivateKey>, initializationVector: [UInt8]
+    ) -> Secret<Password>? {
+        guard key.byteCount == 16, initializationVector.count == 16, let context = unsafe EVP_CIPHER_CTX_new() else {
+            return nil
+        }
+        // It wipes what it kept of the key and the text.
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        var isSound = false
+        let text = Secret<Password>(capacity: ciphertext.count + 16) { span in
+            var first: Int32 = 0
+            var last: Int32 = 0
+            isSound = key.withExposedBytes { key in
+                unsafe span.withUnsafeMutableBytes { target in
+                    unsafe key.withUnsafeBytes { key in
+                        let target = unsafe target.baseAddress!.assumingMemoryBound(to: UInt8.self)
+                        let key = unsafe key.baseAddress!.assumingMemoryBound(to: UInt8.self)
+                        return unsafe EVP_DecryptInit_ex(
+                            context, EVP_aes_128_cbc(), nil, key, initializationVector) == 1
+                            && EVP_DecryptUpdate(context, target, &first, ciphertext, Int32(ciphertext.count)) == 1
+                            && EVP_DecryptFinal_ex(context, target + Int(first), &last) == 1
+                    }
+                }
+            }
+            return isSound ? Int(first + last) : 0
+        }
+        guard isSound else { return nil }
+        return text
+    }
+}

@@ -1,0 +1,128 @@
+internal import Credentials
+public import Importing
+internal import RedactedLog
+internal import SecretService
+internal import Secrets
+internal import StoreCommands
+internal import StoreSelection
+public import Terminal
+
+/// `latchkey import --from SOURCE [FILE]`.
+enum ImportCommand {
+    static let command = Command(SignInDefinitions.importing) { arguments, context in
+        guard let name = arguments.value(SignInDefinitions.importSource), let source = Source(rawValue: name) else {
+            throw CommandFailure(
+                .usage, "usage.missing-option", "--from is missing", hint: "name the program: latchkey import --help")
+        }
+        // Its passphrase is asked for before the store's, which may ask for one too.
+        let read = try await source.read(arguments, context)
+        let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
+            .sorted { $0.isListed(before: $1) }
+        if read.skippedCount > 0 {
+            context.output.note("\(read.skippedCount) entries are not of a kind that is kept here, and were left out")
+        }
+        guard !keys.isEmpty else {
+            throw CommandFailure(
+                .notFound, "credential.not-found", "there is nothing to import",
+                hint: "give the file's path after --from")
+        }
+        let transfer = CredentialTransfer(
+            from: read.store, to: try await context.openStore(), mode: .copy,
+            replaces: arguments.has(TransferCommand.replace))
+        let isRehearsal = arguments.has(TransferCommand.dryRun)
+        let status = try await TransferRun(
+            transfer: transfer, work: "importing", isRehearsal: isRehearsal,
+            showsJSON: arguments.has(GlobalOptions.json)
+        ).run(keys, context)
+        if source.isInClear, !isRehearsal {
+            context.output.note("the imported file still holds the secrets in clear; remove it when nothing needs it")
+        }
+        return status
+    }
+
+    /// What was read, and how many entries were left out.
+    struct Read {
+        let store: any CredentialStore
+        let skippedCount: Int
+    }
+
+    enum Source: String {
+        case git
+        case gh
+        case pythonKeyring = "python-keyring"
+        case libsecretFile = "libsecret-file"
+        case collection = "gnome-keyring-collection"
+
+        /// Whether whoever reads the source's file has the secrets.
+        var isInClear: Bool {
+            switch self {
+            case .git, .gh, .pythonKeyring: true
+            case .libsecretFile, .collection: false
+            }
+        }
+
+        func read(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
+            let file = arguments.optionalOperand("FILE")
+            let path = AbsolutePath.of(file ?? usualPath(context.environment))
+            switch self {
+            case .git: return Read(try await GitCredentials.read(path))
+            case .gh: return Read(try await GitHubHosts.read(path))
+            case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
+            case .libsecretFile:
+                let passphrase = try passphrase(arguments, context)
+                return Read(try await LibsecretFile.read(path, passphrase: passphrase))
+            case .collection: return Read(store: try collection(file, context), skippedCount: 0)
+            }
+        }
+
+        private func usualPath(_ environment: ProgramEnvironment) -> String {
+            let home = environment.home
+            let configuration = environment["XDG_CONFIG_HOME"] ?? home + "/.config"
+            let data = environment["XDG_DATA_HOME"] ?? home + "/.local/share"
+            return switch self {
+            case .git: home + "/.git-credentials"
+            case .gh: (environment["GH_CONFIG_DIR"] ?? configuration + "/gh") + "/hosts.yml"
+            case .pythonKeyring: data + "/python_keyring/keyring_pass.cfg"
+            case .libsecretFile: data + "/keyrings/default.keyring"
+            case .collection: "/"
+            }
+        }
+
+        private func passphrase(
+            _ arguments: ParsedArguments, _ context: CommandContext
+        ) throws -> Secret<Passphrase> {
+            if let descriptor = try arguments.passedDescriptor(SignInDefinitions.sourcePassphrase) {
+                return try PassphraseFile.read(descriptor: descriptor.number)
+            }
+            return try context.prompt.askForPassphrase("Passphrase of the file to import")
+        }
+
+        private func collection(_ name: String?, _ context: CommandContext) throws -> any CredentialStore {
+            guard let name else {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "which collection is missing",
+                    hint: "give its label, or its path: latchkey import --from gnome-keyring-collection Login")
+            }
+            return SecretServiceStore(
+                SecretServiceConfiguration(
+                    collection: try .named(name), mayPrompt: context.settings.mayPrompt,
+                    coordination: context.settings.leases))
+        }
+    }
+}
+
+extension ImportCommand.Read {
+    fileprivate init(_ read: CredentialImport) {
+        self.init(store: read.store, skippedCount: read.skippedCount)
+    }
+}
+
+extension ImportError: CommandError {
+    public var exitStatus: ExitStatus {
+        switch problem {
+        case .unreadable, .notAFile: .unavailable
+        case .tooLarge, .malformed, .notThatFormat, .tooCostly: .badData
+        case .sealed, .wrongPassphrase: .refused
+        }
+    }
+}

@@ -127,7 +127,9 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth"],
+            dependencies: [
+                "TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth", "vault-writer",
+            ],
             exclude: ["Transcripts", "kernel_keyring.py"]),
         .testTarget(
             name: "IntegrationTests",
@@ -144,7 +146,7 @@ let package = Package(
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "CAllocations", "TestServices", "Vault", "InMemory", "SecretService", "CSQLite",
+                "CAllocations", "TestServices", "Vault", "InMemory", "SecretService", "Sodium", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",
             ],
             path: "Tests/Benchmarks"),

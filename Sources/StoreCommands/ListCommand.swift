@@ -10,59 +10,120 @@ enum ListCommand {
             "list", summary: "list what is kept, without the secrets",
             operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json],
             details: """
-                With --all-stores, each credential's store is shown too, and a store that can't be opened is an error
-                after what the others keep.
+                Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
+                one may come twice then while a vault's key is rotated. With --all-stores, each credential's store is shown
+                too, and a store that can't be opened is an error after what the others keep.
                 """)
     ) { arguments, context in
-        let service = arguments.optionalOperand("SERVICE")
         let view = try await context.openView()
-        var rows: [Row] = []
-        var refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) }
-        for store in view.stores {
-            do throws(StoreError) {
-                for entry in try await store.list(service: service, deadline: context.deadline).all() {
-                    rows.append(Row(entry: entry, store: store.identity))
-                }
-            } catch {
-                guard context.usesAllStores, error.code != .cancelled else { throw error }
-                refusals.append(("\(store.identity)", error))
-            }
-        }
+        let service = arguments.optionalOperand("SERVICE")
+        var rows = Rows(
+            view.stores.map { ($0, $0.list(service: service, deadline: context.deadline)) },
+            goesOnWithout: context.usesAllStores)
         // Stores have orders of their own; people look for names.
-        rows.sort { $0.entry.key.isListed(before: $1.entry.key) }
-        if arguments.has(GlobalOptions.json) {
-            try context.output.write(.array(rows.map { json($0, namesStore: context.usesAllStores) }))
-        } else {
-            try context.output.write(context.usesAllStores ? tableWithStores(rows) : table(rows))
+        var batch = try await rows.next(sortedCount + 1)
+        var isAtEnd = batch.count <= sortedCount
+        if isAtEnd { batch = latest(batch).sorted { $0.entry.key.isListed(before: $1.entry.key) } }
+        var table = heading(namesStore: context.usesAllStores)
+        var array = JSONArrayOutput(context.output)
+        while true {
+            if arguments.has(GlobalOptions.json) {
+                try array.write(batch.map { json($0, namesStore: context.usesAllStores) })
+            } else {
+                for row in batch { append(row, to: &table, namesStore: context.usesAllStores) }
+                try context.output.write(table)
+                table = table.continued()
+            }
+            if isAtEnd { break }
+            batch = try await rows.next(batchCount)
+            isAtEnd = batch.count < batchCount
         }
+        if arguments.has(GlobalOptions.json) { try array.end() }
         // What can't be seen may be there all the same.
+        let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals
         if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }
         return .success
     }
+
+    /// How many are held in memory to be sorted.
+    private static let sortedCount = 10_000
+    /// How many of more than that are written at once.
+    private static let batchCount = 500
 
     private struct Row {
         let entry: CredentialMetadata
         let store: StoreIdentity
     }
 
-    private static func table(_ rows: [Row]) -> TextTable {
-        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
-        for row in rows {
-            table.append(
-                "\(name(row.entry.key.service))", "\(name(row.entry.key.account))", "\(row.entry.key.kind)",
-                "\(Moment(row.entry.modified))", "\(name(row.entry.label))")
+    /// What the stores keep, one store after the other.
+    private struct Rows {
+        private var stores: [(identity: StoreIdentity, entries: CredentialListing.Iterator)]
+        private let goesOnWithout: Bool
+        /// Stores that were left out, or not read to their end.
+        private(set) var refusals: [(name: LogMessage, error: StoreError)] = []
+
+        init(_ listings: [(store: any CredentialStore, listing: CredentialListing)], goesOnWithout: Bool) {
+            stores = listings.map { ($0.store.identity, $0.listing.makeAsyncIterator()) }
+            self.goesOnWithout = goesOnWithout
         }
-        return table
+
+        /// The next so many, fewer at the end.
+        mutating func next(_ count: Int) async throws(StoreError) -> [Row] {
+            var batch: [Row] = []
+            while batch.count < count, var current = stores.first {
+                do throws(StoreError) {
+                    if let entry = try await current.entries.next() {
+                        batch.append(Row(entry: entry, store: current.identity))
+                        stores[0] = current
+                        continue
+                    }
+                } catch {
+                    guard goesOnWithout, error.code != .cancelled else { throw error }
+                    refusals.append(("\(current.identity)", error))
+                }
+                stores.removeFirst()
+            }
+            return batch
+        }
     }
 
-    private static func tableWithStores(_ rows: [Row]) -> TextTable {
-        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL")
-        for row in rows {
-            table.append(
-                "\(name(row.entry.key.service))", "\(name(row.entry.key.account))", "\(row.entry.key.kind)",
-                "\(Moment(row.entry.modified))", "\(row.store)", "\(name(row.entry.label))")
+    /// Each credential once: of what was changed and so came twice, the later state.
+    private static func latest(_ rows: [Row]) -> [Row] {
+        struct Place: Hashable {
+            let key: CredentialKey
+            let store: StoreIdentity
         }
-        return table
+        var latest: [Row] = []
+        var places: [Place: Int] = [:]
+        for row in rows {
+            let place = Place(key: row.entry.key, store: row.store)
+            if let index = places[place] {
+                latest[index] = row
+            } else {
+                places[place] = latest.count
+                latest.append(row)
+            }
+        }
+        return latest
+    }
+
+    private static func heading(namesStore: Bool) -> TextTable {
+        namesStore
+            ? TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL")
+            : TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
+    }
+
+    private static func append(_ row: Row, to table: inout TextTable, namesStore: Bool) {
+        let (key, label) = (row.entry.key, name(row.entry.label))
+        if namesStore {
+            table.append(
+                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
+                "\(row.store)", "\(label)")
+        } else {
+            table.append(
+                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
+                "\(label)")
+        }
     }
 
     private static func json(_ row: Row, namesStore: Bool) -> JSONValue {

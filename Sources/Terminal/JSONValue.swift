@@ -18,7 +18,7 @@ public indirect enum JSONValue: Sendable {
     /// The document, indented by two spaces, without a line break at its end.
     package var text: String { render(indent: "") }
 
-    private func render(indent: String) -> String {
+    fileprivate func render(indent: String) -> String {
         let inner = indent + "  "
         switch self {
         case .null: return "null"
@@ -38,4 +38,23 @@ public indirect enum JSONValue: Sendable {
             return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
         }
     }
+}
+
+/// A JSON array that is written a few elements at a time, as `JSONValue.array` is written at once.
+public struct JSONArrayOutput {
+    private let output: TerminalOutput
+    private var isEmpty = true
+
+    public init(_ output: TerminalOutput) {
+        self.output = output
+    }
+
+    public mutating func write(_ elements: [JSONValue]) throws(OutputError) {
+        if elements.isEmpty { return }
+        try output.write(
+            text: (isEmpty ? "[\n" : ",\n") + elements.map { "  " + $0.render(indent: "  ") }.joined(separator: ",\n"))
+        isEmpty = false
+    }
+
+    public func end() throws(OutputError) { try output.write(text: isEmpty ? "[]\n" : "\n]\n") }
 }

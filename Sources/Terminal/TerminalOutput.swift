@@ -35,7 +35,7 @@ public struct TerminalOutput: Sendable {
 
     public func write(_ help: HelpText) throws(OutputError) { try write(text: help.text) }
 
-    private func write(text: String) throws(OutputError) {
+    func write(text: String) throws(OutputError) {
         guard let number = Self.write(text, to: standardOutput) else { return }
         throw OutputError(number: number)
     }

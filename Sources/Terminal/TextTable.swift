@@ -4,9 +4,20 @@ public import RedactedLog
 public struct TextTable: Sendable {
     private let heading: [LogMessage]
     private var rows: [[LogMessage]] = []
+    /// Of what is written already: then there is no heading any more.
+    private var written: [Int]?
 
     public init(_ heading: LogMessage...) {
         self.heading = heading
+    }
+
+    /// The same table without the rows that it has so far: for what comes after they were written.
+    public func continued() -> TextTable {
+        guard !rows.isEmpty else { return self }
+        var next = self
+        next.written = widths
+        next.rows = []
+        return next
     }
 
     public mutating func append(_ cells: LogMessage...) {
@@ -19,9 +30,8 @@ public struct TextTable: Sendable {
     /// Whole lines, without spaces at their ends.
     var text: String {
         guard !rows.isEmpty else { return "" }
-        let lines = [heading] + rows
-        let widths = heading.indices.map { column in lines.map { $0[column].text.count }.max() ?? 0 }
-        return lines.map { cells in
+        let widths = widths
+        return (written == nil ? [heading] + rows : rows).map { cells in
             var line = ""
             for (column, cell) in cells.enumerated() {
                 line += cell.text
@@ -31,5 +41,13 @@ public struct TextTable: Sendable {
             while line.hasSuffix(" ") { line.removeLast() }
             return line + "\n"
         }.joined()
+    }
+
+    private var widths: [Int] {
+        var widths = written ?? heading.map(\.text.count)
+        for row in rows {
+            for column in row.indices { widths[column] = max(widths[column], row[column].text.count) }
+        }
+        return widths
     }
 }

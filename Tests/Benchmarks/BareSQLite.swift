@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Sodium
 
 /// What a store on SQLite is measured against: one prepared insert or select, with the durability the vault has.
 @safe final class BareSQLite {
@@ -32,6 +33,13 @@ internal import CSQLite
         unsafe sqlite3_reset(insert)
     }
 
+    /// Many rows in one transaction.
+    func save(_ rows: [(key: [UInt8], value: [UInt8])]) throws {
+        try unsafe check(sqlite3_exec(database, "BEGIN", nil, nil, nil))
+        for row in rows { try save(row.key, row.value) }
+        try unsafe check(sqlite3_exec(database, "COMMIT", nil, nil, nil))
+    }
+
     func read(_ key: [UInt8]) throws -> [UInt8] {
         unsafe sqlite3_reset(select)
         unsafe bind(select, 1, key)
@@ -52,5 +60,30 @@ internal import CSQLite
 
     private func check(_ status: Int32) throws {
         guard status == SQLITE_OK else { throw Failure(code: status) }
+    }
+}
+
+/// What a store that seals is measured against: one opening of a nonce and 256 sealed bytes.
+struct BareSealing {
+    struct Failure: Error {}
+
+    private let nothing: [UInt8] = []
+    private let key = [UInt8](repeating: 7, count: XChaCha20Poly1305.keyByteCount)
+
+    func seal(_ plaintext: [UInt8], number: Int) -> [UInt8] {
+        let nonce = (0..<24).map { UInt8(truncatingIfNeeded: number >> ($0 % 8 * 8)) }
+        return nonce
+            + XChaCha20Poly1305.seal(plaintext.span, associatedData: nothing.span, nonce: nonce.span, key: key.span)
+    }
+
+    func open(_ sealed: [UInt8]) throws -> [UInt8] {
+        var plaintext = [UInt8](repeating: 0, count: sealed.count - 40)
+        var span = plaintext.mutableSpan
+        let opened = XChaCha20Poly1305.open(
+            sealed.span.extracting(droppingFirst: 24), associatedData: nothing.span,
+            nonce: sealed.span.extracting(first: 24),
+            key: key.span, into: &span)
+        guard opened else { throw Failure() }
+        return plaintext
     }
 }

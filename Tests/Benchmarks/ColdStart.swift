@@ -4,14 +4,34 @@ internal import TestServices
 /// Whole commands, from the start of the process to its end, timed by hyperfine(1) in one run.
 struct ColdStart {
     let latchkey: Program
-    let session: PrivateSession
+    let directory: TestDirectory
+    let environment: [String: String]
 
-    /// Shows the mean time of each command and its ratio to the first.
-    func compare(_ title: String, limit: Double?, _ commands: [(name: String, line: String)]) async throws {
-        let report = session.directory / "hyperfine.json"
-        var arguments = ["-N", "--warmup", "10", "--runs", "200", "--style", "none", "--export-json", report]
+    init(latchkey: Program, directory: TestDirectory, environment: [String: String]) {
+        self.latchkey = latchkey
+        self.directory = directory
+        self.environment = environment
+    }
+
+    init(latchkey: Program, session: PrivateSession) {
+        var variables = session.environment
+        variables["GNUPGHOME"] = session.directory / "gnupg"
+        variables["LATCHKEY_KEY_FILE"] = session.directory / "key"
+        self.init(latchkey: latchkey, directory: session.directory, environment: variables)
+    }
+
+    /// Shows the median time of each command and its ratio to the first.
+    ///
+    /// - Parameter input: a file that each run gets as its standard input.
+    func compare(
+        _ title: String, limit: Double?, runs: Int = 200, input: String? = nil,
+        _ commands: [(name: String, line: String)]
+    ) async throws {
+        let report = directory / "hyperfine.json"
+        var arguments = ["-N", "--warmup", "10", "--runs", "\(runs)", "--style", "none", "--export-json", report]
+        if let input { arguments += ["--input", input] }
         for command in commands { arguments += ["-n", command.name, command.line] }
-        try await Program("hyperfine").run(arguments, environment: environment, timeout: .seconds(300))
+        try await Program("hyperfine").run(arguments, environment: environment, timeout: .seconds(900))
             .successful("hyperfine")
         let results = try JSONDecoder().decode(Report.self, from: Data(contentsOf: URL(fileURLWithPath: report)))
         Comparison(
@@ -28,13 +48,6 @@ struct ColdStart {
         let results: [Result]
     }
 
-    var environment: [String: String] {
-        var variables = session.environment
-        variables["GNUPGHOME"] = session.directory / "gnupg"
-        variables["LATCHKEY_KEY_FILE"] = session.directory / "key"
-        return variables
-    }
-
     func secretService() async throws {
         try await latchkey.run(
             ["set", "--store", "secret-service", "bench", "alice"], environment: environment,
@@ -49,27 +62,27 @@ struct ColdStart {
     }
 
     func vault() async throws {
-        try session.directory.makeFolder("gnupg")
+        try directory.makeFolder("gnupg")
         let gpg = try Program("gpg")
         try await gpg.run(
             ["--batch", "--passphrase", "", "--quick-gen-key", "bench@example.test", "default", "default", "never"],
             environment: environment
         ).successful("gpg --quick-gen-key")
-        let plain = try session.directory.write("plain", "secret")
-        let sealed = session.directory / "plain.gpg"
+        let plain = try directory.write("plain", "secret")
+        let sealed = directory / "plain.gpg"
         try await gpg.run(
             ["--batch", "-q", "-o", sealed, "-r", "bench@example.test", "-e", plain], environment: environment
         ).successful("gpg -e")
-        let identity = session.directory / "age.key"
+        let identity = directory / "age.key"
         try await Program("age-keygen").run(["-o", identity], environment: environment).successful("age-keygen")
-        let aged = session.directory / "plain.age"
+        let aged = directory / "plain.age"
         let recipient = try await Program("age-keygen").run(["-y", identity], environment: environment).outputText
         try await Program("age").run(
             ["-r", recipient.trimmingCharacters(in: .whitespacesAndNewlines), "-o", aged, plain],
             environment: environment
         ).successful("age -e")
         try await latchkey.run(
-            ["vault", "init", "--key-file", session.directory / "key"], environment: environment
+            ["vault", "init", "--key-file", directory / "key"], environment: environment
         ).successful("latchkey vault init")
         try await latchkey.run(
             ["set", "--store", "vault", "bench", "alice"], environment: environment, input: Array("secret".utf8)

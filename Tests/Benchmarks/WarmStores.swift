@@ -39,23 +39,25 @@ struct WarmStores {
         let name = Array("bench warm".utf8)
         let value = Array(text.utf8)
         let (read, save) = operations(on: store)
+        let sealing = BareSealing()
+        let sealed = sealing.seal(value + [UInt8](repeating: 0, count: 256 - value.count), number: 1)
         try await save()
-        try bare.save(name, value)
+        try bare.save(name, sealed)
         Comparison(
-            title: "Warm read from a vault",
+            title: "Warm read from a vault (limit: 1.5 × bare SQLite and one AEAD opening)", limit: 1.5,
             rows: try await Measurement.take(
                 count: 2000,
                 [
-                    ("bare SQLite, one indexed read", { _ = try bare.read(name) }),
+                    ("bare SQLite, one indexed read and one opening", { _ = try sealing.open(bare.read(name)) }),
                     ("VaultStore.read", read),
                 ])
         ).show()
         Comparison(
-            title: "Durable save to a vault",
+            title: "Durable save to a vault (limit: 1.3 × bare SQLite)", limit: 1.3,
             rows: try await Measurement.take(
                 count: 50,
                 [
-                    ("bare SQLite, the same durability", { try bare.save(name, value) }),
+                    ("bare SQLite, the same durability", { try bare.save(name, sealed) }),
                     ("VaultStore.save", save),
                 ])
         ).show()

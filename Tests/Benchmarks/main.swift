@@ -1,19 +1,34 @@
 // Docs/Benchmarks.md has the command.
 //
-// Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg and age.
+//     latchkey-benchmarks [GROUP]...      memory, log, vault, large, keyring, cold, managers; all without a name
+//
+// Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg and age; shows pass, gopass and
+// (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
 internal import Glibc
 internal import TestServices
+
+func group(_ name: String, _ run: () async throws -> Void) async throws {
+    let chosen = CommandLine.arguments.dropFirst()
+    if chosen.isEmpty || chosen.contains(name) { try await run() }
+}
 
 do {
     let session = try await PrivateSession()
     let warm = try WarmStores(session: session)
-    try await warm.inMemory()
-    try await LogCalls.run()
-    try await warm.vault()
-    try await warm.secretService()
-    let cold = ColdStart(latchkey: try BuiltProducts.latchkey(), session: session)
-    try await cold.vault()
-    try await cold.secretService()
+    let latchkey = try BuiltProducts.latchkey()
+    try await group("memory") { try await warm.inMemory() }
+    try await group("log") { try await LogCalls.run() }
+    try await group("vault") { try await warm.vault() }
+    try await group("large") { try await LargeVaults(directory: TestDirectory(inMemory: true)).run(latchkey) }
+    try await group("keyring") { try await warm.secretService() }
+    try await group("cold") {
+        let cold = ColdStart(latchkey: latchkey, session: session)
+        try await cold.vault()
+        try await cold.secretService()
+    }
+    try await group("managers") {
+        try await PasswordManagers(latchkey: latchkey, directory: TestDirectory()).run()
+    }
 } catch {
     print("stopped: \(error)")
     exit(1)

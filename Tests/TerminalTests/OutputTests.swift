@@ -93,6 +93,35 @@ internal import Testing
         #expect(said.output == "A       LONG  B\nx       y     z\nlonger  é\n")
     }
 
+    @Test func `a table that goes on keeps its columns and has no second heading`() throws {
+        var table = TextTable("A", "LONG")
+        let said = try written {
+            for cell: LoggableText in ["wide", "x", "wider still"].map({
+                LoggableText(reviewed: "test", unredacted: $0)
+            }) {
+                table.append("\(cell)", "y")
+                try $0.write(table)
+                table = table.continued().continued()
+            }
+            try $0.write(table)
+        }
+        #expect(said.output == "A     LONG\nwide  y\nx     y\nwider still  y\n")
+        #expect(TextTable("A").continued().text == "")
+    }
+
+    @Test func `an array that is written in parts is the one that is written at once`() throws {
+        for parts in [[], [[]], [[1]], [[1, 2], [], [3]]] as [[[Int64]]] {
+            let elements = { (numbers: [Int64]) in numbers.map { JSONValue.object([("n", .number($0))]) } }
+            let inParts = try written {
+                var array = JSONArrayOutput($0)
+                for part in parts { try array.write(elements(part)) }
+                try array.end()
+            }
+            let atOnce = try written { try $0.write(.array(elements(parts.flatMap { $0 }))) }
+            #expect(inParts.output == atOnce.output)
+        }
+    }
+
     @Test func `a table without rows is nothing`() throws {
         let said = try written { try $0.write(TextTable("A", "B")) }
         #expect(said.output.isEmpty)

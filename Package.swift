@@ -106,7 +106,8 @@ let package = Package(
             name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets", "CWatchedDisk"],
             path: "Tests/VaultWriter"),
         .testTarget(
-            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "VaultChecks", "vault-writer"],
+            name: "VaultTests",
+            dependencies: ["Vault", "StoreContract", "TestServices", "VaultChecks", "vault-writer"],
             exclude: ["Fixtures", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),

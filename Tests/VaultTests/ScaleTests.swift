@@ -67,7 +67,7 @@ import Testing
 
     /// A sealed name alone is 296 bytes.
     @Test func `work on all items takes no memory for each`() async throws {
-        let sizes = [5_000, 10_000] + (runsLong ? [100_000, 1_000_000] : [])
+        let sizes = [6_000, 12_000] + (runsLong ? [100_000, 1_000_000] : [])
         try await compare(
             ["list", "search", "verify", "export", "rotate"], at: sizes, secretByteCount: 40, atMost: 200)
     }

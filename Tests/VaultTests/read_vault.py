@@ -66,7 +66,7 @@ def check_pages(path):
     for n in range(1, len(data) // PAGE + 1):
         page = data[(n - 1) * PAGE:n * PAGE]
         if n != (1 << 30) // PAGE + 1:
-            seal = blake(b"latchkey-pg1" + struct.pack("<I", n), page[:-16], 16)
+            seal = sodium.crypto_shorthash_siphashx24(page[:-16], b"latchkey-pg1" + struct.pack("<I", n))
             check(seal == page[-16:], f"page {n} is damaged")
 
 def root_key(records, vault, source, given):

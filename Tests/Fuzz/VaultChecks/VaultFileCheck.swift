@@ -48,7 +48,7 @@
             for number in 0..<file.count / size {
                 let page = Array(file[number * size..<(number + 1) * size])
                 let seal = PageSealedFiles.seal(ofPage: number + 1, page.span)
-                file.replaceSubrange((number + 1) * size - seal.count..<(number + 1) * size, with: seal)
+                for byte in seal.indices { file[(number + 1) * size - seal.count + byte] = seal[byte] }
             }
         }
 

@@ -28,7 +28,7 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Desktop"]),
         .trait(name: "Desktop", description: "The Secret Service store, through libsecret and GLib."),
-        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz/main.swift."),
+        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz."),
     ],
     targets: [
         // MARK: System libraries
@@ -101,11 +101,13 @@ let package = Package(
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets", "TestServices"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
+        .target(name: "CWatchedDisk", path: "Tests/CWatchedDisk"),
         .executableTarget(
-            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets"],
+            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets", "CWatchedDisk"],
             path: "Tests/VaultWriter"),
         .testTarget(
-            name: "VaultTests", dependencies: ["Vault", "StoreContract", "TestServices", "vault-writer"],
+            name: "VaultTests",
+            dependencies: ["Vault", "StoreContract", "TestServices", "VaultChecks", "vault-writer"],
             exclude: ["Fixtures", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
@@ -118,7 +120,13 @@ let package = Package(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer", "TestServices"]),
-        .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth"], path: "Tests/Fuzz"),
+        // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Fuzz/Corpus.
+        .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver"),
+        .target(
+            name: "VaultChecks", dependencies: ["Vault", "Credentials", "Secrets"], path: "Tests/Fuzz/VaultChecks"),
+        .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth", "FuzzDriver"], path: "Tests/Fuzz/Parsers"),
+        .executableTarget(
+            name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(

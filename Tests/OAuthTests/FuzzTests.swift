@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTransport
 import Secrets
+import TestServices
 import Testing
 
 @testable import OAuth

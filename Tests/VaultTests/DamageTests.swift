@@ -110,6 +110,17 @@ import Testing
         #expect(try await store.verify().problems == [])
     }
 
+    @Test(arguments: [0, 2, 4095, 5000])
+    func `a file cut off beside a journal that undoes nothing is refused too`(_ length: Int) async throws {
+        let (folder, sound) = try await sampleVault()
+        for journal in [[1], [UInt8](repeating: 7, count: 600)] {
+            try folder.replace(with: Array(sound.prefix(length)))
+            try folder.replace(folder.vault + "-journal", with: journal)
+            let code = await refusal { () async throws(StoreError) in try await folder.store() }?.code
+            #expect(code == .corrupted)
+        }
+    }
+
     @Test func `a newer format is named as such`() async throws {
         let folder = try VaultFolder()
         try await folder.store()

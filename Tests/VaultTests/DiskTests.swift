@@ -56,4 +56,65 @@ import Testing
         #expect(try await again.text(key("ada")) == "s")
         try folder.setMode(0o700, of: folder.path)
     }
+
+    // MARK: - Real file systems
+
+    /// Runs a script of /bin/sh where it may mount things, its folder as $1 and the writer as $2. Root only.
+    private func script(_ text: String, _ folder: VaultFolder) async throws -> ProgramRun {
+        let writer = try BuiltProducts.program("vault-writer").path
+        return try await Program("unshare").run(["--mount", "/bin/sh", "-c", text, "sh", folder.path, writer])
+    }
+
+    /// Whether this machine lets nobody mount anything: then the tests above, by a limit on files, are all there is.
+    private func mayNotMount(_ run: ProgramRun) -> Bool {
+        run.status != 0 && run.outputText.isEmpty
+            && ["not permitted", "denied"].contains { run.errorText.contains($0) }
+    }
+
+    @Test func `on a file system that is full a save is refused, and the old content stays`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        guard geteuid() == 0 else { return }
+        let run = try await script(
+            """
+            mkdir -m 700 "$1/small" && mount -t tmpfs -o size=96k,mode=700 none "$1/small" || exit 125
+            "$2" make "$1/small/vault" "$1/key" - 0 && "$2" save "$1/small/vault" "$1/key" big 200
+            status=$?
+            "$2" all "$1/small/vault" "$1/key" verify 0 > "$1/verified" || status=1
+            cp -p "$1/small/vault" "$1/vault"
+            exit $status
+            """, folder)
+        if mayNotMount(run) { return }
+        #expect(run.status == 70 && run.outputText.contains("store.cannot-write"), "\(run.outputText) \(run.errorText)")
+        let saved = run.outputText.split(separator: "\n").count { $0.hasPrefix("saved ") }
+        #expect(saved > 5 && saved < 200)
+        let store = try await folder.store()
+        for index in 0..<saved { #expect(try await store.text(key("big/\(index)")) == "big \(index)") }
+        let report = try await store.verify()
+        #expect(report.problems == [] && report.itemCount == saved)
+    }
+
+    @Test func `on a file system that is read-only a vault is read, and a save is refused`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store().save(secret("old"), for: key("p/0"))
+        let before = try folder.contents()
+        let work = """
+            "$2" all "$1/vault" "$1/key" list 0 && "$2" save "$1/vault" "$1/key" p 1
+            """
+        let run: ProgramRun
+        if geteuid() == 0 {
+            run = try await script(
+                #"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 125; "# + work, folder)
+            if mayNotMount(run) { return }
+        } else {
+            for (mode, path) in [(0o400, folder.vault), (0o500, folder.path)] { try folder.setMode(mode, of: path) }
+            let writer = try BuiltProducts.program("vault-writer").path
+            run = try await Program("/bin/sh").run(["-c", work, "sh", folder.path, writer])
+            for (mode, path) in [(0o700, folder.path), (0o600, folder.vault)] { try folder.setMode(mode, of: path) }
+        }
+        #expect(run.outputText.contains("items 1"))
+        #expect(run.status == 70 && run.outputText.contains("store.cannot-write"), "\(run.outputText) \(run.errorText)")
+        #expect(try folder.contents() == before)
+        #expect(try await folder.store().text(key("p/0")) == "old")
+    }
 }

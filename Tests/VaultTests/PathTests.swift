@@ -1,5 +1,7 @@
 import Credentials
 import Foundation
+import RedactedLog
+import TestServices
 import Testing
 
 @testable import Vault
@@ -93,6 +95,105 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
         let opened = try await VaultStore.open(at: link + "/vault", unlockedBy: .keyFile(folder.keyFile))
         #expect(opened.identity == store.identity)
+    }
+
+    @Test(arguments: [0o000, 0o077, 0o777])
+    func `the umask changes no mode, and takes nothing away`(_ umask: Int) async throws {
+        let folder = try VaultFolder()
+        let writer = try BuiltProducts.program("vault-writer").path
+        let path = folder.path + "/a/b/vault"
+        try VaultKeyFile.create(at: folder.keyFile)
+        for arguments in [["make", path, folder.keyFile, "-", "0"], ["save", path, folder.keyFile, "p", "1"]] {
+            let run = try await Program("/bin/sh").run(
+                ["-c", "umask \(String(umask, radix: 8)); exec \"$@\"", "sh", writer] + arguments,
+                environment: ["VAULT_MEMORY": folder.path + "/c/d"])
+            #expect(run.status == 0, "\(run.outputText)")
+        }
+        for file in ["a/b/vault", "a/b/vault-journal"] { #expect(try mode(folder.path + "/" + file) == 0o600) }
+        for directory in ["a", "a/b", "c", "c/d"] { #expect(try mode(folder.path + "/" + directory) == 0o700) }
+        let memory = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/c/d")
+        #expect(memory.count == 1)
+        for file in memory { #expect(try mode(folder.path + "/c/d/" + file) == 0o600) }
+    }
+
+    @Test func `a vault whose directory is exchanged while it is open is changed nowhere`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        var paths: [String] = []
+        for name in ["one", "two"] {
+            let path = folder.path + "/\(name)/vault"
+            paths.append(path)
+            let store = try await VaultStore.create(at: path, unlockedBy: .keyFile(folder.keyFile))
+            try await store.save(secret(name), for: key("ada"))
+        }
+        let store = try await VaultStore.open(at: paths[0], unlockedBy: .keyFile(folder.keyFile))
+        try await store.save(secret("first"), for: key("bob"))
+        let before = try paths.map { try folder.contents($0) }
+        try FileManager.default.moveItem(atPath: folder.path + "/one", toPath: folder.path + "/away")
+        try FileManager.default.moveItem(atPath: folder.path + "/two", toPath: folder.path + "/one")
+        let error = await refusal { () async throws(StoreError) in try await store.save(secret("x"), for: key("ada")) }
+        #expect(error?.code == .cannotWrite)
+        #expect(error?.cause.text.contains("exchanged") == true)
+        #expect(try folder.contents(folder.path + "/away/vault") == before[0])
+        #expect(try folder.contents(paths[0]) == before[1])
+        let second = try await VaultStore.open(at: paths[0], unlockedBy: .keyFile(folder.keyFile))
+        #expect(try await second.text(key("ada")) == "two")
+    }
+
+    @Test func `while directories are exchanged a vault opens as the one or as the other`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        for name in ["one", "two"] {
+            let store = try await VaultStore.create(
+                at: folder.path + "/\(name)/vault", unlockedBy: .keyFile(folder.keyFile))
+            for account in ["a", "b"] { try await store.save(secret(name), for: key(account)) }
+        }
+        let exchanging = Task.detached {
+            while !Task.isCancelled {
+                for (old, new) in [("one", "none"), ("two", "one"), ("none", "two")] {
+                    unsafe rename(folder.path + "/" + old, folder.path + "/" + new)
+                }
+                await Task.yield()
+            }
+        }
+        var opened: Set<String> = []
+        for _ in 0..<(runsLong ? 5000 : 200) {
+            do throws(StoreError) {
+                let store = try await VaultStore.open(
+                    at: folder.path + "/one/vault", unlockedBy: .keyFile(folder.keyFile))
+                let texts = try await [store.text(key("a")), store.text(key("b"))]
+                #expect(texts[0] != nil && texts[0] == texts[1])
+                opened.formUnion(texts.compactMap(\.self))
+            } catch {
+                #expect([.unavailable, .permissionDenied].contains(error.code), "\(error)")
+            }
+        }
+        exchanging.cancel()
+        await exchanging.value
+        #expect(!opened.isEmpty)
+    }
+
+    @Test func `a file, a directory or a key file of another user is refused`() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let path = folder.path + "/own/vault"
+        _ = try await VaultStore.create(at: path, unlockedBy: .keyFile(folder.keyFile))
+        guard geteuid() == 0 else {
+            // Nobody but root can give a file away: root's own are those of another user.
+            let open = await code(folder, at: "/etc/hostname")
+            #expect(open == .permissionDenied)
+            let error = await refusal { () throws(StoreError) in _ = try VaultKeyFile.read("/etc/hostname") }
+            #expect(error?.code == .permissionDenied)
+            return
+        }
+        for place in [path, folder.path + "/own", folder.keyFile, folder.path] {
+            #expect(unsafe chown(place, 65534, 65534) == 0)
+            let refused = await code(folder, at: path)
+            #expect(refused == .permissionDenied, "\(place)")
+            #expect(unsafe chown(place, 0, 0) == 0)
+            let taken = await code(folder, at: path)
+            #expect(taken == nil, "\(place)")
+        }
     }
 
     @Test func `a vault with a second name is refused`() async throws {

@@ -82,6 +82,28 @@ import Testing
         #expect(left == 0, "words of \(gone.count) that are gone")
     }
 
+    @Test func `how many secrets a service has is not to be seen`() async throws {
+        // One service with twelve accounts, and twelve services with one: the same sizes in the same number, and no two
+        // rows have six bytes in common at any place.
+        var shapes: Set<[Int]> = []
+        for isOneService in [true, false] {
+            let folder = try VaultFolder()
+            let store = try await folder.store()
+            for index in 0..<12 {
+                let (service, account) = isOneService ? ("one.example", "\(index)") : ("\(index).example", "one")
+                try await store.save(secret("s"), for: key(account, service: service))
+            }
+            let rows = try SQLiteRowTable(path: folder.vault).read { (view) throws(StoreError) in
+                try view.items(after: nil, limit: 100).map { $0.lookup + $0.metadata }
+            }
+            shapes.insert(rows.map(\.count) + [try folder.contents().count])
+            for start in 0..<rows[0].count - 6 {
+                #expect(Set(rows.map { $0[start..<start + 6] }).count == rows.count)
+            }
+        }
+        #expect(shapes.count == 1)
+    }
+
     // MARK: - Sizes
 
     @Test func `buckets hold what they are for and are few`() {

@@ -31,6 +31,28 @@ import Testing
         #expect(try await store.text(key("1/7")) == "1 7")
     }
 
+    @Test func `no read is torn while other processes replace what is read`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.save(secret("0"), for: key("whole"))
+        let writers = try (0..<2).map { _ in try start("whole", folder, "whole", 100_000) }
+        var seen: Set<Int> = []
+        // Through one store and through many; until enough different ones were seen.
+        while seen.count < (runsLong ? 2000 : 40) && writers.allSatisfy(\.isRunning) {
+            for reader in [store, try await folder.store()] {
+                let text = try #require(try await reader.text(key("whole")))
+                #expect(Set(text).count == 1)
+                seen.insert(text.utf8.count)
+            }
+        }
+        for writer in writers {
+            writer.kill()
+            let run = try await writer.finish()
+            #expect(run.status == 137, "\(run.outputText.suffix(200)) \(run.errorText)")
+        }
+        #expect(seen.count >= 40)
+    }
+
     @Test func `processes that count by compare-and-set lose no step`() async throws {
         let folder = try VaultFolder(inMemory: !runsLong)
         let store = try await folder.store()

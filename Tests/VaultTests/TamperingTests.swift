@@ -73,6 +73,66 @@ import Testing
         #expect(report.problems.contains { if case .damagedItem = $0 { true } else { false } })
     }
 
+    @Test func `each row in each other's place is noticed, whole or half, and the others stay right`() async throws {
+        let (folder, store, table) = try await vault()
+        defer { withExtendedLifetime(folder) {} }
+        let rows = try (0..<5).map { try row($0, store, table) }
+        for (here, there) in (0..<25).map({ ($0 / 5, $0 % 5) }) where here != there {
+            let (own, other) = (rows[here], rows[there])
+            let halves = [
+                (other.metadata, other.secret), (own.metadata, other.secret), (other.metadata, own.secret),
+                (own.secret, own.metadata),
+            ]
+            for (metadata, secret) in halves {
+                try tamper(table) { (rows) throws(StoreError) in
+                    try rows.put(own.lookup, metadata: metadata, secret: secret)
+                }
+                #expect(await code(reading: here, store) == .corrupted)
+                for number in 0..<5 where number != here {
+                    #expect(try await store.text(key("account \(number)")) == "secret \(number)")
+                }
+                #expect(try await store.verify().isSound == false)
+            }
+            try tamper(table) { (rows) throws(StoreError) in
+                try rows.put(own.lookup, metadata: own.metadata, secret: own.secret)
+            }
+        }
+        // Two rows that changed places, as opposed to one that is there twice.
+        try tamper(table) { (tampered) throws(StoreError) in
+            try tampered.put(rows[0].lookup, metadata: rows[1].metadata, secret: rows[1].secret)
+            try tampered.put(rows[1].lookup, metadata: rows[0].metadata, secret: rows[0].secret)
+        }
+        for number in [0, 1] { #expect(await code(reading: number, store) == .corrupted) }
+        #expect(
+            try await store.verify().problems.count { if case .damagedItem = $0 { true } else { false } } == 2)
+    }
+
+    @Test func `records in each other's place keep the vault from opening`() async throws {
+        let (folder, store, table) = try await vault(1)
+        try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
+        let sound = try folder.contents()
+        let records = try table.read { (view) throws(StoreError) in
+            try view.records() + [NamedRecord(name: "manifest", content: view.record("manifest") ?? [])]
+        }
+        #expect(records.count == 5)
+        for here in records {
+            for there in records where there != here {
+                try tamper(table) { (rows) throws(StoreError) in
+                    try rows.put(record: here.name, there.content)
+                    try rows.put(record: there.name, here.content)
+                }
+                let error = await refusal { () async throws(StoreError) in try await folder.store() }
+                #expect([.corrupted, .unsupported, .wrongKey].contains(error?.code), "\(here.name), \(there.name)")
+                try tamper(table) { (rows) throws(StoreError) in
+                    try rows.put(record: here.name, here.content)
+                    try rows.put(record: there.name, there.content)
+                }
+            }
+        }
+        #expect(sound.count == (try folder.contents().count))
+        #expect(try await folder.store().text(key("account 0")) == "secret 0")
+    }
+
     @Test func `a secret exchanged for another item's, or for the same item's older one, is noticed`() async throws {
         let (folder, store, table) = try await vault()
         defer { withExtendedLifetime(folder) {} }

@@ -10,6 +10,7 @@ import Vault
 //     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
 //                                                      saves and a delete; says "did N" after each step
+//     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
 //     vault-writer rotate VAULT KEYFILE - COUNT        rotates the data key, and says "rotated N" after each time
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
@@ -76,6 +77,12 @@ func work() async throws {
                     secret("\(index)\(padding)"), for: key, options: SaveOptions(), deadline: deadline)
             }
             say("did \(index)")
+        }
+    case "whole":
+        let key = try key(arguments[4])
+        for index in 0..<count {
+            let text = String(repeating: "\(index % 10)", count: 1 + index * 977 % 60_000)
+            try await store.save(secret(text), for: key, options: SaveOptions(), deadline: deadline)
         }
     case "rotate":
         for index in 0..<count {

@@ -52,9 +52,11 @@ extension SealedStore {
     }
 
     /// How many transactions the vault has seen. Throws `busy` at once.
-    func generation() throws(StoreError) -> UInt64 {
+    func generation() throws(StoreError) -> UInt64 { try manifest().generation }
+
+    private func manifest() throws(StoreError) -> Manifest {
         try table.read { (view) throws(StoreError) in
-            try Manifest.open(view.record(Manifest.recordName), root: root).generation
+            try Manifest.open(view.record(Manifest.recordName), root: root)
         }
     }
 
@@ -66,20 +68,29 @@ extension SealedStore {
             Result
     ) async throws(StoreError) -> Result {
         try await worker.run(until: deadline) { (patience) throws(StoreError) in
-            let (result, changed) = try self.table.write(patience) {
-                (transaction) throws(StoreError) -> (Result, KnownState) in
-                let state = try self.refresh(transaction, after: self.known.withLock { $0 })
-                var manifest = state.manifest
-                let result = try body(transaction, state, &manifest)
-                if manifest != state.manifest {
-                    manifest.generation += 1
-                    try transaction.put(record: Manifest.recordName, try manifest.seal(self.root))
+            var written: Manifest?
+            let (result, changed): (Result, KnownState)
+            do throws(StoreError) {
+                (result, changed) = try self.table.write(patience) {
+                    (transaction) throws(StoreError) -> (Result, KnownState) in
+                    let state = try self.refresh(transaction, after: self.known.withLock { $0 })
+                    var manifest = state.manifest
+                    let result = try body(transaction, state, &manifest)
+                    if manifest != state.manifest {
+                        manifest.generation += 1
+                        try transaction.put(record: Manifest.recordName, try manifest.seal(self.root))
+                        written = manifest
+                    }
+                    let keys =
+                        manifest.recordsDigest == state.manifest.recordsDigest
+                        ? state.keys : try Self.checkedKeys(transaction, manifest, self.root)
+                    // Without a mark: the one that this store's reader last had is that of an older state.
+                    return (result, KnownState(keys: keys, manifest: manifest))
                 }
-                let keys =
-                    manifest.recordsDigest == state.manifest.recordsDigest
-                    ? state.keys : try Self.checkedKeys(transaction, manifest, self.root)
-                // Without a mark: the one that this store's reader last had is that of an older state.
-                return (result, KnownState(keys: keys, manifest: manifest))
+            } catch {
+                // The disk may refuse when all is written, and only the last fsync is missing.
+                guard error.code == .cannotWrite, let written, (try? self.manifest()) == written else { throw error }
+                throw .changeNotDurable(error)
             }
             // An older state than this one is a replay from now on.
             self.known.withLock { if $0.manifest.generation < changed.manifest.generation { $0 = changed } }

@@ -38,6 +38,13 @@ extension StoreError {
             hint: "open it again, where a backup was restored on purpose")
     }
 
+    /// The change was made, and the disk didn't say that it keeps it.
+    static func changeNotDurable(_ error: StoreError) -> StoreError {
+        StoreError(
+            .cannotWrite, "the change is in the vault, but the system could not say that the disk keeps it",
+            hint: "see to the disk, then make the change again", platform: error.platform)
+    }
+
     static var changedMemory: StoreError {
         StoreError(
             .corrupted, "what was remembered of the vault is damaged or was changed by someone without its key",

@@ -97,6 +97,7 @@ extension VaultStore {
         let (vault, records) = try table.read { (view) throws(StoreError) in
             (try IdentityRecord.decode(view.record(IdentityRecord.recordName)), try view.records())
         }
+        try place.status().requireVaultLength()
         if case .kernelKeyring = source.place {
             return try open(place, table, try KernelKeyring.rootKeys(of: vault, table), worker, memory, now)
         }

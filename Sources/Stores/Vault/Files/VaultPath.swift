@@ -28,10 +28,14 @@ struct VaultPath {
         let status = try resolved.status()
         try status.requirePrivateFile("vault", resolved.file)
         try resolved.checkDirectories()
-        guard status.byteCount >= PageSealedFiles.pageByteCount,
-            status.byteCount % PageSealedFiles.pageByteCount == 0
-        else { throw .noVault("its length is none that a vault has") }
+        // A change that was cut off may have left any length: SQLite undoes it when it opens the file.
+        if !resolved.hasJournal { try status.requireVaultLength() }
         return resolved
+    }
+
+    private var hasJournal: Bool {
+        guard case .success(let status) = FileStatus.ofLink(at: file + "-journal") else { return false }
+        return status.byteCount > 0
     }
 
     /// Checks the place for a new vault, making the directory (0700) and those above it when they are missing.
@@ -147,5 +151,14 @@ struct VaultPath {
         guard descriptor >= 0 else { throw FileProblem.system("directory", directory, number: errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw FileProblem.system("directory", directory, number: errno) }
+    }
+}
+
+extension FileStatus {
+    /// Throws unless this is the length of a whole vault.
+    func requireVaultLength() throws(StoreError) {
+        guard byteCount >= PageSealedFiles.pageByteCount, byteCount % PageSealedFiles.pageByteCount == 0 else {
+            throw .noVault("its length is none that a vault has")
+        }
     }
 }

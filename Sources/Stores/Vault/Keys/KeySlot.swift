@@ -106,7 +106,7 @@ struct KeySlot: Sendable {
             reference: KeySlotReference(vault: root.vault, slot: head.id))
     }
 
-    private static func associatedData(_ use: StaticString, _ vault: VaultID, _ head: Head) -> [UInt8] {
+    static func associatedData(_ use: StaticString, _ vault: VaultID, _ head: Head) -> [UInt8] {
         Array("slot \(use)".utf8) + vault.bytes + head.bytes
     }
 

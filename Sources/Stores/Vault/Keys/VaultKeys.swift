@@ -86,16 +86,18 @@ enum DataKeyRecord {
         guard plaintext.byteCount == byteCount else { throw damaged }
         return try plaintext.withExposedBytes { (bytes) throws(StoreError) in
             guard bytes[0] == 1, (1...2).contains(bytes[1]) else { throw damaged }
-            return (0..<Int(bytes[1])).map { index in
+            let keys = (0..<Int(bytes[1])).map { index in
                 let start = 2 + index * entryByteCount
                 let number = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32($1 * 8) }
                 return DataKeys(
                     Secret(copying: bytes.extracting(start + 4..<start + 36)), number: number, vault: root.vault)
             }
+            guard keys.count == 1 || keys[0].number > keys[1].number else { throw damaged }
+            return keys
         }
     }
 
-    private static func associatedData(_ vault: VaultID) -> [UInt8] { Array("keys".utf8) + vault.bytes }
+    static func associatedData(_ vault: VaultID) -> [UInt8] { Array("keys".utf8) + vault.bytes }
 
     private static var damaged: StoreError { .vaultCorrupted("its keys don't open") }
 }

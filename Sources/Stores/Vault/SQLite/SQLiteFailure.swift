@@ -14,6 +14,10 @@ extension StoreError {
         case SQLite.ioDamaged, SQLite.ioShortRead, SQLite.ioFileSystemDamaged: return damaged(platform)
         case SQLite.ioRead, SQLite.ioSize, SQLite.ioAccess, SQLite.ioLock, SQLite.ioReadLock, SQLite.ioUnlock:
             return error(.unavailable, "the vault's file can't be read")
+        case SQLite.readOnlyMoved:
+            return error(
+                .cannotWrite, "the vault was moved or exchanged while it was open; nothing was changed",
+                hint: "open it again")
         default: break
         }
         switch code & 0xFF {
@@ -51,6 +55,7 @@ enum SQLite {
     static let ioReadLock = SQLITE_IOERR | (9 << 8)
     static let ioAccess = SQLITE_IOERR | (13 << 8)
     static let ioLock = SQLITE_IOERR | (15 << 8)
+    static let readOnlyMoved = SQLITE_READONLY | (4 << 8)
     static let ioWrite = SQLITE_IOERR | (3 << 8)
     static let ioDamaged = SQLITE_IOERR | (32 << 8)
     static let ioFileSystemDamaged = SQLITE_IOERR | (33 << 8)

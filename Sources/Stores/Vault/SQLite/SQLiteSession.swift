@@ -151,10 +151,14 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try readItems.bind(1, Int(place ?? .min))
         try readItems.bind(2, limit)
         var items: [ItemHeading] = []
+        var last = place
         while try readItems.step() {
+            let found = readItems.integer(0)
+            // A forged table can have its rows in any order, and whoever goes on after the last one would never end.
+            if let last, found <= last { throw .vaultCorrupted("its items are out of order") }
+            last = found
             items.append(
-                ItemHeading(
-                    place: readItems.integer(0), lookup: try readItems.blob(1), metadata: try readItems.blob(2)))
+                ItemHeading(place: found, lookup: try readItems.blob(1), metadata: try readItems.blob(2)))
         }
         return items
     }

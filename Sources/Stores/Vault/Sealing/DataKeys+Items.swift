@@ -61,7 +61,7 @@ extension DataKeys {
         }
     }
 
-    private func secretContext(_ lookup: [UInt8], _ version: CredentialVersion) -> [UInt8] {
+    func secretContext(_ lookup: [UInt8], _ version: CredentialVersion) -> [UInt8] {
         [0x73] + vault.bytes + lookup + version.bytes
     }
 }

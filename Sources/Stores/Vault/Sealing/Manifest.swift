@@ -51,7 +51,7 @@ struct Manifest: Sendable, Equatable {
             recordsDigest: digest)
     }
 
-    private static func context(_ vault: VaultID) -> [UInt8] { Array("manifest".utf8) + vault.bytes }
+    static func context(_ vault: VaultID) -> [UInt8] { Array("manifest".utf8) + vault.bytes }
 
     // MARK: - Hashes
 

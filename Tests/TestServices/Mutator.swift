@@ -1,12 +1,12 @@
 /// A small generator with a seed, so that a failing run can be repeated (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    public init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -17,20 +17,24 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// Changes samples into what nobody thought of: bytes flipped, cut out, repeated, swapped for awkward ones, and pieces of
 /// other samples put in.
-struct Mutator {
+public struct Mutator {
     private var generator: SeededGenerator
     private let samples: [[UInt8]]
     private let words: [[UInt8]]
 
     /// - Parameters:
     ///   - words: pieces that mean something to the parser under test.
-    init(seed: UInt64, samples: [String], words: [String]) {
-        generator = SeededGenerator(seed: seed)
-        self.samples = samples.map { Array($0.utf8) }
-        self.words = words.map { Array($0.utf8) } + [[0], [0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0x7F], [0x0A]]
+    public init(seed: UInt64, samples: [String], words: [String]) {
+        self.init(seed: seed, samples: samples.map { Array($0.utf8) }, words: words.map { Array($0.utf8) })
     }
 
-    mutating func next() -> [UInt8] {
+    public init(seed: UInt64, samples: [[UInt8]], words: [[UInt8]] = []) {
+        generator = SeededGenerator(seed: seed)
+        self.samples = samples
+        self.words = words + [[0], [0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0x7F], [0x0A]]
+    }
+
+    public mutating func next() -> [UInt8] {
         var bytes = samples.randomElement(using: &generator)!
         for _ in 0..<Int.random(in: 0...6, using: &generator) { mutate(&bytes) }
         return bytes

@@ -7,18 +7,10 @@
 // The first byte of an input chooses the parser. The ordinary tests run the same parsers on seeded mutations.
 
 #if Fuzzing
-    internal import Glibc
+    internal import FuzzDriver
     internal import HTTPTransport
     internal import OAuth
     internal import Secrets
-
-    // libFuzzer's entry (compiler-rt, FuzzerInterface.h); the toolchain has no module for it.
-    @_silgen_name("LLVMFuzzerRunDriver")
-    private func runFuzzer(
-        _ count: UnsafeMutablePointer<Int32>,
-        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-        _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
-    ) -> Int32
 
     private func fuzz(_ input: Span<UInt8>) {
         guard let choice = input.isEmpty ? nil : input[0] else { return }
@@ -75,19 +67,7 @@
         precondition((try? RedirectURI(text, allowingAnyPrivateScheme: true)) == redirect)
     }
 
-    var count = CommandLine.argc
-    var arguments = unsafe CommandLine.unsafeArgv
-    let status = unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
-        unsafe arguments.withMemoryRebound(
-            to: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.self, capacity: 1
-        ) { arguments in
-            unsafe runFuzzer(&count, arguments) { data, byteCount in
-                unsafe fuzz(Span(_unsafeElements: UnsafeBufferPointer(start: data, count: byteCount)))
-                return 0
-            }
-        }
-    }
-    exit(status)
+    runFuzzer { fuzz($0) }
 #else
-    print("fuzz-parsers: build with --traits Fuzzing; see Tests/Fuzz/main.swift")
+    print("fuzz-parsers: build with --traits Fuzzing; see Tests/Fuzz/Parsers/main.swift")
 #endif

@@ -1,0 +1,65 @@
+#if DEBUG || Fuzzing
+    import Credentials
+    import Secrets
+    @testable import Vault
+
+    /// A vault whose keys everybody knows, so that a corpus made with them stays good.
+    final class KnownVault: Sendable {
+        let root: RootKeys
+        let keys: DataKeys
+        let newKeys: DataKeys
+        let memory: Secret<VaultSubkey>
+
+        static let shared = KnownVault()
+        static let otherKey = key("carol")
+        /// What is in the files of the corpus.
+        static let items = [(key: key("ada"), text: "alpha"), (key: key("bob"), text: "beta")]
+
+        private init() {
+            let vault = VaultID(bytes: [UInt8](repeating: 0x22, count: 16))
+            root = RootKeys(Self.secret([UInt8](repeating: 0x11, count: 32)), vault: vault)
+            keys = DataKeys(Self.secret([UInt8](repeating: 0x33, count: 32)), number: 1, vault: vault)
+            newKeys = DataKeys(Self.secret([UInt8](repeating: 0x44, count: 32)), number: 2, vault: vault)
+            memory = Sealing.subkey("memory", of: root.root, vault: vault)
+        }
+
+        static func key(_ account: String) -> CredentialKey {
+            do throws(CredentialKeyError) {
+                return try CredentialKey(service: "example.org", account: account)
+            } catch {
+                preconditionFailure("a known key is refused")
+            }
+        }
+
+        static func secret<Purpose: SecretPurpose>(_ bytes: [UInt8]) -> Secret<Purpose> { Secret(copying: bytes.span) }
+
+        static func bytes<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> [UInt8] {
+            secret.withExposedBytes { [UInt8](copying: $0) }
+        }
+
+        static func metadata(_ key: CredentialKey, secretByteCount: Int) -> ItemMetadata {
+            ItemMetadata(
+                key: key, label: "label", created: UnixTime(seconds: 5), modified: UnixTime(seconds: 6),
+                version: CredentialVersion(bytes: [UInt8](repeating: 7, count: 16)), contentType: .text,
+                secretByteCount: secretByteCount)
+        }
+
+        func seal(_ plaintext: [UInt8], _ associatedData: [UInt8], _ key: borrowing Secret<VaultSubkey>) -> [UInt8] {
+            do throws(StoreError) {
+                return try Sealing.seal(plaintext.span, associatedData: associatedData, key: key)
+            } catch {
+                preconditionFailure("nothing can be sealed")
+            }
+        }
+
+        /// A slot with this note.
+        func slot(note: [UInt8]) -> KeySlot {
+            let head = KeySlot.Head(
+                kind: .keyFile, id: [UInt8](repeating: 1, count: 16), cost: nil,
+                salt: [UInt8](repeating: 2, count: 16), systemCredential: nil)
+            let wrapped = [UInt8](repeating: 3, count: 72)
+            let sealed = seal(note, KeySlot.associatedData("note", root.vault, head), root.note)
+            return KeySlot(head: head, wrapped: wrapped, sealedNote: sealed)
+        }
+    }
+#endif

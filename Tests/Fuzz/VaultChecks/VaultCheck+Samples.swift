@@ -1,0 +1,114 @@
+#if DEBUG || Fuzzing
+    import Credentials
+    import Glibc
+    import Secrets
+    @testable import Vault
+
+    extension VaultCheck {
+        /// Sound inputs: what the corpus begins with.
+        public func samples(in folder: String) throws -> [[UInt8]] {
+            let vault = KnownVault.shared
+            switch self {
+            case .slot:
+                return [
+                    try Self.passphraseSlot().encode().content,
+                    vault.slot(note: Self.soundNote).encode().content,
+                ]
+            case .note: return [Self.soundNote]
+            case .metadata: return [KnownVault.metadata(KnownVault.otherKey, secretByteCount: 5).encode()]
+            case .secret:
+                return [5, 256, 300, 20_000].map { count in
+                    var writer = ByteWriter()
+                    writer.append(UInt32(count))
+                    writer.append([UInt8](repeating: 0x78, count: count))
+                    writer.pad(to: 4 + SealedSize.bucket(count))
+                    return writer.bytes
+                }
+            case .keys:
+                return [[vault.keys], [vault.newKeys, vault.keys]].map { keys in
+                    var bytes = [1, UInt8(keys.count)]
+                    for key in keys { bytes += [UInt8(key.number), 0, 0, 0] + KnownVault.bytes(key.data) }
+                    return bytes + [UInt8](repeating: 0, count: 74 - bytes.count)
+                }
+            case .manifest: return [Manifest(recordsDigest: [UInt8](repeating: 9, count: 32)).encode()]
+            case .memory: return [[1, 5, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 32)]
+            case .cursor: return [[1, 0, 0, 0], [2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]]
+            case .file:
+                return [
+                    [0] + (try Self.file(folder, [vault.keys])),
+                    [1] + (try Self.outOfOrder(Self.file(folder, [vault.keys]))),
+                    [3] + Self.cutOff(try Self.file(folder, [vault.keys])),
+                    [1] + (try Self.file(folder, [vault.newKeys, vault.keys])),
+                ]
+            }
+        }
+
+        /// The vault with the items' rows in the wrong order, each pointing to the next.
+        private static func outOfOrder(_ file: [UInt8]) -> [UInt8] {
+            var file = file
+            for page in stride(from: 4096, to: file.count, by: 4096) where file[page] == 13 && file[page + 4] == 2 {
+                for byte in 8..<10 { file.swapAt(page + byte, page + byte + 2) }
+            }
+            return file
+        }
+
+        /// The vault as a process left it that was killed while it wrote the second page, with the journal before it that
+        /// brings the page back (sqlite.org/fileformat2, section 3).
+        private static func cutOff(_ file: [UInt8]) -> [UInt8] {
+            func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+            let nonce = 0x0102_0304
+            let page = Array(file[4096..<8192])
+            var journal: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+            for field in [1, nonce, file.count / 4096, 512, 4096] { journal += number(field) }
+            journal += [UInt8](repeating: 0, count: 512 - journal.count)
+            let sum = stride(from: 4096 - 200, to: 0, by: -200).reduce(nonce) { $0 + Int(page[$1]) }
+            journal += number(2) + page + number(sum)
+            var torn = file
+            torn.replaceSubrange(5000..<8192, with: [UInt8](repeating: 0xFF, count: 3192))
+            return [UInt8(journal.count & 0xFF), UInt8(journal.count >> 8)] + journal + torn
+        }
+
+        private static var soundNote: [UInt8] {
+            var writer = ByteWriter()
+            writer.append(Int64(5))
+            writer.append("key file", length: UInt8.self)
+            writer.pad(to: 80)
+            return writer.bytes
+        }
+
+        private static func passphraseSlot() throws(StoreError) -> KeySlot {
+            try KeySlot.make(
+                .passphrase(KnownVault.secret(Array("p".utf8))), name: .passphrase,
+                cost: PassphraseCost(memoryByteCount: 8 << 20, passes: 1), created: UnixTime(seconds: 5),
+                root: KnownVault.shared.root)
+        }
+
+        /// A sound vault with the known items, the second one under the last of the keys.
+        private static func file(_ folder: String, _ keys: [DataKeys]) throws -> [UInt8] {
+            let vault = KnownVault.shared
+            let path = folder + "/sample"
+            unsafe unlink(path)
+            close(unsafe open(path, O_CREAT | O_RDWR, mode_t(0o600)))
+            let records = [
+                NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(vault.root.vault)),
+                NamedRecord(name: DataKeyRecord.recordName, content: try DataKeyRecord.seal(keys, root: vault.root)),
+                try passphraseSlot().encode(), vault.slot(note: Self.soundNote).encode(),
+            ].sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            var manifest = Manifest(recordsDigest: Manifest.digest(records, root: vault.root))
+            try SQLiteRowTable.create(path: path, records: records) { (table) throws(StoreError) in
+                for (index, item) in KnownVault.items.enumerated() {
+                    let secret: Secret<StoredSecret> = KnownVault.secret(Array(item.text.utf8))
+                    try SealedStore<SQLiteRowTable>.put(
+                        KnownVault.metadata(item.key, secretByteCount: secret.byteCount), secret,
+                        under: index == 0 ? keys[0] : keys[keys.count - 1], root: vault.root, in: table, &manifest)
+                }
+                try table.put(record: Manifest.recordName, try manifest.seal(vault.root))
+            }
+            let descriptor = unsafe open(path, O_RDONLY)
+            defer { close(descriptor) }
+            var bytes = [UInt8](repeating: 0, count: 1 << 20)
+            let count = unsafe read(descriptor, &bytes, bytes.count)
+            return Array(bytes.prefix(count))
+        }
+    }
+#endif

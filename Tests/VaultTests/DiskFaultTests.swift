@@ -1,0 +1,147 @@
+import Credentials
+import Foundation
+import TestServices
+import Testing
+
+@testable import Vault
+
+/// Disks that fail in the middle of a change, and power that does.
+@Suite struct DiskFaultTests {
+    private func key(_ account: String) -> CredentialKey { try! CredentialKey(service: "writer", account: account) }
+
+    private func sample(_ folder: VaultFolder? = nil) async throws -> (VaultFolder, VaultStore) {
+        let folder = try folder ?? VaultFolder()
+        let store = try await folder.store()
+        for index in 0..<3 { try await store.save(secret("old \(index)"), for: key("p/\(index)")) }
+        return (folder, store)
+    }
+
+    @Test(arguments: [EIO, ENOSPC])
+    func `each step of a save that fails gives a typed error and the old content`(_ error: Int32) async throws {
+        let (folder, store) = try await sample()
+        let disk = try WatchedDisk(folder: folder)
+        let before = try folder.contents()
+        let count = try await disk.run("save", "p", 1).steps.count { $0.isOnDisk }
+        #expect(count > 15)
+        var failed = 0
+        var notDurable = 0
+        for number in 1...count {
+            try await reset(folder, store, to: before)
+            let run = try await disk.run("save", "p", 1, failing: number, error: error).run
+            let text = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile)).text(
+                key("p/0"))
+            if run.status == 0 {
+                // SQLite passes over a folder that can't be synced.
+                #expect(text == "p 0", "step \(number)")
+                continue
+            }
+            failed += 1
+            #expect(
+                run.status == 70 && run.outputText.contains("store.cannot-write"), "step \(number): \(run.outputText)")
+            let isThere = run.outputText.contains("the change is in the vault")
+            if isThere { notDurable += 1 }
+            #expect(text == (isThere ? "p 0" : "old 0"), "step \(number): \(run.outputText)")
+            let again = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))
+            #expect(try await again.verify().problems == [])
+            #expect(try await again.text(key("p/2")) == "old 2")
+        }
+        #expect(failed >= count - 1 && notDurable == 1)
+    }
+
+    /// The vault as it was, whatever the last round left beside it.
+    private func reset(_ folder: VaultFolder, _ store: VaultStore, to bytes: [UInt8]) async throws {
+        try folder.replace(with: bytes)
+        try folder.replace(folder.vault + "-journal", with: [])
+    }
+
+    @Test func `each step of a rotation that fails leaves all credentials, and the next one goes on`() async throws {
+        let (folder, store) = try await sample()
+        let disk = try WatchedDisk(folder: folder)
+        let before = try folder.contents()
+        let count = try await disk.run("rotate", "-", 1).steps.count { $0.isOnDisk }
+        #expect(count > 30)
+        for number in stride(from: 1, through: count, by: runsLong ? 1 : 4) {
+            try await reset(folder, store, to: before)
+            let run = try await disk.run("rotate", "-", 1, failing: number).run
+            #expect(run.status == 0 || run.outputText.contains("store.cannot-write"), "step \(number)")
+            let again = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))
+            #expect(try await again.verify().problems == [], "step \(number)")
+            for index in 0..<3 { #expect(try await again.text(key("p/\(index)")) == "old \(index)") }
+            _ = try await again.rotateDataKey()
+            #expect(try await again.verify().itemCount == 3)
+        }
+    }
+
+    @Test(arguments: ["save", "churn"])
+    func `whenever the power fails, the vault is sound and has all that was saved by then`(_ mode: String) async throws
+    {
+        let (folder, store) = try await sample()
+        withExtendedLifetime(store) {}
+        var generator = SeededGenerator(seed: runsLong ? .random(in: 0 ... .max) : 7)
+        let (keyFile, vault) = (try folder.contents(folder.keyFile), try folder.contents())
+        // With the journal of an earlier change, and without one.
+        try FileManager.default.removeItem(atPath: folder.vault + "-journal")
+        let (run, steps) = try await WatchedDisk(folder: folder).run(mode, "p", mode == "save" ? 6 : 8)
+        #expect(run.status == 0 && steps.count > 100)
+        var disk = PowerLoss(["vault": vault])
+        var saved = 0
+        let crashed = try VaultFolder()
+        try crashed.replace(crashed.keyFile, with: keyFile)
+        for (number, step) in steps.enumerated() {
+            disk.add(step)
+            if case .said(let text) = step.change {
+                if text.hasPrefix("saved ") { saved += 1 }
+                continue
+            }
+            for share in runsLong ? [0, 0.2, 0.5, 0.8, 1] : [0, 0.5] {
+                let state = disk.state(&generator, keeping: share)
+                for file in ["vault", "vault-journal"] {
+                    try? FileManager.default.removeItem(atPath: crashed.path + "/" + file)
+                    if let bytes = state[file] { try crashed.replace(crashed.path + "/" + file, with: bytes) }
+                }
+                let place: Comment = "step \(number): \(step.file), share \(share)"
+                do {
+                    let store = try await crashed.store()
+                    for index in 0..<saved { #expect(try await store.text(key("p/\(index)")) == "p \(index)", place) }
+                    #expect(try await store.verify().problems == [], place)
+                } catch {
+                    Issue.record("\(place): \(error)")
+                }
+            }
+        }
+        #expect(saved == (mode == "save" ? 6 : 0))
+    }
+
+    @Test(arguments: ["make", "export"])
+    func `a new file is synced before it gets its name, and its name after that`(_ mode: String) async throws {
+        let folder = try VaultFolder()
+        if mode == "make" { try VaultKeyFile.create(at: folder.keyFile) } else { _ = try await sample(folder) }
+        let (run, steps) = try await WatchedDisk(folder: folder).run(mode, "new", 1)
+        #expect(run.status == 0, "\(run.outputText)")
+        let draft = steps.filter { DraftFile.isDraft($0.file) }
+        #expect(draft.count > 3 && draft.first?.change == .made && draft.last?.change == .synced)
+        let last = try #require(steps.last { $0.isOnDisk })
+        #expect(last.change == .synced && last.file.isEmpty)
+    }
+
+    @Test(arguments: ["save", "rotate", "export"])
+    func `nothing that is written holds a name or a secret in the open`(_ mode: String) async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let canaries = ["canary-secret-8a1f", "canary-account-77b2", "canary-service-01cd", "canary-label-3e5a"]
+        for index in 0..<20 {
+            try await store.save(
+                secret(canaries[0]), for: try CredentialKey(service: canaries[2], account: "\(canaries[1]) \(index)"),
+                options: SaveOptions(label: canaries[3]))
+        }
+        let (run, steps) = try await WatchedDisk(folder: folder).run(mode, "canary-prefix", 1)
+        #expect(run.status == 0, "\(run.outputText)")
+        var written = Data()
+        for step in steps { if case .written(let bytes, _) = step.change { written += Data(bytes) } }
+        #expect(written.count > 4096)
+        for canary in ["canary-", "writer"] { #expect(written.range(of: Data(canary.utf8)) == nil) }
+        // And no other file was made than those that it is known to make.
+        let others = Set(steps.filter { $0.change == .made }.map(\.file)).filter { !DraftFile.isDraft($0) }
+        #expect(others.isSubset(of: ["vault-journal"]))
+    }
+}

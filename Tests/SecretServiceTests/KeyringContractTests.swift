@@ -8,6 +8,7 @@ struct KeyringContractTests {
     func `keeps the store contract`(_ statement: ContractCase) async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
-        #expect(try await probe.ask("contract", statement.statement, within: .seconds(120)) == ["kept"])
+        let answer = try await probe.ask("contract", statement.statement, within: .seconds(120))
+        #expect(answer == ["kept"])
     }
 }

@@ -54,4 +54,20 @@ struct KeyringLoadTests {
         #expect(try await KeyringProbe(session).ask("duplicates") == [""])
         #expect(try await session.items().count == probes.count)
     }
+
+    /// The bus of a private session allows 128 pending replies a connection, as dbus-daemon does unless it is told
+    /// otherwise.
+    @Test func `more calls at once than a bus allows wait their turn, and can be cancelled meanwhile`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        let probe = try KeyringProbe(session)
+        try await probe.save("s", "u", "kept")
+        session.suspendDaemon()
+        for task in 0..<200 { _ = try await probe.ask("start", "\(task)", "read", "s", "u", "password") }
+        for task in [199, 198] {
+            _ = try await probe.ask("cancel", "\(task)")
+            #expect(try await probe.ask("join", "\(task)")[1] == "store.cancelled")
+        }
+        session.resumeDaemon()
+        for task in 0..<198 { #expect(try await probe.ask("join", "\(task)")[0] == "secret") }
+    }
 }

@@ -9,8 +9,8 @@ import Testing
 @Suite struct DiskFaultTests {
     private func key(_ account: String) -> CredentialKey { try! CredentialKey(service: "writer", account: account) }
 
-    private func sample() async throws -> (VaultFolder, VaultStore) {
-        let folder = try VaultFolder()
+    private func sample(_ folder: VaultFolder? = nil) async throws -> (VaultFolder, VaultStore) {
+        let folder = try folder ?? VaultFolder()
         let store = try await folder.store()
         for index in 0..<3 { try await store.save(secret("old \(index)"), for: key("p/\(index)")) }
         return (folder, store)
@@ -110,6 +110,18 @@ import Testing
             }
         }
         #expect(saved == (mode == "save" ? 6 : 0))
+    }
+
+    @Test(arguments: ["make", "export"])
+    func `a new file is synced before it gets its name, and its name after that`(_ mode: String) async throws {
+        let folder = try VaultFolder()
+        if mode == "make" { try VaultKeyFile.create(at: folder.keyFile) } else { _ = try await sample(folder) }
+        let (run, steps) = try await WatchedDisk(folder: folder).run(mode, "new", 1)
+        #expect(run.status == 0, "\(run.outputText)")
+        let draft = steps.filter { DraftFile.isDraft($0.file) }
+        #expect(draft.count > 3 && draft.first?.change == .made && draft.last?.change == .synced)
+        let last = try #require(steps.last { $0.isOnDisk })
+        #expect(last.change == .synced && last.file.isEmpty)
     }
 
     @Test(arguments: ["save", "rotate", "export"])

@@ -131,8 +131,11 @@
     }
 
     /// Starts an asynchronous call whose answer completes the returned value.
-    func start(_ call: (GAsyncReadyCallback, UnsafeMutableRawPointer) -> Void) -> Pending<AsyncAnswer> {
-        let pending = Pending<AsyncAnswer>()
+    @discardableResult
+    func start(
+        completing pending: Pending<AsyncAnswer> = Pending(),
+        _ call: (GAsyncReadyCallback, UnsafeMutableRawPointer) -> Void
+    ) -> Pending<AsyncAnswer> {
         unsafe call(completePending, Unmanaged.passRetained(pending).toOpaque())
         return pending
     }
@@ -182,10 +185,12 @@
         var isClosed: Bool { unsafe withPointer { unsafe g_dbus_connection_is_closed($0) != 0 } }
 
         /// Starts a method call; the answer must have the type `reply`. The trigger ends it, GDBus's own time limit is off.
+        @discardableResult
         func call(
-            _ method: BusMethod, on path: String, of destination: String, _ arguments: Variant, trigger: Trigger
+            _ method: BusMethod, on path: String, of destination: String, _ arguments: Variant, trigger: Trigger,
+            completing pending: Pending<AsyncAnswer> = Pending()
         ) -> Pending<AsyncAnswer> {
-            unsafe start { callback, data in
+            unsafe start(completing: pending) { callback, data in
                 unsafe withPointer { connection in
                     unsafe arguments.withPointer { arguments in
                         unsafe trigger.cancellable.withPointer { cancellable in

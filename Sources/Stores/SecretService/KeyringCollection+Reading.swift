@@ -19,17 +19,15 @@
         ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
             // Items may vanish or be locked between two steps; then it starts again.
             for _ in 0..<Self.attempts {
-                let paths = try await search(ItemAttributes.made(for: key), session, interruption)
-                if paths.isEmpty {
+                let found = try await find(key, withSecret: true, session, interruption)
+                if found.paths.isEmpty {
                     if try await unlockIfLocked(session, interruption) { continue }
                     return nil
                 }
-                // Nearly always there is one item: its secret is asked for together with its description.
-                let early = paths.count == 1 ? startSecret(at: paths[0], session, interruption) : nil
-                let items = try await describe(paths, session, interruption)
+                let items = try await describe(found, session, interruption)
                 if try await unlock(items, session, interruption) { continue }
                 guard let item = Self.matches(items, key).first else { return nil }
-                let pending = early ?? startSecret(at: item.path, session, interruption)
+                let pending = found.look?.secret ?? startSecret(at: item.path, session, interruption)
                 guard let decoded = try await secret(pending, of: item, as: purpose, session, interruption) else {
                     continue
                 }

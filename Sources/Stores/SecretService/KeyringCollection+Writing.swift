@@ -169,16 +169,16 @@
             under key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> [KeyringItem] {
             for _ in 0..<Self.attempts {
-                let paths = try await search(ItemAttributes.made(for: key), session, interruption)
-                if paths.isEmpty {
+                let found = try await find(key, withSecret: false, session, interruption)
+                if found.paths.isEmpty {
                     if try await unlockIfLocked(session, interruption) { continue }
                     return []
                 }
-                let items = try await describe(paths, session, interruption)
+                let items = try await describe(found, session, interruption)
                 if try await unlock(items, session, interruption) { continue }
-                let found = Self.matches(items, key)
-                if found.isEmpty, try await unlockIfLocked(session, interruption) { continue }
-                return found
+                let matching = Self.matches(items, key)
+                if matching.isEmpty, try await unlockIfLocked(session, interruption) { continue }
+                return matching
             }
             throw .store(.keyringKeepsChanging)
         }

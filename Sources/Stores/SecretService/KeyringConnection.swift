@@ -9,6 +9,9 @@
         /// The unique name of the service's process. Calls go to it, so they can't reach a successor that doesn't know us.
         let owner: String
         let path: String
+        private let window = CallWindow()
+        /// Where the only item of a key was at the last search.
+        var lastFound: [Place: String] = [:]
 
         init(connection: BusConnection, codec: SecretCodec, owner: String, path: String) {
             self.connection = connection
@@ -17,11 +20,17 @@
             self.path = path
         }
 
-        /// Starts a call, so that several can be under way.
+        /// Starts a call, so that several can be under way. It is sent when not too many are.
         func start(
             _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
         ) -> Pending<AsyncAnswer> {
-            connection.call(method, on: path, of: owner, .tuple(arguments), trigger: interruption.trigger)
+            let answer = Pending<AsyncAnswer>(then: window.leave)
+            let arguments = Variant.tuple(arguments)
+            window.enter(interruption.trigger) { [connection, owner] in
+                connection.call(
+                    method, on: path, of: owner, arguments, trigger: interruption.trigger, completing: answer)
+            }
+            return answer
         }
 
         func finish(
@@ -47,18 +56,25 @@
             answers.reserveCapacity(paths.count)
             var started: [Pending<AsyncAnswer>] = []
             for index in paths.indices {
-                // Enough are under way to hide the round trip, and few enough for the bus's limit of pending replies.
+                // Enough are under way to hide the round trip, and few enough to leave others their turn.
                 while started.count < min(paths.count, index + Self.window) {
                     started.append(start(method, on: paths[started.count], arguments, interruption))
                 }
-                do throws(KeyringFailure) {
-                    answers.append(try await finish(started[index], interruption))
-                } catch {
-                    guard case .bus(let failure) = error, failure.meaning == .noSuchObject else { throw error }
-                    answers.append(nil)
-                }
+                answers.append(try await finishIfThere(started[index], interruption))
             }
             return answers
+        }
+
+        /// Waits for an answer; `nil`: the object isn't there any more.
+        func finishIfThere(
+            _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Variant? {
+            do throws(KeyringFailure) {
+                return try await finish(pending, interruption)
+            } catch {
+                if case .bus(let failure) = error, failure.meaning == .noSuchObject { return nil }
+                throw error
+            }
         }
 
         private static let window = 32

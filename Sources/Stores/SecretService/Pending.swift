@@ -9,6 +9,12 @@
             case done(Value)
         }
         private let state = Mutex<State>(.open)
+        private let then: (@Sendable () -> Void)?
+
+        /// - Parameter then: called after the first completion.
+        init(then: (@Sendable () -> Void)? = nil) {
+            self.then = then
+        }
 
         /// Returns whether this was the first completion.
         @discardableResult
@@ -26,6 +32,7 @@
                 }
             }
             waiter?.resume(returning: value)
+            if isFirst { then?() }
             return isFirst
         }
 

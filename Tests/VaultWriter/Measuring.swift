@@ -70,8 +70,8 @@ func all(_ store: VaultStore, _ job: String, keyFile: String) async throws {
     let deadline = Deadline.after(.seconds(3600))
     var count = 0
     switch job {
-    case "list": for try await _ in store.list() { count += 1 }
-    case "search": for try await _ in store.list(service: "example.com") { count += 1 }
+    case "list": for try await _ in store.list(deadline: deadline) { count += 1 }
+    case "search": for try await _ in store.list(service: "example.com", deadline: deadline) { count += 1 }
     case "verify":
         let report = try await store.verify(deadline: deadline)
         guard report.isSound else { exit(1) }

@@ -53,11 +53,33 @@ struct ColdStart {
             ["set", "--store", "secret-service", "bench", "alice"], environment: environment,
             input: Array("secret".utf8)
         ).successful("latchkey set")
+        let keyring = "--store secret-service bench"
         try await compare(
             "Cold read from the Secret Service (limit: 1.25 × secret-tool)", limit: 1.25,
             [
                 ("secret-tool lookup", "secret-tool lookup service bench username alice"),
-                ("latchkey get --store secret-service", "\(latchkey.path) get --store secret-service bench alice"),
+                ("latchkey get", "\(latchkey.path) get \(keyring) alice"),
+            ])
+        let secret = try directory.write("secret", "secret")
+        try await compare(
+            "Cold save to the Secret Service (limit: 1.25 × secret-tool)", limit: 1.25, input: secret,
+            [
+                ("secret-tool store", "secret-tool store --label=Bench service bench username bob"),
+                ("latchkey set", "\(latchkey.path) set \(keyring) carol"),
+            ])
+        try await compare(
+            "Cold listing of a service's items in the Secret Service", limit: nil,
+            [
+                ("secret-tool search --all (with the secrets)", "secret-tool search --all service bench"),
+                ("latchkey list", "\(latchkey.path) list \(keyring)"),
+            ])
+        let script = try directory.write(
+            "get.py", "import keyring\nprint(keyring.get_password('bench', 'alice'))\n")
+        try await compare(
+            "Cold read from the Secret Service, beside Python keyring", limit: nil, runs: 30,
+            [
+                ("Python keyring", "/usr/bin/python3 \(script)"),
+                ("latchkey get", "\(latchkey.path) get \(keyring) alice"),
             ])
     }
 
@@ -95,5 +117,23 @@ struct ColdStart {
                 ("latchkey get --store vault", "\(latchkey.path) get --store vault bench alice"),
             ])
         _ = try await Program("gpgconf").run(["--kill", "all"], environment: environment)
+        try await kernelKey()
+    }
+
+    /// Opening with the key that `vault unlock` left in the kernel, beside a key file and a start that opens nothing.
+    private func kernelKey() async throws {
+        let start = ("latchkey --version", "\(latchkey.path) --version")
+        let get = "\(latchkey.path) get --store vault bench alice"
+        try await compare(
+            "Opening a vault with a key file, beyond a process's start", limit: nil,
+            [start, ("latchkey get --store vault", get)])
+        let unlock = try await latchkey.run(["vault", "unlock", "--for", "10m"], environment: environment)
+        guard unlock.status == 0 else { return print("  the kernel's keyring is refused here") }
+        var keyless = environment
+        keyless["LATCHKEY_KEY_FILE"] = nil
+        try await ColdStart(latchkey: latchkey, directory: directory, environment: keyless).compare(
+            "Opening a vault with a key from the kernel, beyond a process's start", limit: nil,
+            [start, ("latchkey get --store vault", get)])
+        try await latchkey.run(["vault", "lock"], environment: environment).successful("latchkey vault lock")
     }
 }

@@ -170,6 +170,9 @@ enum PageSealedFiles {
         _ given: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         let system = unsafe original!
+        // A transaction of a vault is in one file. What a journal names as its super-journal, SQLite would delete after
+        // playing it back (pager.c, pager_delsuper), whatever file that is; it opens it first.
+        guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0 else { return SQLite.ioDamaged }
         // Journals are SQLite's alone.
         guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
             return unsafe system.pointee.xOpen(system, name, file, flags, given)

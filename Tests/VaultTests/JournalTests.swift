@@ -1,0 +1,38 @@
+import Credentials
+import Foundation
+import Secrets
+import Testing
+
+/// A journal beside the vault that SQLite never wrote.
+@Suite struct JournalTests {
+    /// A journal that undoes nothing and names a super-journal: SQLite would delete that file after playing it back
+    /// (pager.c, pager_delsuper).
+    private func journal(naming path: String) -> [UInt8] {
+        func number(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        let name = Array(path.utf8)
+        var bytes = magic + number(0) + number(7) + number(0) + number(512) + number(4096)
+        bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
+        // The page with the lock bytes can't be in a journal, so its number marks the name.
+        bytes += number(0x4000_0000 / 4096 + 1) + name + number(UInt32(name.count))
+        return bytes + number(name.reduce(0) { $0 + UInt32($1) }) + magic
+    }
+
+    @Test(arguments: [false, true])
+    func `a journal can't make anyone delete another file`(isWriting: Bool) async throws {
+        let folder = try VaultFolder()
+        let key = try CredentialKey(service: "example.org", account: "ada")
+        try await folder.store().save(secret("hunter2"), for: key)
+        let victim = folder.path + "/diary"
+        try folder.replace(victim, with: Array("dear diary".utf8))
+        try folder.replace(folder.vault + "-journal", with: journal(naming: victim))
+        do throws(StoreError) {
+            let store = try await folder.store()
+            if isWriting { try await store.save(secret("other"), for: key) }
+            _ = try await store.read(key, as: Password.self)
+        } catch {
+            #expect(error.code == .corrupted)
+        }
+        #expect(try folder.contents(victim) == Array("dear diary".utf8))
+    }
+}

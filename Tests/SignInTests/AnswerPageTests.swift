@@ -15,7 +15,7 @@ struct AnswerPageTests {
     @Test func `the content security policy permits exactly the page's own style`() throws {
         let program = Process()
         program.executableURL = URL(fileURLWithPath: "/bin/sh")
-        program.arguments = ["-c", "sha256sum | cut -d' ' -f1 | xxd -r -p | base64"]
+        program.arguments = ["-c", "openssl dgst -sha256 -binary | openssl base64"]
         let (input, output) = (Pipe(), Pipe())
         program.standardInput = input
         program.standardOutput = output

@@ -43,7 +43,7 @@ let package = Package(
         // MARK: Foundations
         .target(name: "Sodium", dependencies: ["CSodium"]),
         .target(name: "Secrets", dependencies: ["Sodium"]),
-        .target(name: "RedactedLog", dependencies: ["Secrets"]),
+        .target(name: "RedactedLog", dependencies: ["Secrets", "CLinux"]),
         .target(name: "ProcessHardening", dependencies: ["CLinux", "RedactedLog"]),
 
         // MARK: Stores

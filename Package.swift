@@ -148,8 +148,11 @@ let package = Package(
             path: "Tests/Integration", exclude: ["Fixtures"]),
         // The cases import these modules; nothing here does.
         .testTarget(
-            name: "DoesNotCompileTests", dependencies: ["SignIn", "Terminal", "Vault"], path: "Tests/DoesNotCompile",
-            exclude: ["Cases"]),
+            name: "DoesNotCompileTests",
+            dependencies: [
+                "SignIn", "Terminal", "StoreSelection", "AuthorizationServer", "StoreContract", "RedactionAudit",
+            ],
+            path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "latchkey-benchmarks",

@@ -54,7 +54,9 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `nothing outside guarded memory is left of a secret that was set, read or replaced`(store: StoreUnderTest) async throws {
+    func `nothing outside guarded memory is left of a secret that was set, read or replaced`(store: StoreUnderTest)
+        async throws
+    {
         let session = try await CommandLineSession(store)
         let brake = try await Brake(in: session.directory)
         let (first, second) = (Self.random(), Self.random())
@@ -89,7 +91,9 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `nothing outside guarded memory is left of what a sign-in, a request and a renewal handled`(store: StoreUnderTest) async throws {
+    func `nothing outside guarded memory is left of what a sign-in, a request and a renewal handled`(
+        store: StoreUnderTest
+    ) async throws {
         let setting = try await RealServerTests.Setting(store, issuer: .brief)
         let terminal = setting.terminal
         let brake = try await Brake(in: terminal.directory)

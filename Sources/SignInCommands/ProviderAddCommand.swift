@@ -76,11 +76,14 @@ enum ProviderAddCommand {
         } catch {
             throw CommandFailure(error, .badData)
         }
-        let store = try await context.openView().store(
+        let view = try await context.openView()
+        let store = try await view.store(
             forService: SessionStore.service(ofProvider: configuration.name.text), deadline: context.deadline)
+        let key = try SignInService.clientSecretKey(of: provider)
         try await store.save(
-            secret, for: SignInService.clientSecretKey(of: provider),
+            secret, for: key,
             options: SaveOptions(label: "Client secret of \(provider.name)", contentType: .text),
             deadline: context.deadline)
+        try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
     }
 }

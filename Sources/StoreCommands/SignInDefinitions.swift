@@ -25,6 +25,10 @@ public enum SignInDefinitions {
     public static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
 
+    public static let variable = CommandOption.value(
+        "--env", "NAME", form: .variableName,
+        help: "the variable that holds the token (GITHUB_TOKEN for github, else LATCHKEY_TOKEN)")
+
     public static let importSource = CommandOption.value(
         "--from", "SOURCE",
         form: .choice(["git", "gh", "python-keyring", "libsecret-file", "gnome-keyring-collection"]),
@@ -59,6 +63,15 @@ public enum SignInDefinitions {
         ],
         options: [account, data, contentType, certificateAuthority],
         details: "The answer's body is written as it is. A status other than 2xx is an error, after the body.")
+    public static let run = CommandDefinition(
+        "run", summary: "run a program with the access token in its environment, and nowhere else",
+        operands: [provider, .rest("COMMAND", help: "the program and its arguments; write -- before it if you like")],
+        options: [account, variable, certificateAuthority],
+        details: """
+            The program takes latchkey's place: it has its terminal and signals, and its exit status is the program's.
+            The token is refreshed first when it has expired, and not again while the program runs. Whoever may read
+            the program's environment, which is you and root, can read the token there.
+            """)
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
@@ -86,7 +99,7 @@ public enum SignInDefinitions {
             """)
 
     public static let all = [
-        signIn, signOut, accounts, use, token, request, providerAdd, providerList, providerRemove, demo,
+        signIn, signOut, accounts, use, token, request, run, providerAdd, providerList, providerRemove, demo,
         importing,
     ]
 }

@@ -7,7 +7,7 @@ extension SignInService {
     /// Signs a person in, keeps the session, and makes its account the current one.
     ///
     /// Each attempt has its own code verifier and state. A new attempt cancels the one before it, which throws
-    /// `.superseded`. When anything fails after the server has given tokens, they are revoked, as far as the server can.
+    /// `.superseded`. Each line that an attempt logs, in whatever part, has its `sign_in` field. When anything fails after the server has given tokens, they are revoked, as far as the server can.
     ///
     /// - Parameters:
     ///   - account: the name to keep the session under; by default what the server calls the person.
@@ -23,14 +23,18 @@ extension SignInService {
         previous?.cancel()
         attemptCount += 1
         let number = attemptCount
-        let task = Task { [provider] () async -> Result<SessionSummary, SignInError> in
-            // The one before may still hold the port.
-            _ = await previous?.value
-            do throws(SignInError) {
-                return .success(
-                    try await attemptSignIn(provider, presenting: agent, account: account, deadline: deadline))
-            } catch {
-                return .failure(error)
+        let id = CorrelationID()
+        let log = log.with("sign_in", id)
+        let task = LogContext.with("sign_in", id) {
+            Task { [provider] () async -> Result<SessionSummary, SignInError> in
+                // The one before may still hold the port.
+                _ = await previous?.value
+                do throws(SignInError) {
+                    return .success(
+                        try await attemptSignIn(provider, presenting: agent, account: account, deadline: deadline))
+                } catch {
+                    return .failure(error)
+                }
             }
         }
         attempt = task

@@ -13,7 +13,7 @@ internal import Secrets
 /// session is stored before it is used. Every error is a `SignInError`, which holds no secret.
 public actor SignInService {
     public let provider: Provider
-    public let sessions: SessionStore
+    public nonisolated let sessions: SessionStore
     let context: SignInContext
     let identify: Identify?
 

@@ -28,7 +28,7 @@ public struct SessionStore: Sendable {
     package static func service(ofProvider name: String) -> String { "latchkey:" + name }
 
     /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
-    func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {
+    package func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {
         do throws(CredentialKeyError) {
             return try CredentialKey(service: service, account: account, kind: kind)
         } catch {

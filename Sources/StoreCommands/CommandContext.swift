@@ -30,11 +30,6 @@ public struct CommandContext: Sendable {
         try await selector.open(named: namedStore, settings: settings).store
     }
 
-    /// Opens the store that a credential lives in, where all stores are looked at; otherwise the chosen one.
-    public func openStore(for key: CredentialKey) async throws -> any CredentialStore {
-        try await openView().store(for: key, deadline: deadline)
-    }
-
     /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
     public func openView() async throws -> StoreView {
         guard usesAllStores else { return StoreView([try await openStore()]) }

@@ -63,6 +63,12 @@ public struct TerminalOutput: Sendable {
         _ = PipeSafeWrite.write(text, to: standardError)
     }
 
+    /// Says on standard error what is not as it should be although the command did what it was asked for.
+    public func warn(_ message: LogMessage, hint: LogMessage) {
+        let warning = "\(program): \(painted("warning:", "1;33")) \(message.text)\n"
+        _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(hint.text)\n", to: standardError)
+    }
+
     /// Says something on standard error, such as which store was chosen.
     public func note(_ message: LogMessage) {
         _ = PipeSafeWrite.write("\(program): \(message.text)\n", to: standardError)

@@ -163,7 +163,8 @@ let package = Package(
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "CAllocations", "TestServices", "Vault", "InMemory", "SecretService", "Sodium", "CSQLite",
+                "CAllocations", "RedactedLog", "RedactionAudit", "Secrets", "TestServices", "Vault", "InMemory",
+                "SecretService", "Sodium", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",
             ],
             path: "Tests/Benchmarks"),

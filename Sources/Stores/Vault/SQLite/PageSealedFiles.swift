@@ -175,14 +175,45 @@ enum PageSealedFiles {
         // A transaction of a vault is in one file. What a journal names as its super-journal, SQLite would delete after
         // playing it back (pager.c, pager_delsuper), whatever file that is; it opens it first.
         guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0 else { return SQLite.ioDamaged }
-        // Journals are SQLite's alone.
+        // What is in journals is SQLite's alone.
         guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
+            if flags & SQLITE_OPEN_MAIN_JOURNAL != 0 && flags & SQLITE_OPEN_CREATE != 0, let name = unsafe name {
+                return unsafe openJournal(name, file, flags, given)
+            }
             return unsafe system.pointee.xOpen(system, name, file, flags, given)
         }
         unsafe file.pointee.pMethods = nil
         let status = unsafe system.pointee.xOpen(system, name, innerFile(file), flags, given)
         if status == SQLITE_OK { unsafe file.pointee.pMethods = unsafe UnsafePointer(methods) }
         return status
+    }
+
+    /// Opens a journal to write it, and syncs the folder: a journal whose name is lost when the power fails undoes nothing.
+    /// SQLite would pass over a folder that can't be synced (os_unix.c, unixSync).
+    private static func openJournal(
+        _ name: UnsafePointer<CChar>, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
+        _ given: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        let system = unsafe original!
+        // One that is there is opened as it is: SQLite doesn't sync the folder once more then.
+        let isThere = unsafe Glibc.access(name, F_OK) == 0
+        let status = unsafe system.pointee.xOpen(
+            system, name, file, isThere ? flags & ~SQLITE_OPEN_CREATE : flags, given)
+        guard status == SQLITE_OK else { return status }
+        if unsafe syncFolder(of: name) { return SQLITE_OK }
+        _ = unsafe file.pointee.pMethods.pointee.xClose(file)
+        unsafe file.pointee.pMethods = nil
+        return SQLite.ioFolderSync
+    }
+
+    private static func syncFolder(of name: UnsafePointer<CChar>) -> Bool {
+        let path = unsafe String(cString: name)
+        guard let slash = path.lastIndex(of: "/") else { return false }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
     }
 
     /// SQLite looks for a write-ahead log before each read. A vault never has one, so the file system isn't asked.

@@ -5,7 +5,8 @@ public enum SignInCommandTable {
     public static let all =
         StoreCommandTable.all + [
             SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
-            TokenCommand.command, RequestCommand.command, ProviderAddCommand.command, ProviderListCommand.command,
+            TokenCommand.command, RequestCommand.command, RunCommand.command, ProviderAddCommand.command,
+            ProviderListCommand.command,
             ProviderRemoveCommand.command, DemoCommand.command, ImportCommand.command,
         ]
 }

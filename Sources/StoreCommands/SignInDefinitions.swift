@@ -17,11 +17,17 @@ public enum SignInDefinitions {
     public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
+    public static let dpop = CommandOption.flag(
+        "--dpop", help: "bind tokens to a key that only the store has, and refuse others")
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
     public static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
+
+    public static let variable = CommandOption.value(
+        "--env", "NAME", form: .variableName,
+        help: "the variable that holds the token (GITHUB_TOKEN for github, else LATCHKEY_TOKEN)")
 
     public static let importSource = CommandOption.value(
         "--from", "SOURCE",
@@ -57,10 +63,19 @@ public enum SignInDefinitions {
         ],
         options: [account, data, contentType, certificateAuthority],
         details: "The answer's body is written as it is. A status other than 2xx is an error, after the body.")
+    public static let run = CommandDefinition(
+        "run", summary: "run a program with the access token in its environment, and nowhere else",
+        operands: [provider, .rest("COMMAND", help: "the program and its arguments; write -- before it if you like")],
+        options: [account, variable, certificateAuthority],
+        details: """
+            The program takes latchkey's place: it has its terminal and signals, and its exit status is the program's.
+            The token is refreshed first when it has expired, and not again while the program runs. Whoever may read
+            the program's environment, which is you and root, can read the token there.
+            """)
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
-        options: [issuer, clientID, clientSecret, scope, redirect, certificateAuthority])
+        options: [issuer, clientID, clientSecret, scope, dpop, redirect, certificateAuthority])
     public static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
     public static let providerRemove = CommandDefinition(
@@ -84,7 +99,7 @@ public enum SignInDefinitions {
             """)
 
     public static let all = [
-        signIn, signOut, accounts, use, token, request, providerAdd, providerList, providerRemove, demo,
+        signIn, signOut, accounts, use, token, request, run, providerAdd, providerList, providerRemove, demo,
         importing,
     ]
 }

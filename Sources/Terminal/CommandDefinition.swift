@@ -1,15 +1,30 @@
+internal import RedactedLog
+
 /// A word of the command line that is no option.
 public struct CommandOperand: Sendable {
     public let name: StaticString
     public let isOptional: Bool
+    /// Whether all words from the first one on are its own, those with a hyphen too: another program's command line.
+    public let takesRest: Bool
     public let help: StaticString
 
     public static func required(_ name: StaticString, help: StaticString) -> CommandOperand {
-        CommandOperand(name: name, isOptional: false, help: help)
+        CommandOperand(name: name, isOptional: false, takesRest: false, help: help)
     }
 
     public static func optional(_ name: StaticString, help: StaticString) -> CommandOperand {
-        CommandOperand(name: name, isOptional: true, help: help)
+        CommandOperand(name: name, isOptional: true, takesRest: false, help: help)
+    }
+
+    /// The last operand: at least one word, and all that follow it.
+    public static func rest(_ name: StaticString, help: StaticString) -> CommandOperand {
+        CommandOperand(name: name, isOptional: false, takesRest: true, help: help)
+    }
+
+    /// `NAME`, `[NAME]` or `NAME...`.
+    var usage: LogMessage {
+        if isOptional { return "[\(name)]" }
+        return takesRest ? "\(name)..." : "\(name)"
     }
 }
 
@@ -41,8 +56,7 @@ public struct CommandDefinition: Sendable {
 
     /// `set [OPTIONS] SERVICE ACCOUNT`.
     var usage: String {
-        let operands = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name.description }
-        return ([name, "[OPTIONS]"] + operands).joined(separator: " ")
+        ([name, "[OPTIONS]"] + operands.map(\.usage.description)).joined(separator: " ")
     }
 }
 

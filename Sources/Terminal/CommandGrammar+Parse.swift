@@ -12,7 +12,7 @@ extension CommandGrammar {
     /// Reads a command line, its program name left out. Arguments are bytes: nothing is repaired on the way.
     ///
     /// Options may stand before and after operands, as `--name value` or `--name=value`; after `--` everything is an
-    /// operand.
+    /// operand, and so it is after the first word of an operand that takes the rest.
     public func parse(_ arguments: [[UInt8]]) throws(UsageError) -> CommandLineRequest {
         var reader = ArgumentReader(grammar: self)
         for (index, bytes) in arguments.enumerated() {
@@ -74,11 +74,13 @@ private struct ArgumentReader {
 
     private mutating func takeWord(_ text: String) throws(UsageError) {
         if let command {
-            guard operands.count < command.operands.count else {
+            let takesRest = command.operands.last?.takesRest ?? false
+            guard operands.count < command.operands.count || takesRest else {
                 let hint: LogMessage = "\(usageHint(command)); a secret is never given as an argument"
                 throw UsageError(.tooManyOperands, "there are too many arguments", hint: hint)
             }
             operands.append(text)
+            if takesRest && operands.count >= command.operands.count { optionsEnded = true }
         } else if let group {
             let members = grammar.commands(startingWith: group)
             command = members.first { $0.words.count == 2 && $0.words[1].description == text }
@@ -193,7 +195,6 @@ private struct ArgumentReader {
 extension CommandDefinition {
     /// The usage line out of our own words.
     fileprivate var usageMessage: LogMessage {
-        let operands: [LogMessage] = operands.map { $0.isOptional ? "[\($0.name)]" : "\($0.name)" }
-        return LogMessage.joined(words.map { "\($0)" } + ["[OPTIONS]"] + operands, separator: " ")
+        LogMessage.joined(words.map { "\($0)" } + ["[OPTIONS]"] + operands.map(\.usage), separator: " ")
     }
 }

@@ -13,6 +13,8 @@ public struct CommandOption: Sendable {
         case timeSpan
         /// The number of a file descriptor that is none of the standard ones.
         case descriptor
+        /// The name of an environment variable.
+        case variableName
     }
 
     /// With its two hyphens, such as `--store`.
@@ -56,9 +58,21 @@ extension CommandOption {
             return Seconds.parse(value) == nil ? "\(name) takes a number of seconds above 0, up to 86400" : nil
         case .timeSpan:
             return TimeSpan.parse(value) == nil ? "\(name) takes a time from 1s to 7d, such as 90s, 15m or 8h" : nil
+        case .variableName:
+            return VariableName.isValid(value) ? nil : "\(name) takes a name of letters, digits and underscores"
         case .descriptor:
             return DescriptorNumber.parse(value) == nil ? "\(name) takes the number of a descriptor, from 3 on" : nil
         }
+    }
+}
+
+/// The name of an environment variable (POSIX.1-2017, Base Definitions 8.1), lower-case letters allowed.
+enum VariableName {
+    static func isValid(_ text: String) -> Bool {
+        guard (1...255).contains(text.utf8.count), let first = text.utf8.first else { return false }
+        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
+        return !isDigit(first)
+            && text.utf8.allSatisfy { isDigit($0) || $0 == 0x5F || (0x61...0x7A).contains($0 | 0x20) }
     }
 }
 

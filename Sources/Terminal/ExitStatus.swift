@@ -23,6 +23,10 @@ public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case refused = 77
     /// The configuration is wrong.
     case configuration = 78
+    /// `run`: the program can't be started.
+    case programNotStarted = 126
+    /// `run`: there is no such program.
+    case programNotFound = 127
     /// Interrupted with Ctrl-C.
     case interrupted = 130
 
@@ -40,6 +44,8 @@ public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         case .protocolError: "the server broke the protocol"
         case .refused: "refused, locked or dismissed"
         case .configuration: "wrong configuration"
+        case .programNotStarted: "run: the program can't be started"
+        case .programNotFound: "run: there is no such program"
         case .interrupted: "interrupted"
         }
     }

@@ -18,7 +18,7 @@ final class CommandLineSession: Sendable {
     let directory: TestDirectory
     let store: StoreUnderTest
     let desktop: PrivateSession?
-    private let environment: [String: String]
+    let environment: [String: String]
     private let said = Mutex<[UInt8]>([])
 
     init(_ store: StoreUnderTest, extra: (TestDirectory) throws -> [String: String] = { _ in [:] }) async throws {
@@ -40,7 +40,7 @@ final class CommandLineSession: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> ProgramRun {
         let run = try await BuiltProducts.latchkey().run(
-            arguments + ["--log-level", "trace"], environment: environment, input: Array(input.utf8))
+            ["--log-level", "trace"] + arguments, environment: environment, input: Array(input.utf8))
         said.withLock {
             $0 += run.errorOutput
             if !outputIsSecret { $0 += run.output }

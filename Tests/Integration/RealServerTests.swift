@@ -88,6 +88,45 @@ struct RealServerTests {
         try canaries.expectNone(in: terminal.transcript)
     }
 
+    @Test func `a program is run with the token in its environment, and nowhere else`() async throws {
+        let setting = try await Setting(.vault)
+        let terminal = setting.terminal
+        try await terminal.run(["sign-in", "work"])
+        let token = try await setting.token()
+        func run(_ words: String..., expecting status: Int32 = 0) async throws -> ProgramRun {
+            try await terminal.run(["run", "work"] + words, outputIsSecret: true, expecting: status)
+        }
+
+        #expect(try await run("--", "printenv", "LATCHKEY_TOKEN").output == token + [10])
+        #expect(try await run("--env", "TOKEN", "--", "sh", "-c", "printf %s \"$TOKEN\"").output == token)
+        #expect(try await run("--env", "TOKEN", "printenv", "LATCHKEY_TOKEN", expecting: 1).output == [])
+        // A variable of that name that was there before is replaced, not doubled.
+        #expect(
+            try await run("--env", "HOME", "env").output.split(separator: 10).count {
+                $0.starts(with: Array("HOME=".utf8))
+            } == 1)
+
+        // The program's own options are its own, and so are its status and the signal that ends it.
+        #expect(try await run("printf", "%s", "--account").outputText == "--account")
+        _ = try await run("sh", "-c", "exit 7", expecting: 7)
+        _ = try await run("sh", "-c", "kill -TERM $$", expecting: 128 + SIGTERM)
+        #expect(try await run("cat", "/proc/self/cmdline").outputText == "cat\0/proc/self/cmdline\0")
+        // No signal is held back or ignored that wasn't before; the C library's own two, 32 and 33, aside.
+        let lines = try await run("cat", "/proc/self/status").outputText.split(separator: "\n")
+        for name in ["SigBlk:\t", "SigIgn:\t"] {
+            let line = try #require(lines.first { $0.hasPrefix(name) })
+            #expect(UInt64(line.dropFirst(name.count), radix: 16).map { $0 & 0x7FFF_FFFF } == 0)
+        }
+
+        _ = try await run("--", "no-such-program-here", expecting: 127)
+        _ = try await run("--", "/etc/passwd", expecting: 126)
+        _ = try await run("--env", "1X", "true", expecting: 64)
+        _ = try await run(expecting: 64)
+        _ = try await terminal.run(["sign-out", "work"])
+        _ = try await run("true", expecting: 1)
+        try await Canaries(record: setting.person.record(), tokens: [token]).expectNone(in: terminal.transcript)
+    }
+
     @Test(arguments: StoreUnderTest.allCases)
     func `an expired token is renewed, and the next use takes the renewed one`(store: StoreUnderTest) async throws {
         let setting = try await Setting(store, issuer: .brief)

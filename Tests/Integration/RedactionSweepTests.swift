@@ -112,6 +112,7 @@ import Testing
             Run(command: "use", arguments: ["sweep", "ada"], statuses: [1, 64, 78]),
             Run(command: "token", arguments: ["sweep"], statuses: [1, 64, 78]),
             Run(command: "request", arguments: ["sweep", "GET", nowhere], statuses: [1, 64, 78]),
+            Run(command: "run", arguments: ["sweep", "--", "true"], statuses: [1, 64, 78]),
             Run(command: "demo", arguments: [], statuses: [0]),
         ]
     }
@@ -218,7 +219,7 @@ import Testing
         func perform(_ run: Run) async throws {
             let words = run.command.split(separator: " ").map(String.init) + run.arguments
             let result = try await program.run(
-                words + ["--log-level", "trace", "--log-format", format],
+                ["--log-level", "trace", "--log-format", format] + words,
                 environment: environment.merging(run.environment) { $1 }, input: run.input)
             // Not the arguments: some hold a secret, and the report names the streams.
             number += 1

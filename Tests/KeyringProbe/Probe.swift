@@ -10,7 +10,7 @@ actor Probe {
     private var mayPrompt = true
     private var mayCreate = false
     private var collection = SecretServiceConfiguration.Collection.standard
-    var timeout = Duration.seconds(30)
+    var timeout = Duration.seconds(120)
     private var versions: [CredentialKey: CredentialVersion] = [:]
     private var watched: Task<Void, Never>?
     private var seen: [String] = []

@@ -9,7 +9,7 @@ struct KeePassXCTests {
         let keePassXC = try await KeePassXC()
         for statement in ContractCase.all {
             let probe = try KeyringProbe(keePassXC.session)
-            let answer = try await probe.ask("contract", statement.statement, within: .seconds(120))
+            let answer = try await probe.ask("contract", statement.statement, within: .seconds(300))
             #expect(answer == ["kept"], "\(statement)")
             #expect(keePassXC.isRunning)
         }
@@ -152,7 +152,7 @@ struct KeePassXCTests {
     @Test func `a secret of 8 MiB is kept`() async throws {
         let keePassXC = try await KeePassXC()
         let probe = try KeyringProbe(keePassXC.session)
-        let answer = try await probe.ask("large", "s", "u", "password", "\(8 << 20)", within: .seconds(120))
+        let answer = try await probe.ask("large", "s", "u", "password", "\(8 << 20)", within: .seconds(300))
         #expect(answer[0] == "same")
         #expect(keePassXC.isRunning)
     }

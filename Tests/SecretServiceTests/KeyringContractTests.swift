@@ -8,7 +8,7 @@ struct KeyringContractTests {
     func `keeps the store contract`(_ statement: ContractCase) async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
-        let answer = try await probe.ask("contract", statement.statement, within: .seconds(120))
+        let answer = try await probe.ask("contract", statement.statement, within: .seconds(300))
         #expect(answer == ["kept"])
     }
 }

@@ -64,7 +64,7 @@ struct KeyringTests {
         let session = try await PrivateSession(.unlocked)
         let limited = try KeyringProbe(lockingLittleOn: session)
         #expect(
-            try await limited.ask("large", "s", "u", "password", "\(8 << 20)", within: .seconds(120))
+            try await limited.ask("large", "s", "u", "password", "\(8 << 20)", within: .seconds(300))
                 == ["same", "unlocked", "unlocked"])
         let answer = try await limited.ask("large", "s", "u", "password", "\((8 << 20) + 1)")
         #expect(answer[1] == "store.too-large")

@@ -15,6 +15,10 @@ internal import Testing
                 "get", summary: "get it",
                 operands: [.required("SERVICE", help: "what"), .optional("ACCOUNT", help: "whose")],
                 options: [json, scope]),
+            CommandDefinition(
+                "run", summary: "run it",
+                operands: [.required("SERVICE", help: "what"), .rest("COMMAND", help: "a program")],
+                options: [.value("--env", "NAME", form: .variableName, help: "a variable")]),
             CommandDefinition("vault", "init", summary: "make it"),
             CommandDefinition("vault", "verify", summary: "check it"),
         ])
@@ -64,6 +68,31 @@ internal import Testing
         #expect(parsed.operand("SERVICE") == "--json")
         #expect(parsed.optionalOperand("ACCOUNT") == "--")
         #expect(!parsed.has(Self.json))
+    }
+
+    @Test func `another program's command line is taken as it is`() throws {
+        for words in [["run", "a", "--timeout", "1", "--"], ["run", "--timeout", "1", "a"]] {
+            let line = words + ["ls", "--json", "--", "-x", "--timeout"]
+            guard case .run(let parsed) = try Self.grammar.parse(line.map { Array($0.utf8) }) else {
+                Issue.record("not run: \(line)")
+                continue
+            }
+            #expect(parsed.operand("SERVICE") == "a" && parsed.seconds(Self.timeout) == .seconds(1))
+            #expect(parsed.rest("COMMAND") == ["ls", "--json", "--", "-x", "--timeout"])
+        }
+        #expect(problem("run", "a")?.problem == .missingOperand)
+        #expect(problem("run", "a", "--")?.problem == .missingOperand)
+        #expect(problem("run", "a", "--json", "ls")?.problem == .unknownOption)
+        guard case .help(let help) = try parse("run", "--help") else { return #expect(Bool(false), "no help") }
+        #expect(help.text.contains("tool run [OPTIONS] SERVICE COMMAND..."))
+    }
+
+    @Test(arguments: [
+        ("A", true), ("_a9", true), ("GITHUB_TOKEN", true), ("", false), ("9A", false), ("A-B", false), ("A=B", false),
+        ("\u{E9}", false), (String(repeating: "A", count: 256), false),
+    ])
+    func `a variable's name is letters, digits and underscores`(name: String, isName: Bool) {
+        #expect((problem("run", "a", "--env=\(name)", "ls") == nil) == isName)
     }
 
     @Test func `a single hyphen is an operand`() throws {

@@ -28,11 +28,11 @@ public final class KeyringProbe: Sendable {
     }
 
     /// Gives a command (see Tests/KeyringProbe) and returns the words of its answer.
-    public func ask(_ words: String..., within timeout: Duration = .seconds(60)) async throws -> [String] {
+    public func ask(_ words: String..., within timeout: Duration = .seconds(300)) async throws -> [String] {
         try await ask(words, within: timeout)
     }
 
-    public func ask(_ words: [String], within timeout: Duration = .seconds(60)) async throws -> [String] {
+    public func ask(_ words: [String], within timeout: Duration = .seconds(300)) async throws -> [String] {
         let answered = answers.count
         program.type(words.joined(separator: "\t") + "\n")
         try await program.wait(for: words.joined(separator: " "), within: timeout) { answers.count > answered }

@@ -22,7 +22,7 @@ public struct Program: Sendable {
     /// - Throws: `ServiceFailure` when it can't be started or runs past `timeout`; it is killed then.
     public func run(
         _ arguments: [String] = [], environment: [String: String] = ["PATH": Program.searchPath],
-        input: [UInt8] = [], folder: String = "/", timeout: Duration = .seconds(60)
+        input: [UInt8] = [], folder: String = "/", timeout: Duration = .seconds(300)
     ) async throws -> ProgramRun {
         let running = try start(arguments, environment: environment, folder: folder)
         running.send(input)

@@ -40,7 +40,7 @@ public final class PseudoTerminal: Sendable {
     public var shown: String { String(decoding: screen.bytes, as: UTF8.self) }
 
     /// Waits until a text is shown. What a program wrote arrives a moment later, even after the program's end.
-    public func waitUntilShown(_ text: String, within timeout: Duration = .seconds(20)) async throws {
+    public func waitUntilShown(_ text: String, within timeout: Duration = .seconds(120)) async throws {
         let limit = ContinuousClock.now + timeout
         while !shown.contains(text) {
             guard ContinuousClock.now < limit else {

@@ -130,7 +130,7 @@ public final class RunningProgram: Sendable {
 
     /// Waits for its end and returns what it said; past the time it is killed and an error thrown.
     @discardableResult
-    public func finish(within timeout: Duration = .seconds(60)) async throws -> ProgramRun {
+    public func finish(within timeout: Duration = .seconds(300)) async throws -> ProgramRun {
         closeInput()
         let limit = Date(
             timeIntervalSinceNow: Double(timeout.components.seconds) + Double(timeout.components.attoseconds) / 1e18)
@@ -160,7 +160,7 @@ public final class RunningProgram: Sendable {
     ///
     /// - Throws: `ServiceFailure`, with what the program said, when it ended first or the time passed.
     public func wait(
-        for what: String, within timeout: Duration = .seconds(30), until condition: () async throws -> Bool
+        for what: String, within timeout: Duration = .seconds(120), until condition: () async throws -> Bool
     ) async throws {
         let limit = ContinuousClock.now + timeout
         while true {

@@ -1,0 +1,56 @@
+internal import Glibc
+internal import ProcessHardening
+internal import RedactedLog
+internal import Secrets
+internal import SignIn
+internal import StoreCommands
+internal import Terminal
+
+/// `latchkey run PROVIDER -- COMMAND…`.
+enum RunCommand {
+    static let command = Command(SignInDefinitions.run) { arguments, context in
+        let configuration = try context.configuration(arguments)
+        let variable = arguments.value(SignInDefinitions.variable) ?? variable(of: configuration)
+        let words = arguments.rest("COMMAND")
+        // Before a token is fetched, or asked for at the server.
+        let path = try path(of: words[0], context)
+        let service = try await context.service(configuration, arguments)
+        let token = try await service.accessToken(
+            for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        var sink = ChildEnvironmentSink(variable: variable, path: path, arguments: words)
+        do throws(ChildEnvironmentSink.StartFailure) {
+            try token.pour(into: &sink)
+        } catch {
+            throw notStarted(words[0], error.number)
+        }
+        return .success
+    }
+
+    /// What the service's own tools read, or else `LATCHKEY_TOKEN`.
+    private static func variable(of configuration: ProviderConfiguration) -> String {
+        switch configuration.server {
+        case .builtIn("github"): "GITHUB_TOKEN"
+        default: "LATCHKEY_TOKEN"
+        }
+    }
+
+    private static func path(of name: String, _ context: CommandContext) throws -> String {
+        guard let path = DetachedProgram.path(of: name, in: context.environment["PATH"]) else {
+            throw notStarted(name, ENOENT)
+        }
+        guard unsafe access(path, X_OK) == 0 else { throw notStarted(name, errno) }
+        return path
+    }
+
+    /// As env(1) and shells tell the two apart: 127 for a program that isn't there, 126 for one that can't be started.
+    private static func notStarted(_ name: String, _ number: Int32) -> CommandFailure {
+        let shown = LoggableText(reviewed: "the name of a program on the command line", unredacted: name)
+        guard number == ENOENT else {
+            return CommandFailure(
+                .programNotStarted, "run.not-started", "the program \(shown) can't be started (errno \(number))")
+        }
+        return CommandFailure(
+            .programNotFound, "run.not-found", "there is no program \(shown)",
+            hint: "give its path, or see whether it is installed")
+    }
+}

@@ -67,11 +67,13 @@ let package = Package(
         // MARK: Sign-in
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
-        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "Sodium"]),
+        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
         .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
 
         // MARK: Products for other people's tests
-        .target(name: "AuthorizationServer", dependencies: ["LoopbackHTTP", "Secrets", "Sodium"]),
+        .target(
+            name: "AuthorizationServer",
+            dependencies: ["LibCrypto", "LoopbackHTTP", "OAuth", "Secrets", "Sodium"]),
         .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 
@@ -119,7 +121,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "AuthorizationServer", "TestServices"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "LibCrypto", "AuthorizationServer", "TestServices"]),
         // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Fuzz/Corpus.
         .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver"),
         .target(

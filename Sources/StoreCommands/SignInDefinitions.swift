@@ -17,6 +17,8 @@ public enum SignInDefinitions {
     public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
+    public static let dpop = CommandOption.flag(
+        "--dpop", help: "bind tokens to a key that only the store has, and refuse others")
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
@@ -73,7 +75,7 @@ public enum SignInDefinitions {
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
-        options: [issuer, clientID, clientSecret, scope, redirect, certificateAuthority])
+        options: [issuer, clientID, clientSecret, scope, dpop, redirect, certificateAuthority])
     public static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
     public static let providerRemove = CommandDefinition(

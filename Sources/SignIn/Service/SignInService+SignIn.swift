@@ -75,8 +75,9 @@ extension SignInService {
             throw .userAgent(error)
         }
         do throws(SignInError) {
-            let tokens = try await tokens(attempt, provider, server, secret, deadline: deadline)
-            let summary = try await keep(tokens, named: account, server: server, secret: secret)
+            let signer = try reported { () throws(OAuthError) in try newSigner() }
+            let tokens = try await tokens(attempt, provider, server, secret, signer, deadline: deadline)
+            let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
             await attempt.finish(.signedIn)
             return summary
         } catch {
@@ -88,16 +89,17 @@ extension SignInService {
     /// Sends the person to the server and exchanges the answer.
     private func tokens(
         _ attempt: any UserAgentAttempt, _ provider: Provider, _ server: ServerMetadata,
-        _ secret: borrowing Secret<ClientSecret>?, deadline: Deadline
+        _ secret: borrowing Secret<ClientSecret>?, _ signer: DPoPSigner?, deadline: Deadline
     ) async throws(SignInError) -> TokenResponse {
         let client = try reported { () throws(OAuthError) in try provider.client }
         let pending = try reported { () throws(OAuthError) in
-            try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect)
+            try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect, dpop: signer)
                 .begin(random: context.random)
         }
         let url = try reported { () throws(OAuthError) in try pending.authorizationURL() }
         let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
-        let endpoint = TokenEndpoint(server: server, client: client, http: context.http, log: log, now: context.now)
+        let endpoint = TokenEndpoint(
+            server: server, client: client, http: context.http, dpop: signer, log: log, now: context.now)
         let answer: RedirectAnswer
         do throws(UserAgentError) {
             answer = try await attempt.present(url, gate: pending.answerGate(), deadline: deadline)
@@ -126,16 +128,17 @@ extension SignInService {
     /// Keeps the session, or gives the tokens back.
     private func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata,
-        secret: borrowing Secret<ClientSecret>?
+        secret: borrowing Secret<ClientSecret>?, signer: DPoPSigner?
     ) async throws(SignInError) -> SessionSummary {
         do throws(SignInError) {
-            let identity = try await identity(of: tokens, named: account, server: server)
+            let identity = try await identity(of: tokens, named: account, server: server, signer: signer)
             let session = StoredSession(
                 tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
-                subject: identity.subject, asked: provider.scopes, now: context.now())
+                subject: identity.subject, asked: provider.scopes,
+                keyThumbprint: signer?.thumbprint, now: context.now())
             if Task.isCancelled { throw .cancelled }
             do throws(StoreError) {
-                try await save(session)
+                try await save(session, signer)
             } catch {
                 throw .store(error)
             }
@@ -144,36 +147,47 @@ extension SignInService {
             log.warning("the session could not be kept, so its tokens are given back: \(error)")
             let outcome = await revoke(
                 IssuedTokens(tokens.accessToken.duplicate(), tokens.refreshToken?.duplicate()), server: server,
-                secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm)
+                secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm, dpop: signer)
             if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
             throw error
         }
     }
 
     private func identity(
-        of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata
+        of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata, signer: DPoPSigner?
     ) async throws(SignInError) -> AccountIdentity {
         if let identify {
             let identity = try await identify(tokens.accessToken, tokens.grantedScopes)
             return AccountIdentity(name: account ?? identity.name, subject: identity.subject)
         }
         if let account { return AccountIdentity(name: account, subject: tokens.subject) }
-        let lookup = AccountLookup(source: provider.account, server: server, http: context.http, log: log)
+        let lookup = AccountLookup(source: provider.account, server: server, http: context.http, dpop: signer, log: log)
         return try await lookup.identify(tokens.accessToken, subject: tokens.subject)
     }
 
     /// Under the lease, so that a renewal in another process doesn't write an old session over the new one. When either of
     /// the two writes fails, everything is as it was before.
-    private func save(_ session: borrowing StoredSession) async throws(StoreError) {
+    private func save(_ session: borrowing StoredSession, _ signer: DPoPSigner?) async throws(StoreError) {
         let account = session.account
         let lease = try await sessions.lease(account, deadline: .standard)
         let before = try await previousSession(of: account)
         do throws(StoreError) {
+            // The key first: a session without its key would be of no use.
+            if let signer { try await sessions.saveKey(signer.key, account: account) }
             try await sessions.save(session)
             try await sessions.setCurrentAccount(account)
         } catch {
-            await putBack(before, account)
+            await putBack(before, account, without: signer?.thumbprint)
             throw error
+        }
+        if let signer { signers[signer.thumbprint] = signer }
+        if let old = before.keyThumbprint {
+            signers[old] = nil
+            do throws(StoreError) {
+                try await sessions.deleteKey(old)
+            } catch {
+                log.warning("the key of the session before could not be deleted: \(error)")
+            }
         }
         lease.release()
     }
@@ -181,8 +195,10 @@ extension SignInService {
     /// A session that a sign-in replaces.
     private final class PreviousSession: Sendable {
         let session: StoredSession?
+        let keyThumbprint: String?
 
         init(_ session: consuming StoredSession?) {
+            keyThumbprint = session?.keyThumbprint
             self.session = session
         }
     }
@@ -199,13 +215,14 @@ extension SignInService {
 
     /// A task of its own, since the caller's may be cancelled: the new session's tokens are about to be revoked, so it must
     /// not stay.
-    private func putBack(_ before: PreviousSession, _ account: String) async {
+    private func putBack(_ before: PreviousSession, _ account: String, without thumbprint: String?) async {
         let undoing = Task { [sessions, log] in
             do throws(StoreError) {
                 switch before.session {
                 case .some(let session): try await sessions.save(session)
                 case .none: try await sessions.delete(account)
                 }
+                if let thumbprint { try await sessions.deleteKey(thumbprint) }
             } catch {
                 log.warning("the store could not be put back as it was: \(error)")
             }

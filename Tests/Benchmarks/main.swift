@@ -22,7 +22,7 @@ do {
     try await group("vault") { try await warm.vault() }
     try await group("large") { try await LargeVaults(directory: TestDirectory(inMemory: true)).run(latchkey) }
     try await group("keyring") { try await warm.secretService() }
-    try await group("search") { try await SearchInMany.run() }
+    try await group("search") { try await SearchInMany.run(latchkey) }
     try await group("cold") {
         let cold = ColdStart(latchkey: latchkey, session: session)
         try await cold.vault()

@@ -14,6 +14,7 @@ int grantpt(int terminal);
 int unlockpt(int terminal);
 int ptsname_r(int terminal, char *name, size_t size);
 int memfd_create(const char *name, unsigned int flags);
+void *memmem(const void *text, size_t textByteCount, const void *piece, size_t pieceByteCount);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 

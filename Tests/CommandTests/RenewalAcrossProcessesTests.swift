@@ -67,6 +67,40 @@ import Testing
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
     }
 
+    @Test func `a process that is killed before it has sent anything costs nothing`() async throws {
+        server.expireAccessTokens()
+        // The server's metadata is asked for with the lease in hand.
+        server.switchOn(.slow(.seconds(2), .metadata))
+        let asked = count(.metadata)
+        let first = try ask()
+        try await first.wait(for: "the lease") { count(.metadata) > asked }
+        let others = try (0..<7).map { _ in try ask() }
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        server.switchOff(.slow(.seconds(2), .metadata))
+        for program in others {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        }
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    /// The limit of what a client can do: the server has spent the old token, and the new one died with the process.
+    @Test func `a process that is killed while the server renews costs the session, which is told`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.slow(.seconds(1), .token))
+        let renewals = count(.token)
+        let first = try ask()
+        try await first.wait(for: "the renewal") { count(.token) > renewals }
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        let next = try ask()
+        try await next.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        let run = try await next.finish()
+        #expect(run.status == 77, "\(run.errorText)")
+        #expect(run.errorText.contains("sign-in.session-ended") && run.errorText.contains("sign in again"))
+    }
+
     @Test func `a process that is killed while it waits its turn holds up nobody`() async throws {
         server.expireAccessTokens()
         server.switchOn(.slow(.seconds(2), .token))

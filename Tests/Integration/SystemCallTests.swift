@@ -110,7 +110,8 @@ import Testing
         let record = try await setting.person.record()
         let token = try await setting.token()
         for secret in [
-            token, Array(try #require(record.answered("code")).utf8), Array(try #require(record.asked("state")).utf8),
+            token, Array(try #require(record.answered("code")).utf8),
+            Array(try #require(record.answered("state")).utf8),
         ] {
             let places = try trace.places(of: secret)
             // Not one of them is missing: each was sent to somebody.
@@ -143,7 +144,7 @@ import Testing
                     timeout: .seconds(120))
                 audit.capture(run.errorOutput, as: "standard error of \(command[0]), message \(crashes + 1)")
                 if command[0] == "sign-in", let record = try? await setting.person.record() {
-                    for value in [record.asked("state"), record.answered("code")].compactMap(\.self) {
+                    for value in [record.answered("state"), record.answered("code")].compactMap(\.self) {
                         try audit.plant(Secret<State>(copying: Array(value.utf8).span))
                     }
                 }

@@ -15,6 +15,12 @@ public enum SignInDefinitions {
     public static let redirect = CommandOption.value(
         "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
     public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
+    public static let service = CommandOption.value(
+        "--service", "SERVICE",
+        form: .choice(["codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
+        help: "a built-in service, when NAME isn't its name: codeberg, github, gitlab, google, mastodon, microsoft, spotify")
+    public static let host = CommandOption.value(
+        "--host", "HOST", help: "where the service is, for codeberg (Forgejo, Gitea), github, gitlab and mastodon")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
     public static let data = CommandOption.value(
@@ -25,7 +31,7 @@ public enum SignInDefinitions {
 
     public static let variable = CommandOption.value(
         "--env", "NAME", form: .variableName,
-        help: "the variable that holds the token (GITHUB_TOKEN for github, else LATCHKEY_TOKEN)")
+        help: "the variable that holds the token (GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else LATCHKEY_TOKEN)")
 
     public static let importSource = CommandOption.value(
         "--from", "SOURCE",
@@ -73,7 +79,7 @@ public enum SignInDefinitions {
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
-        options: [issuer, clientID, clientSecret, scope, redirect, certificateAuthority])
+        options: [issuer, service, host, clientID, clientSecret, scope, redirect, certificateAuthority])
     public static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
     public static let providerRemove = CommandDefinition(

@@ -52,17 +52,28 @@ extension Provider {
         endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub
     ) throws(OAuthError) -> Provider {
         let user: HTTPURL
+        let device: HTTPURL
         do throws(HTTPURLError) {
             user = try endpoints.resource("/user")
+            device = try HTTPURL(endpoints.authorization.origin + "/login/device/code")
         } catch {
             throw OAuthError(.invalidMetadata(.malformedEndpoint))
         }
         let server = try ServerMetadata(
             authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
+            deviceAuthorizationEndpoint: device,
             clientAuthenticationMethods: [.none, .secretPost], separatesScopesByComma: true)
         return try Provider(
             name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
             proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
             revocation: .gitHub(api: endpoints.api))
+    }
+}
+
+extension BuiltInProvider {
+    static let gitHub = BuiltInProvider(.gitHub, host: .standard("github.com")) { choices, host throws(OAuthError) in
+        try .gitHub(
+            clientID: choices.clientID, scopes: choices.scopes ?? ["repo"], redirect: choices.redirect,
+            endpoints: host.name == "github.com" ? .gitHub : .enterprise(host: host.name), name: choices.name)
     }
 }

@@ -74,6 +74,7 @@ extension AuthorizationService {
                 "token_endpoint_auth_methods_supported",
                 JSONText.list(["none", "client_secret_basic", "client_secret_post"])
             ),
+            ("dpop_signing_alg_values_supported", JSONText.list([has(.metadataWithoutES256) ? "EdDSA" : "ES256"])),
             ("authorization_response_iss_parameter_supported", "true"),
         ])
         return LoopbackResponse(status: 200, contentType: "application/json", publicText: text)
@@ -81,17 +82,29 @@ extension AuthorizationService {
 
     /// OpenID Connect Core section 5.3, or GitHub's `GET /user`.
     func userInfo(_ input: Input, shape: Shape) -> LoopbackResponse {
-        let token = input.authorization.flatMap { value in
-            value.behind(scheme: "bearer") ?? (shape == .gitHub ? value.behind(scheme: "token") : nil)
+        let boundToken = shape == .standard ? input.authorization?.behind(scheme: "dpop") : nil
+        let token =
+            boundToken
+            ?? input.authorization.flatMap { value in
+                value.behind(scheme: "bearer") ?? (shape == .gitHub ? value.behind(scheme: "token") : nil)
+            }
+        var keyThumbprint: String?
+        if let boundToken {
+            do throws(ProofRefusal) {
+                keyThumbprint = try checkProof(of: input, token: boundToken)
+            } catch {
+                return Self.proofChallenge(error)
+            }
         }
         if let token { note(token) }
         let digest = token.map { index.digest($0) }
         let isValid = state.withLock { state in
             guard let grant = digest.flatMap({ state.tokens[$0] }) else { return false }
-            return grant.kind == .access && grant.isValid
+            return grant.kind == .access && grant.isValid && grant.keyThumbprint == keyThumbprint
         }
         guard isValid else {
-            let challenge = token == nil ? "Bearer" : "Bearer error=\"invalid_token\""
+            let scheme = boundToken == nil ? "Bearer" : "DPoP"
+            let challenge = token == nil ? scheme : "\(scheme) error=\"invalid_token\""
             return LoopbackResponse(
                 status: 401, contentType: "application/json", publicText: "{\"message\":\"Bad credentials\"}",
                 fields: [LoopbackField("WWW-Authenticate", challenge)])

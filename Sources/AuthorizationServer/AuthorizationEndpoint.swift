@@ -15,7 +15,8 @@ extension AuthorizationService {
         let challenge = query.text("code_challenge")
         let request = AuthorizationRequest(
             shape: shape, clientID: client.identifier, redirectURI: redirectURI, scopes: scopes,
-            state: query.secret("state"), nonce: query.secret("nonce"), challenge: challenge)
+            state: query.secret("state"), nonce: query.secret("nonce"), challenge: challenge,
+            keyThumbprint: query.text("dpop_jkt"))
         state.withLock { state in
             state.record.lastRequestHadState = request.state != nil
             state.record.lastRequestHadNonce = request.nonce != nil

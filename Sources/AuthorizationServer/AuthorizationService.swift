@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LoopbackHTTP
 internal import Secrets
 internal import Synchronization
@@ -46,8 +47,13 @@ final class AuthorizationService: Sendable {
         for fault in faults {
             if let answer = replacement(for: fault) { return answer }
         }
-        return spoil(answer(input, at: route), faults)
+        var response = spoil(answer(input, at: route), faults)
+        if route.takesProofs { addNonce(to: &response) }
+        return response
     }
+
+    /// The server's own time, in seconds since 1970.
+    func clock() -> Int { Int(time(nil)) }
 
     private func answer(_ input: Input, at route: Route) -> LoopbackResponse {
         switch route {
@@ -132,6 +138,10 @@ struct Input {
     let authorization: KeptSecret?
     let body: KeptSecret
     let wantsJSON: Bool
+    let method: String
+    let path: String
+    /// The values of all `DPoP` fields.
+    let proofs: [String]
 
     var hasAuthorization: Bool { authorization != nil }
     var hasBody: Bool { !body.value.isEmpty }
@@ -139,6 +149,9 @@ struct Input {
     init(_ request: consuming LoopbackRequest) {
         let isForm = request.field("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
         wantsJSON = request.field("Accept")?.lowercased().contains("application/json") ?? false
+        method = request.method.rawValue
+        path = request.path
+        proofs = request.fields.filter { $0.name.lowercased() == "dpop" }.map(\.value)
         switch request.query {
         case .some(let text): query = FormFields(text)
         case .none: query = FormFields.none

@@ -50,6 +50,10 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var issuerPath: String
     /// Whether GitHub's token endpoint gives refresh tokens and expiry, as GitHub Apps do.
     public var gitHubTokensExpire: Bool
+    /// Whether DPoP proofs must carry a nonce that the server gave (RFC 9449 sections 8 and 9).
+    public var dpopNonces: Bool
+    /// Whether every token must be bound to a key (RFC 9449).
+    public var requiresDPoP: Bool
     public var accessTokenLifetime: Duration
     public var codeLifetime: Duration
     public var family: LoopbackServer.Family
@@ -63,7 +67,8 @@ public struct AuthorizationServerConfiguration: Sendable {
             RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"])
         ],
         consent: Consent = .automatic, login: String = "octocat", issuerPath: String = "",
-        gitHubTokensExpire: Bool = false, accessTokenLifetime: Duration = .seconds(3600),
+        gitHubTokensExpire: Bool = false, dpopNonces: Bool = false, requiresDPoP: Bool = false,
+        accessTokenLifetime: Duration = .seconds(3600),
         codeLifetime: Duration = .seconds(60), family: LoopbackServer.Family = .ipv4, port: UInt16 = 0,
         tls: LoopbackTLS? = nil
     ) {
@@ -72,6 +77,8 @@ public struct AuthorizationServerConfiguration: Sendable {
         self.login = login
         self.issuerPath = issuerPath
         self.gitHubTokensExpire = gitHubTokensExpire
+        self.dpopNonces = dpopNonces
+        self.requiresDPoP = requiresDPoP
         self.accessTokenLifetime = accessTokenLifetime
         self.codeLifetime = codeLifetime
         self.family = family

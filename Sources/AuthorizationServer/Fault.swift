@@ -20,6 +20,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     // MARK: In the metadata
     case metadataNamesAnotherIssuer
     case metadataWithoutS256
+    /// DPoP proofs with EdDSA alone.
+    case metadataWithoutES256
 
     // MARK: In an endpoint's answer
     /// Status 200 with an OAuth error, as GitHub does it.
@@ -43,6 +45,12 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case missingAccessToken
     /// The ID token carries another request's nonce.
     case wrongNonce
+    /// Tokens that anyone can use, although a proof was sent.
+    case bearerInsteadOfDPoP
+    /// The nonce of the last answer alone is good, and each answer has a new one.
+    case dpopNonceChurn
+    /// No nonce is ever good, and each answer has a new one.
+    case unendingDPoPNonces
     case missingIDToken
 
     /// The endpoint whose whole answer it replaces or delays.
@@ -74,6 +82,9 @@ public struct AuthorizationServerRecord: Sendable, Hashable {
     public internal(set) var replays = 0
     /// Token requests by how the client said who it is.
     public internal(set) var clientAuthentication: [ClientAuthentication: Int] = [:]
+    /// DPoP proofs that were good, and those that were not, by what was wrong with them.
+    public internal(set) var proofs = 0
+    public internal(set) var proofProblems: [DPoPProofProblem: Int] = [:]
     /// Whether anything came with `Authorization` or a body where a 307 pointed.
     public internal(set) var strayCredentials = false
     /// Whether each authorization request had a `state` and a `nonce`, and asked for which scopes.

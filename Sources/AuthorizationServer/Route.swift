@@ -24,6 +24,14 @@ enum Route: Sendable {
         }
     }
 
+    /// Whether requests here may carry a DPoP proof, and answers a nonce.
+    var takesProofs: Bool {
+        switch self {
+        case .token(.standard), .userInfo(.standard): true
+        default: false
+        }
+    }
+
     init?(_ method: LoopbackMethod, _ path: String, issuerPath: String) {
         switch (method, path) {
         case (_, "/stray"): self = .stray

@@ -11,6 +11,9 @@ struct ServerState: Sendable {
     var pending: [[UInt8]: AuthorizationRequest] = [:]
     var codes: [[UInt8]: CodeGrant] = [:]
     var tokens: [[UInt8]: TokenGrant] = [:]
+    /// The identifiers of all proofs so far, and the nonces that are good, oldest first.
+    var proofIdentifiers: Set<String> = []
+    var dpopNonces: [String] = []
     private var familyCount = 0
 
     /// A new family: the tokens that descend from one consent.
@@ -36,6 +39,8 @@ struct AuthorizationRequest: Sendable {
     let nonce: KeptSecret?
     /// `nil` only where GitHub's shape permits it.
     let challenge: String?
+    /// `dpop_jkt`: the key that the code is bound to.
+    var keyThumbprint: String?
 }
 
 /// What a code stands for. It stays after its use, so that a second use is noticed.
@@ -54,6 +59,8 @@ struct TokenGrant: Sendable {
     let clientID: String
     let scopes: [String]
     let family: Int
+    /// The key that the token is bound to.
+    let keyThumbprint: String?
     var expiry: ContinuousClock.Instant?
     var isRotated = false
     var isRevoked = false

@@ -24,8 +24,8 @@ extension AuthorizationService {
             guard let form = input.form else { throw .request }
             let client = try authenticate(input, form)
             switch form.text("grant_type") ?? (shape == .gitHub ? "authorization_code" : nil) {
-            case "authorization_code": return try exchange(form, client, shape: shape, json: input.wantsJSON)
-            case "refresh_token": return try refresh(form, client, shape: shape, json: input.wantsJSON)
+            case "authorization_code": return try exchange(form, client, input, shape: shape)
+            case "refresh_token": return try refresh(form, client, input, shape: shape)
             default: throw .grantType
             }
         } catch {
@@ -34,6 +34,22 @@ extension AuthorizationService {
             case .gitHub: return .oauthError(error.gitHubName, status: 200, json: input.wantsJSON)
             }
         }
+    }
+
+    /// The key that a request proves to have; `nil` for one without a proof.
+    private func provenKey(_ input: Input, shape: Shape) throws(TokenRefusal) -> String? {
+        guard shape == .standard, !input.proofs.isEmpty || configuration.requiresDPoP else { return nil }
+        do throws(ProofRefusal) {
+            return try checkProof(of: input, token: nil)
+        } catch {
+            throw TokenRefusal(name: error.name, gitHubName: error.name)
+        }
+    }
+
+    private func require(_ bound: String?, _ proven: String?, _ refusal: TokenRefusal) throws(TokenRefusal) {
+        guard let bound, bound != proven else { return }
+        state.withLock { $0.record.proofProblems[.otherKey, default: 0] += 1 }
+        throw refusal
     }
 
     // MARK: - Clients
@@ -65,9 +81,11 @@ extension AuthorizationService {
     // MARK: - Codes
 
     private func exchange(
-        _ form: FormFields, _ client: RegisteredClient, shape: Shape, json: Bool
+        _ form: FormFields, _ client: RegisteredClient, _ input: Input, shape: Shape
     ) throws(TokenRefusal) -> LoopbackResponse {
         guard let code = form.secret("code") else { throw .request }
+        // A refused proof uses nothing up.
+        let key = try provenKey(input, shape: shape)
         let digest = index.digest(code)
         let found = state.withLock { state -> CodeGrant? in
             guard let grant = state.codes[digest] else { return nil }
@@ -83,11 +101,12 @@ extension AuthorizationService {
         guard let grant = found, grant.request.clientID == client.identifier, grant.expiry > .now else { throw .code }
         guard form.text("redirect_uri") == grant.request.redirectURI else { throw .redirect }
         guard proves(form.secret("code_verifier"), grant.request.challenge) else { throw .code }
+        try require(grant.request.keyThumbprint, key, .code)
         state.withLock { $0.record.codesExchanged += 1 }
         return try issue(
             TokenSet(
                 client: client, scopes: grant.request.scopes, family: grant.family, shape: shape,
-                nonce: grant.request.nonce), json: json)
+                nonce: grant.request.nonce, keyThumbprint: key), json: input.wantsJSON)
     }
 
     /// RFC 7636 section 4.6. A verifier without a challenge is wrong too.
@@ -120,10 +139,12 @@ extension AuthorizationService {
     // MARK: - Refresh
 
     private func refresh(
-        _ form: FormFields, _ client: RegisteredClient, shape: Shape, json: Bool
+        _ form: FormFields, _ client: RegisteredClient, _ input: Input, shape: Shape
     ) throws(TokenRefusal) -> LoopbackResponse {
         guard let token = form.secret("refresh_token") else { throw .request }
         let digest = index.digest(token)
+        let key = try provenKey(input, shape: shape)
+        try require(state.withLock { $0.tokens[digest]?.keyThumbprint }, key, .refresh)
         let found = state.withLock { state -> TokenGrant? in
             guard let grant = state.tokens[digest], grant.kind == .refresh, grant.clientID == client.identifier else {
                 return nil
@@ -139,7 +160,9 @@ extension AuthorizationService {
         }
         guard let grant = found else { throw .refresh }
         return try issue(
-            TokenSet(client: client, scopes: grant.scopes, family: grant.family, shape: shape, nonce: nil), json: json)
+            TokenSet(
+                client: client, scopes: grant.scopes, family: grant.family, shape: shape, nonce: nil,
+                keyThumbprint: grant.keyThumbprint), json: input.wantsJSON)
     }
 
     // MARK: - Tokens
@@ -150,6 +173,7 @@ extension AuthorizationService {
         let family: Int
         let shape: Shape
         let nonce: KeptSecret?
+        let keyThumbprint: String?
     }
 
     private func issue(_ set: TokenSet, json: Bool) throws(TokenRefusal) -> LoopbackResponse {
@@ -159,7 +183,10 @@ extension AuthorizationService {
         let access = try newToken("access_token", .access, set, prefix: isGitHub ? "gho_" : "", lifetime: lifetime)
         let refresh =
             expires ? try newToken("refresh_token", .refresh, set, prefix: isGitHub ? "ghr_" : "", lifetime: nil) : nil
-        let type = has(.unknownTokenType) ? "mystery" : isGitHub ? "bearer" : "Bearer"
+        let type =
+            has(.unknownTokenType)
+            ? "mystery"
+            : isGitHub ? "bearer" : set.keyThumbprint == nil || has(.bearerInsteadOfDPoP) ? "Bearer" : "DPoP"
         var members: [Member] = [
             Member("token_type", .text(type)),
             Member("scope", .text(set.scopes.joined(separator: isGitHub ? "," : " "))),
@@ -196,7 +223,7 @@ extension AuthorizationService {
             state.withLock { state in
                 state.tokens[digest] = TokenGrant(
                     kind: kind, clientID: set.client.identifier, scopes: set.scopes, family: set.family,
-                    expiry: lifetime.map { .now + $0 })
+                    keyThumbprint: set.keyThumbprint, expiry: lifetime.map { .now + $0 })
             }
             return token
         } catch {

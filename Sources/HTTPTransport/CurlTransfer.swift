@@ -22,10 +22,10 @@ final class CurlTransfer: @unchecked Sendable {
 
     let isCancelled = Atomic(false)
 
-    /// The fields that libcurl writes itself, and the one that has a place of its own in the request.
+    /// The fields that libcurl writes itself, and those that have a place of their own in the request.
     private static let ownFields: Set<String> = [
-        "authorization", "connection", "content-length", "cookie", "expect", "host", "proxy-authorization", "te",
-        "trailer", "transfer-encoding", "upgrade",
+        "authorization", "connection", "content-length", "cookie", "dpop", "expect", "host", "proxy-authorization",
+        "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
     init(
@@ -57,7 +57,8 @@ final class CurlTransfer: @unchecked Sendable {
         if !request.fields.contains(where: { $0.name.lowercased() == "accept" }) { unwanted.append("Accept") }
         do throws(SecretBuilder.LimitExceeded) {
             return try HeaderLines(
-                fields: request.fields, authorization: request.authorization, withoutDefaults: unwanted)
+                fields: request.fields, authorization: request.authorization, proof: request.proof,
+                withoutDefaults: unwanted)
         } catch {
             throw HTTPError(.malformedRequest, origin: origin)
         }

@@ -46,6 +46,8 @@ public struct HTTPField: Sendable, Hashable {
     public var fields: [HTTPField]
     /// The whole value of the `Authorization` field, such as `Bearer …`; made by a named sink.
     public var authorization: Secret<MessageBody>?
+    /// The whole value of the `DPoP` field (RFC 9449): a proof for this request alone.
+    public var proof: Secret<MessageBody>?
     public var body: Secret<MessageBody>?
 
     public init(
@@ -56,6 +58,7 @@ public struct HTTPField: Sendable, Hashable {
         self.url = url
         self.fields = fields
         self.authorization = authorization
+        self.proof = nil
         self.body = body
     }
 }

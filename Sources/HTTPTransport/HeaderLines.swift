@@ -14,7 +14,8 @@ internal import Secrets
     var first: UnsafeRawPointer? { unsafe UnsafeRawPointer(nodes.baseAddress) }
 
     init(
-        fields: [HTTPField], authorization: borrowing Secret<MessageBody>?, withoutDefaults: [StaticString]
+        fields: [HTTPField], authorization: borrowing Secret<MessageBody>?, proof: borrowing Secret<MessageBody>?,
+        withoutDefaults: [StaticString]
     ) throws(SecretBuilder.LimitExceeded) {
         var lines = SecretBuilder()
         var starts: [Int] = []
@@ -34,6 +35,14 @@ internal import Secrets
         case .some(let value):
             starts.append(lines.byteCount)
             try lines.append(publicText: "Authorization: ")
+            try lines.append(value)
+            try lines.append(0)
+        case .none: break
+        }
+        switch proof {
+        case .some(let value):
+            starts.append(lines.byteCount)
+            try lines.append(publicText: "DPoP: ")
             try lines.append(value)
             try lines.append(0)
         case .none: break

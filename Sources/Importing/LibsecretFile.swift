@@ -10,11 +10,13 @@ public import Secrets
 /// with AES-128-CBC and HMAC-SHA-256 under one PBKDF2 key. Items with the attributes `service` and `username` are read.
 public enum LibsecretFile {
     private static let program: StaticString = "libsecret"
-    private static let header: [UInt8] = Array("GnomeKeyring\n\r\0\n".utf8) + [1, 0]
+    private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
+    /// Major and minor. gnome-keyring's own files, of another format, have 0.0 there.
+    private static let version: [UInt8] = [1, 0]
     /// libsecret writes 100,000, and the format has no bound of its own.
     private static let mostIterations: UInt64 = 10_000_000
 
-    /// Throws `ImportError`, `wrongPassphrase` when not even one item opens, and what memory throws.
+    /// Throws `ImportError`, `sealed` for gnome-keyring's own format, `wrongPassphrase` when not even one item opens, and what memory throws.
     public static func read(_ path: String, passphrase: borrowing Secret<Passphrase>) async throws -> CredentialImport {
         let content = try ForeignFile.read(path, of: program)
         let outline = try content.withExposedBytes { (bytes) throws(ImportError) in try Outline(bytes) }
@@ -54,9 +56,11 @@ public enum LibsecretFile {
         let items: [[UInt8]]
 
         init(_ file: Span<UInt8>) throws(ImportError) {
-            let start = LibsecretFile.header.count
-            guard file.count > start, (0..<start).allSatisfy({ file[$0] == LibsecretFile.header[$0] }) else {
-                throw notThatFormat
+            let magic = LibsecretFile.magic
+            let start = magic.count + LibsecretFile.version.count
+            guard file.count > start, magic.indices.allSatisfy({ file[$0] == magic[$0] }) else { throw notThatFormat }
+            guard (magic.count..<start).allSatisfy({ file[$0] == LibsecretFile.version[$0 - magic.count] }) else {
+                throw ImportError(problem: .sealed, program: program)
             }
             let value = file.extracting(start..<file.count)
             let offset = VariantLayout.offsetSize(value.count)

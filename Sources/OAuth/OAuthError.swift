@@ -38,20 +38,20 @@ public struct OAuthError: RedactedError, Hashable {
     public enum Malformation: Sendable, Hashable, CaseIterable {
         case notJSON, tooLarge, missingAccessToken, malformedToken, unknownTokenType, missingIDToken, malformedIDToken,
             idTokenIssuer, idTokenAudience, idTokenExpired, idTokenNonce, idTokenSubject, malformedQuery,
-            duplicateParameter, neitherCodeNorError, notThisRedirect, malformedScope
+            duplicateParameter, neitherCodeNorError, notThisRedirect, malformedScope, tokenNotBound
     }
 
     /// What is wrong with a server's metadata.
     public enum MetadataProblem: Sendable, Hashable, CaseIterable {
         case notFound, redirected, notJSON, tooLarge, missingEndpoint, malformedEndpoint, endpointNotConfidential,
-            withoutS256,
-            withoutCodeFlow, reservedParameter
+            withoutS256, withoutCodeFlow, withoutES256, reservedParameter
     }
 
     /// What is wrong with a client's configuration.
     public enum ConfigurationProblem: Sendable, Hashable, CaseIterable {
         case clientID, clientSecret, scope, issuer, redirect, redirectScheme, redirectLocalhost, redirectPort,
-            reservedParameter, parameter, noRevocationEndpoint, requestTooLarge, otherServer
+            reservedParameter, parameter, noRevocationEndpoint, requestTooLarge, otherServer,
+            signingKey
     }
 
     public let code: Code
@@ -133,6 +133,8 @@ extension OAuthError {
         case .networkError(let error): error.hint
         case .invalidMetadata(.notFound): "check the issuer, or configure the endpoints one by one"
         case .invalidMetadata(.withoutS256): "the server must offer PKCE with S256"
+        case .invalidMetadata(.withoutES256), .invalidResponse(.tokenNotBound):
+            "add the provider again without --dpop, if tokens that anyone can use are good enough"
         case .invalidConfiguration(.redirectScheme):
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this one explicitly"
         case .invalidMetadata: "the server's operator has to correct it"
@@ -180,6 +182,7 @@ extension OAuthError.Malformation: Loggable {
         case .neitherCodeNorError: "it holds neither a code nor an error"
         case .notThisRedirect: "it is not the redirect address of this sign-in"
         case .malformedScope: "the granted scopes are malformed"
+        case .tokenNotBound: "the token is not bound to the key of this sign-in, which was asked for"
         }
     }
 }
@@ -197,6 +200,7 @@ extension OAuthError.MetadataProblem: Loggable {
         case .endpointNotConfidential: "an endpoint is neither HTTPS nor a loopback address"
         case .withoutS256: "PKCE with S256 is not among its methods"
         case .withoutCodeFlow: "the authorization code flow is not among its response types"
+        case .withoutES256: "ES256 is not among its algorithms for DPoP proofs"
         case .reservedParameter: "the authorization endpoint sets a parameter that is ours to set"
         }
     }
@@ -218,6 +222,7 @@ extension OAuthError.ConfigurationProblem: Loggable {
         case .parameter: "an extra parameter is empty, too long or has forbidden characters"
         case .noRevocationEndpoint: "the server has no revocation endpoint"
         case .requestTooLarge: "the request is too large"
+        case .signingKey: "no key to sign with could be made or used"
         case .otherServer: "the answer belongs to another server or client than the one asked to exchange it"
         }
     }

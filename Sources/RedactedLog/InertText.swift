@@ -18,6 +18,43 @@ enum InertText {
         return result
     }
 
+    /// The same for bytes; what is no UTF-8 becomes `\x{…}`, byte by byte.
+    static func escape(_ bytes: [UInt8], limit: Int) -> String {
+        var result = ""
+        var rest = clip(bytes, to: limit)
+        while !rest.isEmpty {
+            var parser = Unicode.UTF8.ForwardParser()
+            var iterator = rest.makeIterator()
+            switch parser.parseScalar(from: &iterator) {
+            case .valid(let encoded):
+                result += escape(String(Unicode.Scalar(Unicode.UTF8.decode(encoded))))
+                rest = rest.dropFirst(encoded.count)
+            case .error(let length):
+                for byte in rest.prefix(length) { result += "\\x{\(String(byte, radix: 16))}" }
+                rest = rest.dropFirst(length)
+            case .emptyInput: rest = []
+            }
+        }
+        return bytes.count > limit ? result + ending(bytes.count) : result
+    }
+
+    /// Cuts what is longer than `limit` bytes of UTF-8, at the end of a character's code, and says how long it was.
+    static func bounded(_ text: String, to limit: Int) -> String {
+        let byteCount = text.utf8.count
+        guard byteCount > limit else { return text }
+        return String(decoding: clip(Array(text.utf8.prefix(limit + 1)), to: limit), as: UTF8.self) + ending(byteCount)
+    }
+
+    private static func ending(_ byteCount: Int) -> String { "… (\(byteCount) bytes in all)" }
+
+    /// The first bytes; a code that the limit would cut in two is left out.
+    private static func clip(_ bytes: [UInt8], to limit: Int) -> ArraySlice<UInt8> {
+        guard bytes.count > limit else { return bytes[...] }
+        var end = limit
+        while end > limit - 4 && end > 0 && bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return bytes[..<end]
+    }
+
     static func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x5C: true

@@ -16,9 +16,9 @@ public struct LogMessage: Loggable, Sendable, Hashable {
         self.text = text
     }
 
-    /// Text whose control characters must be made inert.
+    /// Text whose control characters must be made inert, and that may be of any length.
     init(inert text: String) {
-        self.text = InertText.escape(text)
+        self.text = InertText.escape(InertText.bounded(text, to: LoggableText.maximumByteCount))
     }
 
     /// The messages in order, with `separator` between them.

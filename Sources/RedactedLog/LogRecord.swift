@@ -38,11 +38,16 @@ public struct LogRecord: Sendable {
     public let message: LogMessage
     /// Nanoseconds since 1970-01-01T00:00:00Z (clock_gettime(2), CLOCK_REALTIME).
     public let timeNanoseconds: Int64
+    /// What the logger adds to each of its messages, in the order it was added.
+    public let fields: [LogField]
 
-    public init(level: LogLevel, category: LogCategory, message: LogMessage, timeNanoseconds: Int64) {
+    public init(
+        level: LogLevel, category: LogCategory, message: LogMessage, timeNanoseconds: Int64, fields: [LogField] = []
+    ) {
         self.level = level
         self.category = category
         self.message = message
         self.timeNanoseconds = timeNanoseconds
+        self.fields = fields
     }
 }

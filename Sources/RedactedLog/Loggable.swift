@@ -14,23 +14,3 @@ public protocol Loggable {
     /// What the log shows.
     var logMessage: LogMessage { get }
 }
-
-/// Text from elsewhere that someone has looked at: the only way for a `String` into a log.
-///
-/// Control characters, line separators and characters that change the direction of text are made inert, so that a line
-/// of the log can't be forged (CWE-117).
-public struct LoggableText: Loggable, Sendable, Hashable {
-    let text: String
-
-    /// The text as it is, for output that does its own quoting, such as JSON.
-    package var unredacted: String { text }
-
-    /// - Parameters:
-    ///   - reviewed: why this text holds no secret; for the reader of the source, never shown.
-    ///   - unredacted: the text.
-    public init(reviewed: StaticString, unredacted: String) {
-        text = unredacted
-    }
-
-    public var logMessage: LogMessage { LogMessage(inert: text) }
-}

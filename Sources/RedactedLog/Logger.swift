@@ -13,6 +13,7 @@ public struct Logger: Sendable {
     public let category: LogCategory
     public let minimumLevel: LogLevel
     private let sink: (any LogSink)?
+    private var fields: [LogField] = []
 
     /// Makes a logger. Without a sink it drops everything.
     public init(_ category: LogCategory, minimumLevel: LogLevel = .info, sink: (any LogSink)?) {
@@ -26,7 +27,19 @@ public struct Logger: Sendable {
 
     /// Returns a logger with the same sink and level for another category.
     public func category(_ category: LogCategory) -> Logger {
-        Logger(category, minimumLevel: minimumLevel, sink: sink)
+        var logger = Logger(category, minimumLevel: minimumLevel, sink: sink)
+        logger.fields = fields
+        return logger
+    }
+
+    /// Returns a logger that adds a field to each message; one of the same name is replaced.
+    ///
+    ///     let log = log.with("sign_in", CorrelationID())
+    public func with(_ name: StaticString, _ value: some Loggable) -> Logger {
+        var logger = self
+        let field = LogField(name, value)
+        logger.fields = fields.filter { $0.name != field.name } + [field]
+        return logger
     }
 
     public func log(_ level: LogLevel, _ message: @autoclosure () -> LogMessage) {
@@ -36,7 +49,14 @@ public struct Logger: Sendable {
         sink.write(
             LogRecord(
                 level: level, category: category, message: message(),
-                timeNanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)))
+                timeNanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec),
+                fields: allFields))
+    }
+
+    private var allFields: [LogField] {
+        let inherited = LogContext.fields
+        if inherited.isEmpty { return fields }
+        return inherited.filter { field in !fields.contains { $0.name == field.name } } + fields
     }
 
     public func trace(_ message: @autoclosure () -> LogMessage) { log(.trace, message()) }

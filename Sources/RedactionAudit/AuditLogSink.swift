@@ -13,9 +13,15 @@ final class AuditLogSink: LogSink {
     }
 
     func write(_ record: LogRecord) {
-        let line = "\(record.level.name) \(record.category.name): \(record.message.text)\n"
+        let line = Self.line(record)
         kept.withLock { $0 += Array(line.utf8) }
         next?.write(record)
+    }
+
+    /// Everything of a record that a sink could show.
+    static func line(_ record: LogRecord) -> String {
+        let fields = record.fields.map { " \($0.name)=\($0.value.text)" }.joined()
+        return "\(record.level.name) \(record.category.name): \(record.message.text)\(fields)\n"
     }
 
     var bytes: [UInt8] { kept.withLock { $0 } }

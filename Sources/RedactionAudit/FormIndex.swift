@@ -76,10 +76,25 @@ struct FormIndex: ~Copyable {
 
     /// Returns the longest match at each place of the text, in order and without overlap.
     func matches(in text: [UInt8]) -> [Match] {
-        guard text.count >= Self.windowByteCount else { return [] }
         var found: [Match] = []
-        var offset = 0
-        let end = text.count - Self.windowByteCount
+        search(text, from: 0, to: text.count - Self.windowByteCount, into: &found)
+        return found
+    }
+
+    /// The same for matches that lie across one of the seams: only the windows over a seam are looked up.
+    func matches(in text: [UInt8], across seams: [Int]) -> [Match] {
+        var found: [Match] = []
+        var next = 0
+        for seam in seams {
+            let start = max(next, seam - Self.windowByteCount + 1)
+            search(text, from: start, to: min(seam - 1, text.count - Self.windowByteCount), into: &found)
+            next = max(next, seam)
+        }
+        return found
+    }
+
+    private func search(_ text: [UInt8], from start: Int, to end: Int, into found: inout [Match]) {
+        var offset = max(start, found.last?.range.upperBound ?? 0)
         while offset <= end {
             guard let candidate = nextCandidate(in: text, from: offset, to: end) else { break }
             if let match = longestMatch(in: text, at: candidate, notBefore: found.last?.range.upperBound ?? 0) {
@@ -89,7 +104,6 @@ struct FormIndex: ~Copyable {
                 offset = candidate + 1
             }
         }
-        return found
     }
 
     /// The hot loop: the next offset whose eight bytes may be in the table.

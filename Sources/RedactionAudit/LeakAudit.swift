@@ -92,11 +92,14 @@ public final class LeakAudit: Sendable {
         capture(Array(text.utf8), as: stream, allowing: allowed)
     }
 
-    /// Searches an error as `print`, `String(reflecting:)` and `dump` show it.
+    /// Searches an error as `print`, `String(reflecting:)` and `dump` show it, and as it is shown to a person.
     ///
-    /// Foundation's `localizedDescription` is the caller's to capture: this module has no Foundation.
-    public func capture(error: any Error, as stream: String) {
+    ///     audit.capture(error: error, as: "the error", localized: error.localizedDescription)
+    ///
+    /// - Parameter localized: Foundation's `localizedDescription`, which this module can't ask for: it has no Foundation.
+    public func capture(error: any Error, as stream: String, localized: String? = nil) {
         capture(value: error, as: stream)
+        if let localized { capture(localized, as: "\(stream), localized") }
     }
 
     /// Searches any value as `print`, `String(reflecting:)` and `dump` show it.
@@ -108,10 +111,9 @@ public final class LeakAudit: Sendable {
         capture(dumped, as: "\(stream), dumped")
     }
 
-    /// Searches log records: category and message.
+    /// Searches log records: category, message and fields.
     public func capture(log records: [LogRecord], as stream: String) {
-        let lines = records.map { "\($0.level.name) \($0.category.name): \($0.message.text)\n" }
-        capture(lines.joined(), as: stream)
+        capture(records.map(AuditLogSink.line).joined(), as: stream)
     }
 
     /// Returns a sink whose records are searched when the report is made, and that passes them on.

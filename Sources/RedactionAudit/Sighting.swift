@@ -16,9 +16,9 @@ struct Sighting {
                     form: match.form, disguise: form.disguise, range: match.range,
                     isWhole: match.range.count == form.bytes.count))
         }
-        let joined = stream.filter { !isBreak($0) }
-        guard joined.count < stream.count else { return found }
-        for match in index.matches(in: joined) {
+        let (joined, seams) = join(stream)
+        guard !seams.isEmpty else { return found }
+        for match in index.matches(in: joined, across: seams) {
             let form = index.forms[match.form]
             // Across a break two unrelated pieces may meet, so twice as much must agree.
             guard match.range.count >= min(form.bytes.count, form.fragment * 2) else { continue }
@@ -33,6 +33,24 @@ struct Sighting {
     }
 
     private static func isBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+
+    /// The stream without its line breaks, and where in it they were, in order.
+    private static func join(_ stream: [UInt8]) -> (bytes: [UInt8], seams: [Int]) {
+        var joined: [UInt8] = []
+        joined.reserveCapacity(stream.count)
+        var seams: [Int] = []
+        var start = 0
+        func take(to end: Int) {
+            if end > start { joined += stream[start..<end] }
+            if seams.last != joined.count { seams.append(joined.count) }
+            start = end + 1
+        }
+        unsafe stream.withUnsafeBytes { bytes in
+            for offset in bytes.indices where unsafe isBreak(bytes[offset]) { take(to: offset) }
+        }
+        joined += stream[start...]
+        return (joined, seams)
+    }
 
     private func covers(_ other: Range<Int>) -> Bool {
         range.contains(other.lowerBound) && range.upperBound >= other.upperBound

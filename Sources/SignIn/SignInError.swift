@@ -28,6 +28,8 @@ public struct SignInError: RedactedError, Hashable {
         case accountMismatch
         /// The provider wants a client secret, and there is none.
         case clientSecretMissing
+        /// The key that the session's tokens are bound to is gone, or is another.
+        case keyLost
         /// The session was given by another server or to another client than the provider now names.
         case otherAuthority
         /// A newer attempt took over.
@@ -77,6 +79,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountNameNeeded: "sign-in.account-name-needed"
         case .accountMismatch: "sign-in.account-mismatch"
         case .clientSecretMissing: "sign-in.client-secret-missing"
+        case .keyLost: "sign-in.key-lost"
         case .otherAuthority: "sign-in.other-authority"
         case .superseded: "sign-in.superseded"
         case .cancelled: "sign-in.cancelled"
@@ -96,6 +99,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountNameNeeded: "this server does not say who signs in"
         case .accountMismatch: "the server's answers are about two different persons"
         case .clientSecretMissing: "the provider needs a client secret, and none is kept"
+        case .keyLost: "the key that the session is bound to is gone, or is another"
         case .otherAuthority: "the session belongs to another server or client than the provider names now"
         case .superseded: "a newer sign-in took over"
         case .cancelled: "it was interrupted"
@@ -110,7 +114,7 @@ public struct SignInError: RedactedError, Hashable {
         case .store(let error): error.hint
         case .notSignedIn: "sign in first: latchkey sign-in PROVIDER"
         case .noCurrentAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"
-        case .sessionEnded, .otherAuthority: "sign in again"
+        case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
         case .accountMismatch, .superseded, .cancelled: nil

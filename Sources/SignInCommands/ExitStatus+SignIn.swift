@@ -13,7 +13,7 @@ extension SignInError: CommandError {
         case .store(let error): error.exitStatus
         case .notSignedIn: .notFound
         case .noCurrentAccount, .accountNameNeeded: .usage
-        case .sessionEnded: .refused
+        case .sessionEnded, .keyLost: .refused
         case .accountUnknown, .accountMismatch: .protocolError
         case .clientSecretMissing, .otherAuthority: .configuration
         case .superseded, .cancelled: .interrupted

@@ -22,6 +22,9 @@ enum ProviderAddCommand {
             let http = context.http(certificateFile: configuration.certificateFile)
             let metadata = try await ServerMetadata.discover(
                 Issuer(text), over: http, log: context.logger.category("latchkey.oauth"))
+            if configuration.usesDPoP, metadata.dpopAlgorithms?.contains("ES256") == false {
+                throw OAuthError(.invalidMetadata(.withoutES256))
+            }
             if arguments.has(SignInDefinitions.clientSecret) {
                 let offered = metadata.clientAuthenticationMethods
                 configuration.secretMethod = offered?.contains(.secretBasic) ?? true ? .secretBasic : .secretPost
@@ -55,6 +58,11 @@ enum ProviderAddCommand {
         }
         var configuration = ProviderConfiguration(name: name, server: server, clientID: clientID)
         configuration.scopes = arguments.all(SignInDefinitions.scope)
+        configuration.usesDPoP = arguments.has(SignInDefinitions.dpop)
+        if configuration.usesDPoP, case .builtIn = server {
+            throw CommandFailure(
+                .usage, "provider.no-dpop", "\(name) has no DPoP", hint: "leave --dpop out")
+        }
         configuration.redirect = arguments.value(SignInDefinitions.redirect)
         configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
         return configuration
@@ -96,12 +104,15 @@ enum ProviderAddCommand {
         } catch {
             throw CommandFailure(error, .badData)
         }
-        let store = try await context.openView().store(
+        let view = try await context.openView()
+        let store = try await view.store(
             forService: SessionStore.service(ofProvider: configuration.name.text), deadline: context.deadline)
+        let key = try SignInService.clientSecretKey(of: provider)
         try await store.save(
-            secret, for: SignInService.clientSecretKey(of: provider),
+            secret, for: key,
             options: SaveOptions(label: "Client secret of \(provider.name)", contentType: .text),
             deadline: context.deadline)
+        try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
     }
 }
 

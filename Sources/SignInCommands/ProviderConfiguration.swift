@@ -25,6 +25,8 @@ struct ProviderConfiguration: Sendable {
     var secretMethod: ClientAuthentication.Method?
     /// Whose certificates are believed, instead of the system's.
     var certificateFile: String?
+    /// Whether tokens are bound to a key.
+    var usesDPoP = false
 
     /// The provider that it describes.
     func provider() throws -> Provider {
@@ -36,7 +38,7 @@ struct ProviderConfiguration: Sendable {
         case .issuer(let text):
             return try Provider.issuer(
                 Issuer(text), name: name, clientID: clientID, scopes: scopes ?? ["openid"], redirect: redirect,
-                proof: proof)
+                proof: proof, usesDPoP: usesDPoP)
         case .builtIn(let service, let host):
             guard let builtIn = BuiltInProvider.named(service) else {
                 preconditionFailure("the configuration's service is checked when it is read")
@@ -65,6 +67,7 @@ struct ProviderConfiguration: Sendable {
         if let redirect { members.append(("redirect", .text(Self.shown(redirect)))) }
         if let secretMethod { members.append(("client_authentication", .text(Self.shown(secretMethod.rawValue)))) }
         if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
+        if usesDPoP { members.append(("dpop", .bool(true))) }
         return .object(members)
     }
 
@@ -93,6 +96,7 @@ struct ProviderConfiguration: Sendable {
         }
         redirect = try text("redirect")
         certificateFile = try text("ca_file")
+        if let flag = document.member("dpop") { usesDPoP = try document.boolean(flag) }
         if let method = try text("client_authentication") {
             guard let known = ClientAuthentication.Method(rawValue: method), known != .none else {
                 throw JSONError(.wrongType)

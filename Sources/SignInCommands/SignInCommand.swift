@@ -4,6 +4,7 @@ internal import OAuth
 internal import RedactedLog
 internal import SignIn
 internal import StoreCommands
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey sign-in PROVIDER`.
@@ -21,6 +22,9 @@ enum SignInCommand {
             deadline: .after(arguments.seconds(GlobalOptions.timeout) ?? patience))
         if isNew { try context.providers.write(configuration) }
         context.output.note("signed in at \(configuration.name) as \(Account(session.account))")
+        let sessions = service.sessions
+        try await context.warnOfOtherPlaces(
+            of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))
         return .success
     }
 

@@ -57,25 +57,3 @@ package enum SHA256 {
         return out
     }
 }
-
-/// SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, INDOCRYPT 2012; libsodium's siphashx24): a third of the
-/// time of BLAKE2b, for finding damage.
-package enum SipHash128 {
-    package static let byteCount = 16
-
-    /// Returns the hash of `message` under a key of 16 bytes.
-    package static func digest(_ message: Span<UInt8>, key: InlineArray<16, UInt8>) -> InlineArray<16, UInt8> {
-        SodiumLibrary.start()
-        var out = InlineArray<16, UInt8>(repeating: 0)
-        var outBytes = out.mutableSpan
-        unsafe outBytes.withUnsafeMutableBufferPointer { out in
-            unsafe message.withUnsafeBufferPointer { message in
-                unsafe key.span.withUnsafeBufferPointer { key in
-                    _ = unsafe crypto_shorthash_siphashx24(
-                        out.baseAddress!, message.baseAddress, UInt64(message.count), key.baseAddress!)
-                }
-            }
-        }
-        return out
-    }
-}

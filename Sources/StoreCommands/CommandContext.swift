@@ -30,11 +30,6 @@ public struct CommandContext: Sendable {
         try await selector.open(named: namedStore, settings: settings).store
     }
 
-    /// Opens the store that a credential lives in, where all stores are looked at; otherwise the chosen one.
-    public func openStore(for key: CredentialKey) async throws -> any CredentialStore {
-        try await openView().store(for: key, deadline: deadline)
-    }
-
     /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
     public func openView() async throws -> StoreView {
         guard usesAllStores else { return StoreView([try await openStore()]) }
@@ -54,7 +49,7 @@ extension CommandContext {
         let configuration = try StoreConfiguration(readingFileAt: folder + "/config")
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
         let prompt = SecretPrompt(isAllowed: mayPrompt)
-        let logger = Self.logger(arguments)
+        let logger = Self.logger(arguments, environment, output)
 
         self.environment = environment
         self.output = output
@@ -84,11 +79,29 @@ extension CommandContext {
             || configuration.usesAllStores && namedStore?.source != .argument
     }
 
-    private static func logger(_ arguments: ParsedArguments) -> Logger {
+    private static func logger(
+        _ arguments: ParsedArguments, _ environment: ProgramEnvironment, _ output: TerminalOutput
+    ) -> Logger {
         let level = LogLevel.allCases.first { $0.name.description == arguments.value(GlobalOptions.logLevel) }
         let sink: any LogSink =
-            arguments.value(GlobalOptions.logFormat) == "json" ? JSONLinesLogSink() : TextLogSink()
+            switch arguments.value(GlobalOptions.logFormat) {
+            case "json": JSONLinesLogSink()
+            case "journal": journal(environment, output)
+            default: TextLogSink()
+            }
         return Logger("latchkey.command", minimumLevel: level ?? .warning, sink: sink)
+    }
+
+    /// The journal, or standard error where there is none; that is said.
+    private static func journal(_ environment: ProgramEnvironment, _ output: TerminalOutput) -> any LogSink {
+        do throws(JournalUnavailable) {
+            return try JournalLogSink(
+                socketPath: environment["LATCHKEY_JOURNAL"] ?? JournalLogSink.standardSocketPath,
+                reporting: { output.note("warning: \($0)") })
+        } catch {
+            output.note("warning: \(error); the log goes to standard error")
+            return TextLogSink()
+        }
     }
 
     private static func vaultKey(

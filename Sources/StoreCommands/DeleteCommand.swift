@@ -14,7 +14,7 @@ enum DeleteCommand {
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
         guard try await store.delete(key, condition: .none, deadline: context.deadline) else {
-            throw CommandFailure(absent: key, in: store)
+            throw try await context.absence(of: key, in: store, view)
         }
         context.logger.info("deleted \(key) from \(store.identity)")
         // Where the same secret lives twice, the second one must not come to light again.

@@ -1,6 +1,7 @@
 internal import Credentials
 internal import RedactedLog
 internal import Secrets
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey get SERVICE ACCOUNT`.
@@ -9,24 +10,17 @@ enum GetCommand {
         CommandDefinition(
             "get", summary: "write a secret to standard output", operands: KeyOperands.both,
             details: """
-                The secret's bytes are written as they are, without a line break. Exit status 1: there is none.
+                The secret's bytes are written as they are, without a line break. Exit status 1: there is none;
+                the hint names another store that has it and can be looked into without asking anybody.
                 """)
     ) { arguments, context in
         let key = try arguments.credentialKey()
-        let store = try await context.openStore(for: key)
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
         guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
-            throw CommandFailure(absent: key, in: store)
+            throw try await context.absence(of: key, in: store, view)
         }
         try context.output.write(secret: record.takeSecret())
         return .success
-    }
-}
-
-extension CommandFailure {
-    /// Nothing is under a key.
-    init(absent key: CredentialKey, in store: any CredentialStore) {
-        self.init(
-            .notFound, "credential.not-found", "there is no secret for \(key) in \(store.identity)",
-            hint: "latchkey list shows what there is")
     }
 }

@@ -22,7 +22,7 @@ public enum GlobalOptions {
         "--log-level", "LEVEL", form: .choice(["error", "warning", "info", "debug", "trace"]),
         help: "error, warning, info, debug or trace (warning)")
     public static let logFormat = CommandOption.value(
-        "--log-format", "FORMAT", form: .choice(["text", "json"]), help: "text or json")
+        "--log-format", "FORMAT", form: .choice(["text", "json", "journal"]), help: "text, json or journal (text)")
 
     public static let all = [
         store, vault, collection, createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel,

@@ -16,6 +16,7 @@ public enum LatchkeyGrammar {
               LATCHKEY_KEY_FILE         the file with the vault's key
               LATCHKEY_PASSPHRASE_FILE  the file with the vault's passphrase
               LATCHKEY_CONFIG           the configuration's folder
+              LATCHKEY_JOURNAL          the journal's socket, for --log-format journal
               NO_COLOR, BROWSER         as everywhere
               No variable holds a secret itself.
             """)

@@ -1,7 +1,7 @@
 package import Credentials
-internal import RedactedLog
+package import RedactedLog
 internal import StoreSelection
-internal import Terminal
+package import Terminal
 
 /// `latchkey list [SERVICE] [--json]`.
 enum ListCommand {
@@ -142,7 +142,7 @@ enum ListCommand {
 }
 
 extension CommandFailure {
-    fileprivate init(notListed store: LogMessage, _ error: StoreError) {
+    package init(notListed store: LogMessage, _ error: StoreError) {
         self.init(
             error.exitStatus, error.codeName, "not every store could be listed: \(store): \(error.cause)",
             hint: error.hint)

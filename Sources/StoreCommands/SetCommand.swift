@@ -1,6 +1,7 @@
 internal import Credentials
 internal import RedactedLog
 internal import Secrets
+internal import StoreSelection
 internal import Terminal
 
 /// `latchkey set SERVICE ACCOUNT`.
@@ -14,16 +15,19 @@ enum SetCommand {
             options: [label],
             details: """
                 What a pipe or file holds is taken exactly, a line break at its end too. When standard input is a
-                terminal, the secret is asked for there, without echo.
+                terminal, the secret is asked for there, without echo. When another store has a secret for the same account
+                and can be looked into without asking anybody, a warning says so.
                 """)
     ) { arguments, context in
         let key = try arguments.credentialKey()
-        let store = try await context.openStore(for: key)
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
         let secret = try secret(for: key, limit: store.capabilities.maximumSecretByteCount, context)
         let options = SaveOptions(
             label: arguments.value(label), contentType: isText(secret) ? .text : .binary)
         try await store.save(secret, for: key, options: options, deadline: context.deadline)
         context.logger.info("saved \(key) in \(store.identity)")
+        try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
         return .success
     }
 

@@ -18,11 +18,13 @@ public enum SignInDefinitions {
     public static let service = CommandOption.value(
         "--service", "SERVICE",
         form: .choice(["codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
-        help: "a built-in service, when NAME isn't its name: codeberg, github, gitlab, google, mastodon, microsoft, spotify")
+        help: "a built-in service, when NAME isn't its name: codeberg, github, gitlab, google, mastodon, ...")
     public static let host = CommandOption.value(
         "--host", "HOST", help: "where the service is, for codeberg (Forgejo, Gitea), github, gitlab and mastodon")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
+    public static let dpop = CommandOption.flag(
+        "--dpop", help: "bind tokens to a key that only the store has, and refuse others")
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
@@ -79,7 +81,7 @@ public enum SignInDefinitions {
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
-        options: [issuer, service, host, clientID, clientSecret, scope, redirect, certificateAuthority])
+        options: [issuer, service, host, clientID, clientSecret, scope, dpop, redirect, certificateAuthority])
     public static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
     public static let providerRemove = CommandDefinition(

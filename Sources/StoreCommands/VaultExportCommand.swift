@@ -15,13 +15,14 @@ enum VaultExportCommand {
         CommandDefinition(
             "vault", "export", summary: "write everything in a vault into a new one with a key of its own",
             operands: [.required("FILE", help: "the new vault, in a folder that is yours alone")],
-            options: [keyFile, newPassphrase],
+            options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService],
             details: """
                 Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
-                everything was read back from it; others may use the vault meanwhile.
+                everything was read back from it. Others read the vault meanwhile, and wait to write.
                 """)
     ) { arguments, context in
-        try arguments.refuseTwo(of: [keyFile, newPassphrase], "keys for one slot")
+        try arguments.refuseTwo(
+            of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
         let path = AbsolutePath.of(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(newPassphrase)
         try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")
@@ -29,6 +30,10 @@ enum VaultExportCommand {
         let key: NewVaultKey
         if let file = arguments.value(keyFile) {
             key = try NewVaultKey(keyFile: AbsolutePath.of(file))
+        } else if let name = arguments.value(NewVaultKey.credential) {
+            key = try NewVaultKey(credential: name, context.environment)
+        } else if arguments.has(NewVaultKey.secretService) {
+            key = try await NewVaultKey(keptFor: try .ofNewVault(), ofVaultAt: path, context.settings)
         } else if let descriptor {
             key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
         } else {

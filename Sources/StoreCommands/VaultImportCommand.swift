@@ -20,8 +20,10 @@ enum VaultImportCommand {
             operands: [.required("FILE", help: "the other vault; it is not changed")],
             options: [keyFile, passphrase, conflict],
             details: """
-                Without an option FILE's passphrase is asked for. All of it is taken over or nothing: each credential is
-                read back before the change is made. Other programs wait to read while a large import is written.
+                Without an option FILE opens with a credential from systemd or a keyring's key that it has a slot for;
+                else its passphrase is asked for. All of FILE is checked first: what is refused changes nothing. A
+                thousand credentials at a time are taken over as a whole, each read back, and other programs have their
+                turn in between. When it is cut off, nothing is lost or half there: the next run takes over the rest.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
@@ -29,21 +31,41 @@ enum VaultImportCommand {
         let descriptor = try arguments.passedDescriptor(passphrase)
         try VaultStore.probe(at: path)
         let vault = try await context.openVault()
-        let other = try await VaultStore.open(
-            at: path, unlockedBy: source(arguments, descriptor, context), deadline: context.deadline)
-        let result = try await vault.takeOver(
-            other, onConflict: choice(arguments), deadline: context.longDeadline(arguments))
+        let other = try await open(path, arguments, descriptor, context)
+        let result: VaultImport
+        do {
+            defer { context.output.endProgress() }
+            result = try await vault.takeOver(
+                other, onConflict: choice(arguments), deadline: context.longDeadline(arguments)
+            ) { fraction in
+                context.output.showProgress("taking over", percent: Int(fraction * 100))
+            }
+        }
         try context.output.write(
             "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept")
         return .success
     }
 
-    private static func source(
-        _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
-    ) throws(StoreError) -> VaultKeySource {
-        if let file = arguments.value(keyFile) { return .keyFile(file) }
-        if let descriptor { return try StoreSettings.VaultKey.passphraseDescriptor(descriptor.number).source() }
-        return .passphrase(try context.prompt.askForPassphrase("Passphrase of the file to import"))
+    /// Opens the other vault with what is named for it, or else with the first key of its slots that is found. What opens
+    /// this machine's vault is not tried on it, and how far it was seen isn't remembered.
+    private static func open(
+        _ path: String, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
+    ) async throws(StoreError) -> VaultStore {
+        var settings = context.settings
+        settings.vaultPath = path
+        settings.vaultMemory = nil
+        if let file = arguments.value(keyFile) {
+            settings.vaultKey = .keyFile(path: AbsolutePath.of(file))
+        } else if let descriptor {
+            settings.vaultKey = .passphraseDescriptor(descriptor.number)
+        } else {
+            let prompt = context.prompt
+            settings.vaultKey = .search(
+                VaultKeySearch(credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"]) {
+                    () throws(StoreError) in try prompt.askForPassphrase("Passphrase of the file to import")
+                })
+        }
+        return try await settings.openVault()
     }
 
     private static func choice(_ arguments: ParsedArguments) -> VaultImportChoice {

@@ -8,14 +8,14 @@ extension StoreBackend {
     static let secretService = StoreBackend(
         name: "secret-service",
         probe: { (settings) throws(StoreError) in try await probeSecretService(settings) },
-        open: { (settings) throws(StoreError) in
-            SecretServiceStore(
-                SecretServiceConfiguration(
-                    collection: settings.collection, mayPrompt: settings.mayPrompt,
-                    mayCreateCollection: settings.mayCreateCollection, coordination: settings.leases))
+        open: { (settings) throws(StoreError) in settings.keyring },
+        openBeside: { (settings) throws(StoreError) -> (any CredentialStore)? in
+            try await SecretServiceStore.presence(deadline: settings.deadline) == .running
+                ? settings.askingNobody.keyring : nil
         })
 
     private static func probeSecretService(_ settings: StoreSettings) async throws(StoreError) {
+        try await checkBus(limit: settings.presenceTimeout)
         let store = SecretServiceStore(
             SecretServiceConfiguration(collection: settings.collection, mayPrompt: false, coordination: nil))
         guard let key = try? CredentialKey(service: "latchkey:probe", account: "probe") else { return }
@@ -25,5 +25,28 @@ extension StoreBackend {
         } catch  where error.code == .locked && settings.mayPrompt && settings.hasDisplay {
             // It will ask for its password when it is used.
         }
+    }
+
+    /// Throws when no bus can say whether there is a service. That there is none is then the bus's own answer to the first
+    /// call, and nothing is waited for.
+    private static func checkBus(limit: Duration) async throws(StoreError) {
+        do throws(StoreError) {
+            _ = try await SecretServiceStore.presence(deadline: .after(limit))
+        } catch  where error.code == .timedOut {
+            throw StoreError(.timedOut, "the session bus did not answer within \(limit)", hint: error.hint)
+        }
+    }
+}
+
+extension StoreSettings {
+    /// How long the bus may take to say whether there is a keyring: a hundredth of the timeout, 300 ms where nobody sets
+    /// one. The service itself may take longer: one that is just being started is no reason to take another store.
+    var presenceTimeout: Duration { timeout / 100 }
+
+    fileprivate var keyring: SecretServiceStore {
+        SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: collection, mayPrompt: mayPrompt, mayCreateCollection: mayCreateCollection,
+                coordination: leases))
     }
 }

@@ -9,7 +9,15 @@ extension StoreBackend {
         name: "vault",
         exists: { settings in unsafe access(settings.vaultPath, F_OK) == 0 || errno != ENOENT },
         probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
-        open: { (settings) throws(StoreError) in try await settings.openVault() })
+        open: { (settings) throws(StoreError) in try await settings.openVault() },
+        openBeside: { (settings) throws(StoreError) -> (any CredentialStore)? in
+            guard unsafe access(settings.vaultPath, F_OK) == 0 else { return nil }
+            switch settings.vaultKey {
+            case .keyFile, .search: return try await settings.askingNobody.openVault()
+            // Argon2 takes its time, and a descriptor can be read once.
+            case .passphraseFile, .passphraseDescriptor: return nil
+            }
+        })
 }
 
 extension StoreSettings {

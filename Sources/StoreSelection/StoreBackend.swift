@@ -56,6 +56,14 @@ public struct StoreSettings: Sendable {
 
     /// The moment at which an operation that starts now gives up.
     public var deadline: Deadline { .after(timeout) }
+
+    /// The same, where a question counts as not answered.
+    public var askingNobody: StoreSettings {
+        var settings = self
+        settings.mayPrompt = false
+        if case .search(let search) = vaultKey { settings.vaultKey = .search(search.askingNobody) }
+        return settings
+    }
 }
 
 /// A kind of store that can be chosen: an entry of a `StoreCatalogue`.
@@ -67,20 +75,33 @@ public struct StoreBackend: Sendable {
     /// Throws why the store can't be used here and now. It asks nobody anything and changes nothing.
     public let probe: @Sendable (StoreSettings) async throws(StoreError) -> Void
     public let open: @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
+    /// Opens the store for a look, beside the one that is used: without a person's answer, without starting a program,
+    /// and without the cost of a passphrase. Returns `nil` where that can't be.
+    public let openBeside: @Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?
     /// Whether something may be kept there: `false` where it is certain that nothing is, such as a vault nobody made.
     public let exists: @Sendable (StoreSettings) -> Bool
 
+    /// - Parameter openBeside: `nil`: as `open`, where nobody is asked.
     public init(
         name: StaticString, isPersistent: Bool = true,
         exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },
         probe: @escaping @Sendable (StoreSettings) async throws(StoreError) -> Void,
-        open: @escaping @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
+        open: @escaping @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore,
+        openBeside: (@Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?)? = nil
     ) {
         self.name = name
         self.isPersistent = isPersistent
         self.exists = exists
         self.probe = probe
         self.open = open
+        if let openBeside {
+            self.openBeside = openBeside
+        } else {
+            self.openBeside = { (settings) throws(StoreError) -> (any CredentialStore)? in
+                guard exists(settings) else { return nil }
+                return try await open(settings.askingNobody)
+            }
+        }
     }
 }
 

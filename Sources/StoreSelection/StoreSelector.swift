@@ -19,7 +19,7 @@ public struct NamedStore: Sendable, Hashable {
 public struct StoreSelector: Sendable {
     public let catalogue: StoreCatalogue
     private let remembered: RememberedChoice?
-    private let logger: Logger
+    let logger: Logger
 
     /// - Parameter remembered: `nil` remembers nothing.
     public init(catalogue: StoreCatalogue, remembered: RememberedChoice?, logger: Logger = .disabled) {
@@ -130,14 +130,21 @@ public struct StoreSelector: Sendable {
                 refusals.append(StoreRefusal(name: backend.name, error: error))
                 continue
             }
-            if remembers { remember(backend.name) }
-            return StoreChoice(backend: backend, source: .probed, refusals: refusals)
+            let choice = StoreChoice(backend: backend, source: .probed, refusals: refusals)
+            if remembers { remember(choice) }
+            return choice
         }
         throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))
     }
 
-    /// Not being able to remember costs the next run a probe; it is no reason to fail this one.
-    private func remember(_ name: StaticString) {
+    /// Not being able to remember costs the next run a probe; it is no reason to fail this one. What was only taken because
+    /// another store was slow isn't remembered: that one may hold everything, and answer the next time.
+    private func remember(_ choice: StoreChoice) {
+        let name = choice.backend.name
+        if let slow = choice.refusals.first(where: { $0.error.code == .timedOut }) {
+            logger.warning("\(name) is used this once: \(slow.name) did not answer in time; name one with --store")
+            return
+        }
         do throws(StoreError) {
             try remembered?.write(name)
         } catch {

@@ -51,7 +51,7 @@ public struct TerminalOutput: Sendable {
         } catch {
             throw OutputError(number: error.number)
         }
-        if isatty(standardOutput) == 1 { _ = Self.write("\n", to: standardError) }
+        if isatty(standardOutput) == 1 { _ = PipeSafeWrite.write("\n", to: standardError) }
     }
 
     // MARK: - Messages
@@ -60,12 +60,18 @@ public struct TerminalOutput: Sendable {
     public func report(_ error: some RedactedError) {
         var text = "\(program): \(painted("error:", "1;31")) \(error.logMessage.text)\n"
         if let hint = error.hint { text += "\(program): \(painted("hint:", "1;36")) \(hint.text)\n" }
-        _ = Self.write(text, to: standardError)
+        _ = PipeSafeWrite.write(text, to: standardError)
+    }
+
+    /// Says on standard error what is not as it should be although the command did what it was asked for.
+    public func warn(_ message: LogMessage, hint: LogMessage) {
+        let warning = "\(program): \(painted("warning:", "1;33")) \(message.text)\n"
+        _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(hint.text)\n", to: standardError)
     }
 
     /// Says something on standard error, such as which store was chosen.
     public func note(_ message: LogMessage) {
-        _ = Self.write("\(program): \(message.text)\n", to: standardError)
+        _ = PipeSafeWrite.write("\(program): \(message.text)\n", to: standardError)
     }
 
     /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
@@ -73,13 +79,13 @@ public struct TerminalOutput: Sendable {
         guard isatty(standardError) == 1 else { return }
         let done = min(max(percent, 0), 100)
         let bar = String(repeating: "#", count: done / 5) + String(repeating: ".", count: 20 - done / 5)
-        _ = Self.write("\r\(program): \(work) [\(bar)] \(done) % ", to: standardError)
+        _ = PipeSafeWrite.write("\r\(program): \(work) [\(bar)] \(done) % ", to: standardError)
     }
 
     /// Takes the line of `showProgress` away.
     public func endProgress() {
         guard isatty(standardError) == 1 else { return }
-        _ = Self.write("\r\(String(repeating: " ", count: 78))\r", to: standardError)
+        _ = PipeSafeWrite.write("\r\(String(repeating: " ", count: 78))\r", to: standardError)
     }
 
     private func painted(_ word: String, _ colour: String) -> String {

@@ -107,7 +107,7 @@ struct FaultTests {
         server.switchOn(.metadataWithoutS256)
         let metadata = try await client.get(server.origin + "/.well-known/openid-configuration")
         #expect(metadata.json["issuer"] == "https://attacker.example")
-        #expect(!metadata.text.contains("S256"))
+        #expect(!metadata.text.contains("\"S256\""))
     }
 
     // MARK: - For audits

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 internal import Sodium
 
 /// What a store on SQLite is measured against: one prepared insert or select, with the durability the vault has.
@@ -60,6 +61,58 @@ internal import Sodium
 
     private func check(_ status: Int32) throws {
         guard status == SQLITE_OK else { throw Failure(code: status) }
+    }
+}
+
+/// A vault's rows as any program finds them that knows SQLite and no key.
+@safe final class BareVaultRows {
+    private var database: OpaquePointer?
+    private var select: OpaquePointer?
+    private var lookups: [[UInt8]] = []
+    private var next = 0
+
+    /// Opens a vault with as much memory for pages as `VaultStore` takes, and draws rows.
+    init(path: String, sampling count: Int) throws {
+        try unsafe check(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil))
+        let pages = try unsafe FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        let cache = max(1000, min(4000, pages / 4096 / 50))
+        try unsafe check(sqlite3_exec(database, "PRAGMA cache_size = \(cache)", nil, nil, nil))
+        var draw: OpaquePointer?
+        defer { unsafe sqlite3_finalize(draw) }
+        let sql = "SELECT lookup FROM items WHERE place >= ?1 ORDER BY place LIMIT 1"
+        try unsafe check(sqlite3_prepare_v2(database, sql, -1, &draw, nil))
+        while lookups.count < count {
+            unsafe sqlite3_bind_int64(draw, 1, Int64.random(in: 1...Int64.max))
+            if unsafe sqlite3_step(draw) == SQLITE_ROW, let blob = unsafe sqlite3_column_blob(draw, 0) {
+                lookups.append(unsafe Array(UnsafeRawBufferPointer(start: blob, count: 32)))
+            }
+            unsafe sqlite3_reset(draw)
+        }
+        try unsafe check(
+            sqlite3_prepare_v2(database, "SELECT metadata, secret FROM items WHERE lookup = ?1", -1, &select, nil))
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(select)
+        unsafe sqlite3_close(database)
+    }
+
+    /// Reads the next row that was drawn, and looks at a byte of each column.
+    func readNext() throws {
+        next = (next + 1) % lookups.count
+        let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        unsafe sqlite3_bind_blob(select, 1, lookups[next], 32, transient)
+        defer { unsafe sqlite3_reset(select) }
+        let status = unsafe sqlite3_step(select)
+        guard status == SQLITE_ROW, let metadata = unsafe sqlite3_column_blob(select, 0),
+            let secret = unsafe sqlite3_column_blob(select, 1)
+        else { throw BareSQLite.Failure(code: status) }
+        let sum = unsafe metadata.load(as: UInt8.self) &+ secret.load(as: UInt8.self)
+        unsafe withExtendedLifetime(sum) {}
+    }
+
+    private func check(_ status: Int32) throws {
+        guard status == SQLITE_OK else { throw BareSQLite.Failure(code: status) }
     }
 }
 

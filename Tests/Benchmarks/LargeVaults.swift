@@ -42,13 +42,16 @@ struct LargeVaults {
         try (0..<min(size, 20_000)).map { _ in try Self.key(Int.random(in: 0..<size)) }
     }
 
+    /// Beside it, the same rows of the same files through SQLite alone: what the engine and the machine's memory lose on
+    /// the way from a hundred to a million, checking nothing and opening nothing.
     private func warm() async throws {
-        var operations: [(name: String, run: () async throws -> Void)] = []
+        var reads: [(name: String, run: () async throws -> Void)] = []
+        var controls: [(name: String, run: () async throws -> Void)] = []
         for size in sizes {
             let store = try await VaultStore.open(at: path(size), unlockedBy: .keyFile(keyFile))
             let keys = try sample(size)
             var next = 0
-            operations.append(
+            reads.append(
                 (
                     "VaultStore.read, one of \(size) at random",
                     {
@@ -56,10 +59,17 @@ struct LargeVaults {
                         guard try await store.read(keys[next], as: Password.self) != nil else { throw Missing() }
                     }
                 ))
+            let bare = try BareVaultRows(path: path(size), sampling: min(size, 20_000))
+            controls.append(("bare SQLite, one of \(size) at random", { try bare.readNext() }))
         }
+        let measured = try await Measurement.take(count: 2000, reads + controls)
         Comparison(
             title: "Warm reads at random (limit: 1.5 × of a hundred)", limit: 1.5,
-            rows: try await Measurement.take(count: 2000, operations)
+            rows: Array(measured.prefix(sizes.count))
+        ).show()
+        Comparison(
+            title: "The same rows of the same files through SQLite alone",
+            rows: Array(measured.dropFirst(sizes.count))
         ).show()
     }
 

@@ -1,6 +1,11 @@
 #pragma once
+#include <errno.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 // glibc's own calls, which its headers hide from Swift's Glibc module; the prototypes are those of the manual pages.
 int pipe2(int ends[2], int flags);
@@ -9,7 +14,47 @@ int grantpt(int terminal);
 int unlockpt(int terminal);
 int ptsname_r(int terminal, char *name, size_t size);
 int memfd_create(const char *name, unsigned int flags);
+void *memmem(const void *text, size_t textByteCount, const void *piece, size_t pieceByteCount);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 enum { latchkey_memfd_cloexec = 1, latchkey_spawn_setsid = 0x80 };
+
+// A socket that takes datagrams at a path: its descriptor, or -1 with errno.
+static inline int latchkey_listen_for_datagrams(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
+        int number = errno;
+        close(descriptor);
+        errno = number;
+        return -1;
+    }
+    return descriptor;
+}
+
+// Takes one datagram without waiting: its length, or -1 with errno; the descriptor that came with it, or -1.
+static inline ssize_t latchkey_take_datagram(int descriptor, void *bytes, size_t byteCount, int *attached) {
+    struct iovec piece = {bytes, byteCount};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {0};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control.room;
+    *attached = -1;
+    ssize_t count = recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (count < 0) return -1;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+        memcpy(attached, CMSG_DATA(header), sizeof *attached);
+    return count;
+}

@@ -76,6 +76,40 @@ internal import Testing
         #expect(try await get(with: keyFile).outputText == "hunter2")
     }
 
+    @Test func `an export whose key the keyring keeps is imported with it`() async throws {
+        try await makeVault("--key-file", session.directory / "key", with: keyFile)
+        try FileManager.default.createDirectory(
+            atPath: session.directory / "backup", withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let backup = session.directory / "backup/vault"
+        let export = try await latchkey("vault", "export", backup, "--secret-service", with: keyFile)
+        #expect(export.outputText.contains("1 credentials, all read back"), "\(export.errorText)")
+        #expect(export.errorText.contains("put a key into the desktop's keyring"))
+        let items = try await items()
+        #expect(items.map(\.label) == ["Key of the vault \(backup)"])
+
+        // One that fails leaves no key behind.
+        let again = try await latchkey("vault", "export", backup, "--secret-service", with: keyFile)
+        #expect(again.status == 73)
+        let unwritable = try await latchkey(
+            "vault", "export", session.directory / "key/vault", "--secret-service", with: keyFile)
+        #expect(unwritable.status != 0)
+        #expect(try await self.items().map(\.account) == items.map(\.account))
+
+        let second = ["LATCHKEY_KEY_FILE": session.directory / "second-key"]
+        let vault = ["--vault", session.directory / "second/vault"]
+        try await BuiltProducts.latchkey().run(
+            ["vault", "init"] + vault, environment: session.environment.merging(second) { $1 }
+        ).successful("init")
+        let run = try await BuiltProducts.latchkey().run(
+            ["vault", "import", backup] + vault, environment: session.environment.merging(second) { $1 })
+        #expect(run.outputText.contains("1 added, 0 replaced, 0 kept"), "\(run.errorText)")
+        try await session.lock()
+        let locked = try await BuiltProducts.latchkey().run(
+            ["vault", "import", backup] + vault, environment: session.environment.merging(second) { $1 })
+        #expect(locked.status == 77 && locked.errorText.contains("[store.locked"), "\(locked.errorText)")
+    }
+
     @Test func `a locked keyring, a missing item, a wrong one and no bus are told apart`() async throws {
         try await makeVault("--secret-service")
         let vault = session.directory / "data/latchkey/vault"

@@ -18,6 +18,10 @@ struct Compiler: Sendable {
     }
 
     let executable: String
+    /// The folder of the build's modules.
+    let modules: String
+    /// Where modules, C modules among them, are found.
+    let searchOptions: [String]
     private let options: [String]
 
     /// Finds the compiler beside the standard library in use, and the modules beside the test's executable.
@@ -32,7 +36,7 @@ struct Compiler: Sendable {
         executable = library[slash...] + "/bin/swift-frontend"
 
         let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let modules = bundle.appendingPathComponent("Modules").path
+        modules = bundle.appendingPathComponent("Modules").path
         guard FileManager.default.fileExists(atPath: modules + "/Secrets.swiftmodule") else {
             throw NotFound(what: modules + "/Secrets.swiftmodule")
         }
@@ -42,11 +46,13 @@ struct Compiler: Sendable {
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
         ]
         // Ownership and lifetimes are checked after the types, so typechecking alone would miss them.
+        searchOptions =
+            ["-module-cache-path", Self.cache(beside: modules)]
+            + folders.flatMap { ["-Xcc", "-fmodule-map-file=\(libraries)/\($0)/module.modulemap"] }
         options =
             ["-frontend", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-strict-memory-safety"]
-            + ["-warnings-as-errors", "-I", modules, "-module-cache-path", Self.cache(beside: modules)]
+            + ["-warnings-as-errors", "-I", modules] + searchOptions
             + features.flatMap { ["-enable-upcoming-feature", $0] }
-            + folders.flatMap { ["-Xcc", "-fmodule-map-file=\(libraries)/\($0)/module.modulemap"] }
     }
 
     /// The build's own cache of C modules, where this user may write it: the default would be in the home directory.
@@ -57,9 +63,25 @@ struct Compiler: Sendable {
     }
 
     func compile(_ path: String) async throws -> Outcome {
+        let run = try await Self.run(executable, options + [path])
+        return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
+    }
+
+    /// Compiles a file into a module of its own in a folder.
+    func emitModule(_ name: String, from path: String, into folder: String) async throws -> (
+        status: Int32, output: String
+    ) {
+        try await Self.run(
+            executable,
+            ["-frontend", "-emit-module", "-module-name", name, "-swift-version", "6", "-parse-as-library"]
+                + ["-o", "\(folder)/\(name).swiftmodule", "-I", modules] + searchOptions + [path])
+    }
+
+    /// Runs a program of the toolchain; its standard error and status.
+    static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = options + [path]
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         // A file, since a full pipe would stop the compiler.
@@ -71,8 +93,7 @@ struct Compiler: Sendable {
             process.terminationHandler = { _ in continuation.resume() }
             do { try process.run() } catch { continuation.resume(throwing: error) }
         }
-        let output = try String(contentsOfFile: report, encoding: .utf8)
-        return Outcome(status: process.terminationStatus, errors: Self.errors(in: output, of: path), output: output)
+        return (process.terminationStatus, try String(contentsOfFile: report, encoding: .utf8))
     }
 
     /// The compiler's lines `PATH:LINE:COLUMN: error: TEXT [#group]`.

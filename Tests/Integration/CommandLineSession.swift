@@ -18,7 +18,7 @@ final class CommandLineSession: Sendable {
     let directory: TestDirectory
     let store: StoreUnderTest
     let desktop: PrivateSession?
-    private let environment: [String: String]
+    let environment: [String: String]
     private let said = Mutex<[UInt8]>([])
 
     init(_ store: StoreUnderTest, extra: (TestDirectory) throws -> [String: String] = { _ in [:] }) async throws {

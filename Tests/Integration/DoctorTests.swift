@@ -56,6 +56,24 @@ struct DoctorTests {
         #expect(list.outputText.split(separator: "\n").count == 2)
     }
 
+    @Test func `the version is the running service's, and unknown where that doesn't say`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        let keyring = try #require(texts(try await doctor(session.environment), "keyring").first)
+        let process = try #require(session.daemonPID)
+        // A program with capabilities isn't shown to others; then what is installed is named as that.
+        let isShown = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")) != nil
+        #expect(
+            keyring.hasPrefix("gnome-keyring-daemon: 4") == isShown && keyring.contains("process \(process), "),
+            "\(keyring)")
+        #expect(keyring.contains("version unknown (installed: gnome-keyring-daemon: 4") != isShown)
+        // Another program on the same machine: what is installed isn't what runs.
+        let other = try await PrivateSession(.none)
+        let service = try await StandInService(on: other)
+        let unknown = try #require(texts(try await doctor(other.environment), "keyring").first)
+        #expect(unknown.contains("python3") && unknown.contains(", version unknown, collections: 1"), "\(unknown)")
+        await service.stop()
+    }
+
     @Test func `a locked keyring is a problem where it is used`() async throws {
         let session = try await PrivateSession(.locked)
         let used = try await doctor(session.environment, ["--store", "secret-service"], expecting: 77)

@@ -111,6 +111,70 @@ struct ImportTests {
         #expect([65, 77].contains(cut.status), "\(cut.errorText)")
     }
 
+    /// oo7 has the format of libsecret's file with habits of its own, known from its source: the content type is an
+    /// attribute, a file is `keyrings/v1/NAME.keyring`, and a sandbox's passphrase is 64 random bytes. The file is made
+    /// here, as no Debian package writes one, with GLib's serialisation of what oo7 describes.
+    @Test func `a file as oo7 writes it is taken over, bytes and text, with a passphrase of any bytes`() async throws {
+        let script = #"""
+            import hashlib, hmac, os, sys
+            from cryptography.hazmat.primitives import padding
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+            from gi.repository import GLib
+
+            passphrase = bytes(range(1, 65))
+            salt, iterations = os.urandom(32), 100000
+            key = hashlib.pbkdf2_hmac("sha256", passphrase, salt, iterations, 16)
+            mac = lambda data: hmac.new(key, data, hashlib.sha256).digest()
+
+
+            def sealed(attributes, label, secret):
+                item = GLib.Variant("(a{ss}sttay)", (attributes, label, 1700000000, 1700000001, secret))
+                padder = padding.PKCS7(128).padder()
+                plain = padder.update(item.get_data_as_bytes().get_data()) + padder.finalize()
+                iv = os.urandom(16)
+                encryptor = Cipher(algorithms.AES(key), modes.CBC(iv)).encryptor()
+                blob = encryptor.update(plain) + encryptor.finalize() + iv
+                hashes = {name: mac(value.encode()) for name, value in attributes.items()}
+                return (hashes, blob + mac(blob))
+
+
+            schema = {"xdg:schema": "org.freedesktop.Secret.Generic"}
+            text, octets = {"xdg:content-type": "text/plain"}, {"xdg:content-type": "application/octet-stream"}
+            items = [
+                sealed({"service": "s", "username": "ada"} | schema | text, "My label", "pässword".encode()),
+                sealed({"service": "s", "username": "bytes"} | octets, "B", b"\xff\x00x"),
+                sealed({"service": "s", "username": "long"} | text, "L" * 300, b"x" * 70000),
+                sealed({"app_id": "org.example.App"} | octets, "Another kind", b"other"),
+            ]
+            file = GLib.Variant("(uayutua(a{say}ay))", (len(salt), salt, iterations, 1700000002, 4, items))
+            with open(sys.argv[1], "wb") as output:
+                output.write(b"GnomeKeyring\n\r\0\n\x01\x00" + file.get_data_as_bytes().get_data())
+            with open(sys.argv[2], "wb") as output:
+                output.write(passphrase)
+            """#
+        let file = session.directory / "v1.keyring"
+        let passphrase = session.directory / "portal"
+        try await Program("/usr/bin/python3").run(["-c", script, file, passphrase], environment: environment)
+            .successful("write a file as oo7 does")
+        let importing = "latchkey import --from libsecret-file '\(file)' --import-passphrase-fd 3"
+        let run = try await shell("\(importing) 3< '\(passphrase)'")
+        #expect(run.status == 0 && run.errorText.contains("1 entries are not of a kind"), "\(run.errorText)")
+        #expect(try await latchkey(["get", "s", "ada"]).outputText == "pässword")
+        #expect(try await latchkey(["get", "s", "bytes"]).output == [0xFF, 0x00, 0x78])
+        #expect(try await latchkey(["get", "s", "long"]).outputText == String(repeating: "x", count: 70_000))
+        #expect(try await latchkey(["list"]).outputText.contains("My label"))
+        let wrong = try await shell("echo wrong > w; \(importing) 3< w")
+        #expect(wrong.status == 77 && wrong.errorText.contains("import.wrong-passphrase"))
+    }
+
+    @Test func `gnome-keyring's own file is told from libsecret's, and refused`() async throws {
+        try session.directory.write("login.keyring", Array("GnomeKeyring\n\r\0\n".utf8) + [0, 0, 0, 0, 0, 0, 0, 0])
+        let run = try await shell(
+            "echo x > p; latchkey import --from libsecret-file login.keyring --import-passphrase-fd 3 3< p")
+        #expect(run.status == 77 && run.errorText.contains("[import.sealed]"), "\(run.errorText)")
+        #expect(run.errorText.contains("of a keyring that is open, import the collection"))
+    }
+
     @Test func `another collection of the keyring is taken over`() async throws {
         try await session.secretTool(
             ["store", "--label=Mine", "service", "s", "username", "ada"], input: Array("hunter2".utf8)

@@ -76,4 +76,76 @@ struct StoreChoiceTests {
             }
         }
     }
+
+    // MARK: - Asking
+
+    private func withVault(_ session: PrivateSession) async throws -> [String: String] {
+        var environment = session.environment
+        environment["LATCHKEY_KEY_FILE"] = session.directory / "key"
+        try await BuiltProducts.latchkey().run(
+            ["vault", "init", "--key-file", session.directory / "key"], environment: environment
+        ).successful("init")
+        return environment
+    }
+
+    private func probe(_ environment: [String: String], timeout: String) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            ["list", "--log-level", "info", "--timeout", timeout], environment: environment)
+    }
+
+    private func memory(_ session: PrivateSession) -> String? {
+        try? String(contentsOfFile: session.directory / "state/latchkey/store", encoding: .utf8)
+    }
+
+    /// A day is the longest timeout that there is, so whatever comes back here has waited for none.
+    @Test(arguments: ["no address", "no socket", "nobody at the socket", "no service"])
+    func `where nothing is, the answer comes without any waiting`(_ what: String) async throws {
+        let session = try await PrivateSession(.none)
+        var environment = try await withVault(session)
+        switch what {
+        case "no address": environment["DBUS_SESSION_BUS_ADDRESS"] = nil
+        case "no socket": environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + session.directory / "run/none"
+        case "nobody at the socket": await session.killBus()
+        default: break
+        }
+        // GLib would look there next.
+        if what == "no address" { environment["XDG_RUNTIME_DIR"] = session.directory / "empty" }
+        let run = try await probe(environment, timeout: "86400")
+        #expect(run.status == 0, "\(run.errorText)")
+        let reason = what == "no service" ? "no program on the session bus offers" : "there is no session bus"
+        #expect(run.errorText.contains("refused: secret-service: \(reason)"), "\(run.errorText)")
+        #expect(memory(session) == "vault\n")
+    }
+
+    @Test func `a bus that never answers is given 300 ms, a hundredth of the timeout`() async throws {
+        let session = try await PrivateSession(.none)
+        let environment = try await withVault(session)
+        session.suspendBus()
+        for (timeout, limit) in [("30", "0.300 s"), ("10", "0.100 s")] {
+            let run = try await probe(environment, timeout: timeout)
+            #expect(run.status == 0, "\(run.errorText)")
+            #expect(
+                run.errorText.contains("refused: secret-service: the session bus did not answer within \(limit)"),
+                "\(run.errorText)")
+            // It may be a moment of much work, so another run looks again.
+            #expect(run.errorText.contains("vault is used this once: secret-service did not answer in time"))
+            #expect(memory(session) == nil)
+        }
+    }
+
+    @Test func `a service that never answers is not waited for for ever, and the next run asks it again`() async throws
+    {
+        let session = try await PrivateSession(.none)
+        let environment = try await withVault(session)
+        let service = try await StandInService(on: session, ["OpenSession": .silence])
+        // The bus has 6 s, so that it is the service that is slow; nobody is waited for longer than 10.
+        let run = try await probe(environment, timeout: "600")
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(run.errorText.contains("refused: secret-service: the keyring service did not answer in time"))
+        #expect(service.calls("OpenSession") == 1 && memory(session) == nil)
+        await service.stop()
+        let successor = try await StandInService(on: session)
+        _ = try await probe(environment, timeout: "600")
+        #expect(memory(session) == "secret-service\n" && successor.calls("SearchItems") > 0)
+    }
 }

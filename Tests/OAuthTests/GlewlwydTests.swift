@@ -14,16 +14,19 @@ import Testing
         let server: ServerMetadata
         let client: ClientConfiguration
         let endpoint: TokenEndpoint
+        let dpop: DPoPSigner?
     }
 
     private func session(
-        _ glewlwyd: Glewlwyd, issuer: Glewlwyd.Issuer = .hour, client: String = Glewlwyd.nativeClient
+        _ glewlwyd: Glewlwyd, issuer: Glewlwyd.Issuer = .hour, client: String = Glewlwyd.nativeClient,
+        dpop: DPoPSigner? = nil
     ) async throws -> Session {
         let server = try await ServerMetadata.discover(try Issuer(glewlwyd.issuer(issuer)), over: http)
         let client = try ClientConfiguration(
             clientID: client, redirect: RedirectURI(Self.redirect), scopes: ["openid", "notes:read", "offline_access"])
         return Session(
-            server: server, client: client, endpoint: TokenEndpoint(server: server, client: client, http: http))
+            server: server, client: client,
+            endpoint: TokenEndpoint(server: server, client: client, http: http, dpop: dpop), dpop: dpop)
     }
 
     /// Plays the browser of a person who is signed in and has consented: `jar` holds the session's cookie.
@@ -41,7 +44,8 @@ import Testing
         _ session: Session, _ glewlwyd: Glewlwyd, authentication: consuming ClientAuthentication
     ) async throws -> TokenResponse {
         let jar = try await glewlwyd.consent(client: session.client.clientID, scopes: session.client.scopes.scopes)
-        let pending = try AuthorizationRequest(server: session.server, client: session.client).begin(random: .system)
+        let pending = try AuthorizationRequest(server: session.server, client: session.client, dpop: session.dpop)
+            .begin(random: .system)
         let answer = try await answer(to: pending, jar: jar)
         return try await session.endpoint.exchange(try pending.validate(answer), authentication: authentication)
     }
@@ -97,6 +101,37 @@ import Testing
                 renewed.refreshToken!.duplicate(), authentication: .secretBasic(Secret("wrong")))
         }
         #expect(wrong == OAuthError(.exchangeFailed(statusCode: 400)))
+        await glewlwyd.stop()
+    }
+
+    @Test(arguments: [Glewlwyd.Issuer.hour, .nonce])
+    func `a session that is bound to a key signs in, asks and renews`(issuer: Glewlwyd.Issuer) async throws {
+        let glewlwyd = try await Glewlwyd(redirectURIs: [Self.redirect])
+        try await glewlwyd.addClient(
+            ["client_id": "bound", "dpop_bound_access_tokens": "1"], redirectURIs: [Self.redirect])
+        let signer = DPoPSigner(key: try .generate())
+        let session = try await session(glewlwyd, issuer: issuer, client: "bound", dpop: signer)
+        #expect(session.server.dpopAlgorithms?.contains("ES256") == true)
+        let tokens = try await signIn(session, glewlwyd, authentication: .none)
+        let resource = ResourceClient(http: http, dpop: signer)
+        let url = try #require(session.server.userinfoEndpoint)
+        // More often than one nonce is good for.
+        for _ in 0..<5 {
+            #expect(try await resource.send(HTTPRequest(.get, url), token: tokens.accessToken).status == 200)
+        }
+        let bearer = ResourceClient(http: http)
+        #expect(try await bearer.send(HTTPRequest(.get, url), token: tokens.accessToken).status == 401)
+        let renewed = try await session.endpoint.refresh(
+            tokens.refreshToken!.duplicate(), subject: tokens.subject, authentication: .none)
+        #expect(try await resource.send(HTTPRequest(.get, url), token: renewed.accessToken).status == 200)
+        let revocation = try #require(
+            RevocationEndpoint(server: session.server, client: session.client, http: http, dpop: signer))
+        // It lets no public client revoke tokens that are bound, however it asks.
+        let refusal = await failure { () async throws(OAuthError) in
+            try await revocation.revoke(
+                renewed.refreshToken!.duplicate(), bearer: renewed.accessToken, authentication: .none)
+        }
+        #expect(refusal == OAuthError(.revocationFailed(statusCode: 401), serverError: .invalidDPoPProof))
         await glewlwyd.stop()
     }
 

@@ -74,4 +74,37 @@ import Testing
         #expect(shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
         #expect(shown.hasPrefix("x\\u{d}\\u{a}2026-"))
     }
+
+    // MARK: - Size, and bytes that are no text
+
+    @Test func `ten megabytes are cut, with their length said`() {
+        let shown = Self.shown(String(repeating: "0123456789", count: 1 << 20))
+        #expect(shown.utf8.count < LoggableText.maximumByteCount + 64)
+        #expect(shown.hasSuffix("… (10485760 bytes in all)"))
+        // Escaping makes text longer, but not without bound.
+        let controls = Self.shown(String(repeating: "\u{1B}", count: 10 << 20))
+        #expect(controls.utf8.count < 8 * LoggableText.maximumByteCount)
+    }
+
+    @Test(arguments: 0...4)
+    func `a cut never halves a character`(_ padding: Int) {
+        let text = String(repeating: "x", count: padding) + String(repeating: "🔑", count: 5000)
+        let shown = Self.shown(text)
+        #expect(!shown.contains("\u{FFFD}") && shown.hasSuffix("… (\(text.utf8.count) bytes in all)"))
+    }
+
+    @Test func `bytes that are no UTF-8 are shown as such`() {
+        func shown(_ bytes: [UInt8]) -> String {
+            ("\(LoggableText(reviewed: "made up by a test", unredactedBytes: bytes))" as LogMessage).text
+        }
+        #expect(shown(Array("plain é🔑".utf8)) == "plain é🔑")
+        #expect(shown([0x61, 0xFF, 0x62]) == "a\\x{ff}b")
+        #expect(shown([0xC3]) == "\\x{c3}")
+        #expect(shown([0xF0, 0x9F, 0x94, 0x0A]) == "\\x{f0}\\x{9f}\\x{94}\\u{a}")
+        #expect(shown([0xED, 0xA0, 0x80]) == "\\x{ed}\\x{a0}\\x{80}")
+        #expect(shown([0xC0, 0xAF]) == "\\x{c0}\\x{af}")
+        #expect(shown(Array("\\x{ff}".utf8)) == "\\\\x{ff}")
+        #expect(shown([]) == "")
+        #expect(shown([UInt8](repeating: 0xFF, count: 100_000)).hasSuffix("… (100000 bytes in all)"))
+    }
 }

@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    @Test func `fields come after the message, in each form`() throws {
+        let record = LogRecord(
+            level: .info, category: "test", message: "kept", timeNanoseconds: 0,
+            fields: [LogField("sign_in", 7), LogField("text", JournalLogSinkTests.made("a\nb\""))])
+        #expect(LogLineFormat.text.line(record).hasSuffix("info test: kept sign_in=7 text=a\\u{a}b\"\n"))
+        #expect(LogLineFormat.priorityPrefixed.line(record) == "<6>test: kept sign_in=7 text=a\\u{a}b\"\n")
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(LogLineFormat.json.line(record).utf8)) as? [String: Any])
+        #expect(object["fields"] as? [String: String] == ["sign_in": "7", "text": "a\\u{a}b\""])
+        #expect(object.count == 5)
+    }
+
+    @Test(arguments: LogLineFormat.allCases)
+    func `a message of megabytes is one bounded line`(_ format: LogLineFormat) {
+        let piece = JournalLogSinkTests.made(String(repeating: "\u{1B}[31m", count: 100_000)).logMessage
+        let message = LogMessage.joined(Array(repeating: piece, count: 100))
+        let line = format.line(LogRecord(level: .info, category: "test", message: message, timeNanoseconds: 0))
+        #expect(line.utf8.count < 2 * LogLineFormat.maximumMessageByteCount)
+        #expect(line.utf8.count { $0 < 0x20 } == 1 && line.hasSuffix(format == .json ? "in all)\"}\n" : "in all)\n"))
+    }
+
     @Test func `every scalar below U+3000 survives JSON`() throws {
         let scalars = (0..<0x3000).compactMap { Unicode.Scalar(UInt32($0)) } + ["\u{FEFF}", "\u{E0041}", "\u{10FFFF}"]
         var text = ""

@@ -84,4 +84,32 @@ import Testing
         }
         #expect(sink.records.allSatisfy { $0.timeNanoseconds > 1_700_000_000_000_000_000 })
     }
+
+    @Test func `fields go with each message, and a later one of the same name replaces`() {
+        let sink = MemoryLogSink()
+        let id = CorrelationID()
+        let logger = Logger("test", sink: sink).with("sign_in", id).with("try", 1)
+        logger.info("one")
+        logger.category("other").with("try", 2).info("two")
+        #expect(sink.records.map { $0.fields.map(\.name) } == [["sign_in", "try"], ["sign_in", "try"]])
+        #expect(sink.records.map { $0.fields[1].value.text } == ["1", "2"])
+        #expect(Set(sink.records.map { $0.fields[0].value.text }) == [id.logMessage.text])
+        #expect(id.logMessage.text.utf8.count == 16 && id != CorrelationID())
+    }
+
+    @Test func `a field of the context goes with all that its tasks log, and a logger's own wins`() async {
+        let sink = MemoryLogSink()
+        let logger = Logger("test", sink: sink)
+        let task = LogContext.with("sign_in", 1) {
+            Task {
+                logger.info("one")
+                await Task { logger.with("sign_in", 2).info("two") }.value
+                LogContext.with("step", 3) { logger.info("three") }
+            }
+        }
+        await task.value
+        logger.info("four")
+        let fields = sink.records.map { $0.fields.map { "\($0.name)=\($0.value.text)" }.joined(separator: " ") }
+        #expect(fields == ["sign_in=1", "sign_in=2", "sign_in=1 step=3", ""])
+    }
 }

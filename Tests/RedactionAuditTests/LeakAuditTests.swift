@@ -29,6 +29,30 @@ import Testing
         #expect(findings.contains { $0.stream == "the error, reflected" && $0.purpose == "access token" })
     }
 
+    @Test func `an error that shows a secret to people is found`() throws {
+        let audit = LeakAudit()
+        let token = try audit.plantRandom(AccessToken.self)
+        struct Shown: LocalizedError, CustomStringConvertible, CustomReflectable {
+            let text: String
+            var errorDescription: String? { text }
+            var description: String { "quiet" }
+            var customMirror: Mirror { Mirror(self, children: []) }
+        }
+        let error = Shown(text: "failed for \(Self.text(token))")
+        audit.capture(error: error, as: "the error")
+        #expect(audit.report().isClean)
+        audit.capture(error: error, as: "the error", localized: error.localizedDescription)
+        #expect(audit.report().findings.map(\.stream) == ["the error, localized"])
+    }
+
+    @Test func `a field of a log that shows a secret is found`() throws {
+        let audit = LeakAudit()
+        let token = try audit.plantRandom(AccessToken.self)
+        let text = LoggableText(reviewed: "a planted leak", unredacted: Self.text(token))
+        Logger("test", sink: audit.logSink(named: "log")).with("note", text).info("ordinary")
+        #expect(audit.report().findings.map(\.stream) == ["log"])
+    }
+
     @Test func `a log that shows a secret is found, in its message and through a sink`() throws {
         let audit = LeakAudit()
         let memory = MemoryLogSink()

@@ -108,6 +108,23 @@ import Testing
         #expect(finding.offset == 9 && finding.byteCount == 8 && !finding.isWhole && finding.disguise == .plain)
     }
 
+    /// A secret in lines of every length, at every place of the line: what is longer than a line is found piece by piece
+    /// as it stands, what is shorter only across the breaks.
+    @Test(arguments: 1...20)
+    func `a secret in lines of any length is found`(_ length: Int) throws {
+        for padding in 0..<length {
+            let audit = LeakAudit()
+            try audit.plant(Secret<AccessToken>(copying: Array(Self.token.utf8).span))
+            var text = ""
+            for (number, character) in (String(repeating: ".", count: padding) + Self.token).enumerated() {
+                text += (number > 0 && number.isMultiple(of: length) ? "\n" : "") + "\(character)"
+            }
+            audit.capture("before\n\(text)\n\nafter", as: "log")
+            let found = try #require(audit.report().findings.last { $0.disguise == .splitOverLines })
+            #expect(found.isWhole && found.offset == 7 + padding, "\(padding)")
+        }
+    }
+
     @Test func `seven characters are not a finding`() throws {
         let audit = LeakAudit()
         try audit.plant(Secret<AccessToken>(copying: Array(Self.token.utf8).span))

@@ -11,19 +11,6 @@ import Testing
         return Hexadecimal.text(SHA256.digest(bytes.span))
     }
 
-    // MARK: - SipHash
-
-    /// From the reference implementation's vectors (vectors.h, vectors_sip128): the key is 00…0f, the message 00…
-    @Test(arguments: [
-        (0, "a3817f04ba25a8e66df67214c7550293"), (1, "da87c1d86b99af44347659119b22fc45"),
-        (15, "5493e99933b0a8117e08ec0f97cfc3d9"), (63, "5150d1772f50834a503e069a973fbd7c"),
-    ])
-    func `SipHash with 128 bits gives the reference's answers`(_ count: Int, _ expected: String) {
-        let message = (0..<count).map { UInt8($0) }
-        let digest = SipHash128.digest(message.span, key: InlineArray { UInt8($0) })
-        #expect(Hexadecimal.text(digest.indices.map { digest[$0] }) == expected)
-    }
-
     // MARK: - BLAKE2b
 
     @Test func `BLAKE2b gives RFC 7693's digest of abc`() {

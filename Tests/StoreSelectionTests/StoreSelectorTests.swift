@@ -12,6 +12,7 @@ internal import Testing
 private final class FakeStores: Sendable {
     struct State {
         var works = ["first": true, "second": true]
+        var isSlow = false
         var probes: [String] = []
         var opened: [String] = []
     }
@@ -37,7 +38,8 @@ private final class FakeStores: Sendable {
 
     private func check(_ name: StaticString) throws(StoreError) {
         if state.withLock({ $0.works[name.description] == false }) {
-            throw StoreError(.unavailable, "\(name) does not answer", hint: "start \(name)")
+            let code: StoreError.Code = state.withLock(\.isSlow) ? .timedOut : .unavailable
+            throw StoreError(code, "\(name) does not answer", hint: "start \(name)")
         }
     }
 }
@@ -88,6 +90,23 @@ private final class FakeStores: Sendable {
         #expect(name(choice) == "first")
         #expect(choice.source == source)
         #expect(try memory.read() == "second")
+    }
+
+    @Test func `what was taken because another store was slow is taken once, and said`() async throws {
+        stores.set("first", works: false)
+        stores.state.withLock { $0.isSlow = true }
+        let log = MemoryLogSink()
+        let selector = StoreSelector(
+            catalogue: stores.catalogue, remembered: memory,
+            logger: Logger("test", minimumLevel: .warning, sink: log))
+        let choice = try await selector.choose(named: nil, settings: settings)
+        #expect(name(choice) == "second")
+        #expect(choice.refusals.first?.error.code == .timedOut)
+        #expect(log.records.map(\.message.text).contains { $0.contains("used this once: first did not answer") })
+        #expect(try memory.read() == nil)
+        // It answers again, and is found again.
+        stores.set("first", works: true)
+        #expect(name(try await selector.choose(named: nil, settings: settings)) == "first")
     }
 
     // MARK: - Never a fallback

@@ -16,6 +16,8 @@ public final class Glewlwyd: Sendable {
         case brief
         /// Pushed authorization requests are required.
         case pushed
+        /// DPoP proofs need the server's nonce, each of which is good for three requests.
+        case nonce
     }
 
     /// Clients made at the start. `native` is public and uses PKCE; `confidential` has a secret that needs escaping.

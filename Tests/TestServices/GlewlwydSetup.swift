@@ -140,6 +140,9 @@ struct GlewlwydSetup {
             "oauth-par-allowed": true, "oauth-par-required": issuer == .pushed, "oauth-par-duration": 90,
             "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
             "oauth-as-iss-id": true,
+            "oauth-dpop-allowed": true, "oauth-dpop-iat-duration": 60, "oauth-dpop-iat-gap-duration": 5,
+            "oauth-dpop-dpop_bound_access_tokens-property": "dpop_bound_access_tokens",
+            "oauth-dpop-nonce-mandatory": issuer == .nonce, "oauth-dpop-nonce-counter": 3,
             "device-authorization-expiration": 600, "device-authorization-interval": 1,
             "session-management-allowed": false,
         ]

@@ -113,6 +113,9 @@ public final class PrivateSession: Sendable {
         _ = try? await bus?.finish(within: .seconds(5))
     }
 
+    /// SIGSTOP: the bus takes connections, as far as the kernel does that for it, and answers nothing any more.
+    public func suspendBus() { running.withLock { $0.bus?.signal(SIGSTOP) } }
+
     /// Calls a method of the bus or of a service on it; arguments in the notation of dbus-send(1).
     @discardableResult
     public func call(

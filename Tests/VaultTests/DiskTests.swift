@@ -67,14 +67,21 @@ import Testing
 
     /// Whether this machine lets nobody mount anything: then the tests above, by a limit on files, are all there is.
     private func mayNotMount(_ run: ProgramRun) -> Bool {
-        run.status != 0 && run.outputText.isEmpty
+        let isRefused =
+            run.status != 0 && run.outputText.isEmpty
             && ["not permitted", "denied"].contains { run.errorText.contains($0) }
+        if isRefused { sayOnlyLimits("may mount nothing (\(run.errorText.split(separator: "\n").first ?? ""))") }
+        return isRefused
+    }
+
+    private func sayOnlyLimits(_ why: String) {
+        print("note: DiskTests \(why): full and read-only disks are shown by limits on files and by modes alone")
     }
 
     @Test func `on a file system that is full a save is refused, and the old content stays`() async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
-        guard geteuid() == 0 else { return }
+        guard geteuid() == 0 else { return sayOnlyLimits("runs without privileges") }
         let run = try await script(
             """
             mkdir -m 700 "$1/small" && mount -t tmpfs -o size=96k,mode=700 none "$1/small" || exit 125

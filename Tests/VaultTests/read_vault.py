@@ -3,12 +3,7 @@
     read_vault.py VAULT key-file|passphrase-file|systemd-credential|kept-key PATH
 
 Prints the generation and the items as JSON, secrets in hexadecimal. Exits with 1 and a line on anything wrong."""
-import contextlib
-import hashlib
-import json
-import sqlite3
-import struct
-import sys
+import contextlib, hashlib, json, sqlite3, struct, sys
 import nacl.bindings as sodium
 import nacl.exceptions
 import nacl.pwhash.argon2id
@@ -16,15 +11,16 @@ import nacl.pwhash.argon2id
 PAGE = 4096
 USES = {(2, "key-file"): b"key file", (3, "systemd-credential"): b"systemd credential", (4, "kept-key"): b"kept key"}
 
-class Damaged(Exception):
-    pass
+class Damaged(Exception): pass
 
 def check(condition, what):
-    if not condition:
-        raise Damaged(what)
+    if not condition: raise Damaged(what)
 
 def blake(key, message, size=32):
     return hashlib.blake2b(message, key=key, digest_size=size).digest()
+
+def subkey(key, use, vault):
+    return blake(key, b"latchkey vault v1 " + use + vault)
 
 def unseal(key, data, sealed):
     check(len(sealed) >= 40, "sealed bytes are too short")
@@ -34,31 +30,42 @@ def unseal(key, data, sealed):
         raise Damaged("sealed bytes don't open")
 
 def bucket(n):
-    if n <= 256:
-        return 256
-    e = n.bit_length() - 1
     if n <= 16384:
-        return n if n == 1 << e else 1 << (e + 1)
+        return max(256, 1 << (n - 1).bit_length()) if n else 256
+    e = n.bit_length() - 1
     unit = 1 << (e - e.bit_length())
     return (n + unit - 1) // unit * unit
 
 class Fields:
     def __init__(self, data):
         self.data, self.at = data, 0
-
     def take(self, count):
         check(self.at + count <= len(self.data), "a field is cut off")
         self.at += count
         return self.data[self.at - count:self.at]
-
     def number(self, form):
         return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))[0]
-
     def text(self, form):
         return self.take(self.number(form)).decode()
 
-    def padding(self):
-        check(not any(self.data[self.at:]), "padding is not zero")
+P1, P2, P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+P4, M = 0x85EBCA77C2B2AE63, (1 << 64) - 1
+rotate = lambda x, n: (x << n | x >> 64 - n) & M
+lane = lambda state, word: rotate(state + word * P2 & M, 31) * P1 & M
+
+def xxh64(data, seed):
+    words, lanes = struct.unpack("<511Q", data), [seed + P1 + P2 & M, seed + P2, seed, seed - P1 & M]
+    for i in range(508):
+        lanes[i % 4] = lane(lanes[i % 4], words[i])
+    h = sum(map(rotate, lanes, (1, 7, 12, 18)))
+    for state in lanes:
+        h = ((h ^ lane(0, state)) * P1 + P4) & M
+    h += len(data)
+    for word in words[508:]:
+        h = rotate((h ^ lane(0, word)) & M, 27) * P1 + P4 & M
+    h = (h ^ h >> 33) * P2 & M
+    h = (h ^ h >> 29) * P3 & M
+    return h ^ h >> 32
 
 def check_pages(path):
     data = open(path, "rb").read()
@@ -66,13 +73,11 @@ def check_pages(path):
     for n in range(1, len(data) // PAGE + 1):
         page = data[(n - 1) * PAGE:n * PAGE]
         if n != (1 << 30) // PAGE + 1:
-            seal = sodium.crypto_shorthash_siphashx24(page[:-16], b"latchkey-pg1" + struct.pack("<I", n))
-            check(seal == page[-16:], f"page {n} is damaged")
+            check(struct.pack("<Q", xxh64(page[:-8], n)) == page[-8:], f"page {n} is damaged")
 
 def root_key(records, vault, source, given):
     for name, slot in records:
-        if not name.startswith("slot/") or slot[0] != 1:
-            continue
+        if not name.startswith("slot/") or slot[0] != 1: continue
         kind, (passes, memory, salt) = slot[1], struct.unpack("<IQ16s", slot[18:46])
         head = slot[:47 + slot[46] if kind == 3 else 46]
         check(name == "slot/" + slot[2:18].hex(), "a slot is misnamed")
@@ -86,9 +91,6 @@ def root_key(records, vault, source, given):
         with contextlib.suppress(Damaged):
             return unseal(subkey(wrapping, b"wrap", vault), b"slot wrap" + vault + head, slot[len(head):][:72])
     raise Damaged("no slot opens")
-
-def subkey(key, use, vault):
-    return blake(key, b"latchkey vault v1 " + use + vault)
 
 def read(path, source, given):
     check_pages(path)
@@ -117,11 +119,9 @@ def read(path, source, given):
     for lookup, sealed, sealed_secret in database.execute("SELECT lookup, metadata, secret FROM items ORDER BY place"):
         found += int.from_bytes(blake(hashing, lookup + sealed), "little")
         for key in data_keys:
-            try:
+            with contextlib.suppress(Damaged):
                 data = unseal(subkey(key, b"metadata", vault), b"m" + vault + lookup, sealed)
                 break
-            except Damaged:
-                continue
         else:
             raise Damaged("an item doesn't open")
         f = Fields(data)
@@ -129,7 +129,7 @@ def read(path, source, given):
         version, created, modified, kind_of_content = f.take(16), f.number("q"), f.number("q"), f.number("B")
         length, kind, service, account, label = f.number("I"), f.text("B"), f.text("H"), f.text("H"), f.text("H")
         check(bucket(f.at) == len(data), "an item is in a wrong bucket")
-        f.padding()
+        check(not any(f.data[f.at:]), "padding is not zero")
         name = b"".join([bytes([len(kind)]), kind.encode()] + [
             struct.pack("<H", len(part.encode())) + part.encode() for part in (service, account)])
         check(blake(subkey(key, b"look-up", vault), name) == lookup, "an item is in a wrong place")
@@ -141,7 +141,6 @@ def read(path, source, given):
     check(len(items) == count, "the number of items is not the manifest's")
     check((found % (1 << 256)).to_bytes(32, "little") == total, "the items are not those of the manifest")
     return {"generation": generation, "items": items}
-
 
 if __name__ == "__main__":
     try:

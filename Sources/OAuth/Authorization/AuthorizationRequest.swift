@@ -4,18 +4,28 @@ public struct AuthorizationRequest: Sendable {
     public let client: ClientConfiguration
     /// Where the answer goes; the client's redirect with the listener's port in it.
     public let redirect: RedirectURI
+    /// Of the key that the code and its tokens will be bound to (RFC 9449 section 10), if any.
+    public let keyThumbprint: String?
 
-    /// - Parameter redirect: the client's own unless the listener chose the port of a loopback address.
+    /// - Parameters:
+    ///   - redirect: the client's own unless the listener chose the port of a loopback address.
+    ///   - dpop: the signer of the key that the code and its tokens will be bound to.
     ///
     /// Throws `.invalidConfiguration`: `.redirectPort` when a loopback address has no port yet, `.redirect` when it is
-    /// not the client's but for the port.
-    public init(server: ServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil) throws(OAuthError) {
+    /// not the client's but for the port. Throws `.invalidMetadata(.withoutES256)` when the server doesn't take our proofs.
+    public init(
+        server: ServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, dpop: DPoPSigner? = nil
+    ) throws(OAuthError) {
         let redirect = redirect ?? client.redirect
         guard !redirect.needsPort else { throw OAuthError(.invalidConfiguration(.redirectPort)) }
         let registered = client.redirect
         let isRegistered =
             redirect == registered || (registered.needsPort && redirect == registered.withPort(redirect.port ?? 0))
         guard isRegistered else { throw OAuthError(.invalidConfiguration(.redirect)) }
+        guard dpop == nil || server.dpopAlgorithms?.contains("ES256") ?? true else {
+            throw OAuthError(.invalidMetadata(.withoutES256))
+        }
+        keyThumbprint = dpop?.thumbprint
         self.server = server
         self.client = client
         self.redirect = redirect

@@ -72,6 +72,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         case .some(let nonce): try form.append("nonce", secret: nonce)
         case .none: break
         }
+        if let thumbprint = request.keyThumbprint { try form.append("dpop_jkt", text: thumbprint) }
         for parameter in request.client.extraParameters { try form.append(parameter.name, text: parameter.value) }
     }
 

@@ -86,6 +86,8 @@ extension ServerMetadata {
             clientAuthenticationMethods: methods.map {
                 Set($0.compactMap(ClientAuthentication.Method.init(rawValue:)))
             })
+        dpopAlgorithms = try reader.list("dpop_signing_alg_values_supported").map { Set($0) }
+        requiresPushedRequests = try reader.flag("require_pushed_authorization_requests")
     }
 
     private static func document(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> JSONDocument {

@@ -20,6 +20,10 @@ public struct ServerMetadata: Sendable, Hashable {
     public let clientAuthenticationMethods: Set<ClientAuthentication.Method>?
     /// Whether granted scopes come separated by commas (GitHub) rather than by spaces.
     public let separatesScopesByComma: Bool
+    /// What DPoP proofs may be signed with (RFC 9449 section 5.1); `nil` when the server doesn't say.
+    public var dpopAlgorithms: Set<String>?
+    /// Whether authorization requests must be pushed (RFC 9126 section 5).
+    public var requiresPushedRequests = false
 
     /// Describes a server without discovery.
     ///

@@ -44,6 +44,14 @@ extension HTTPRequest {
         authorization = sink.finish()
     }
 
+    /// Puts an access token that is bound to a key into the request: `Authorization: DPoP …` (RFC 9449 section 7.1). The
+    /// proof comes from `ResourceClient`.
+    mutating func authorize(dpop token: borrowing Secret<AccessToken>) throws(OAuthError) {
+        var sink = AuthorizationFieldSink(scheme: "DPoP")
+        try token.pour(into: &sink)
+        authorization = sink.finish()
+    }
+
     /// Puts a client's credentials into the request: `Authorization: Basic …` (RFC 6749 section 2.3.1, RFC 7617).
     ///
     /// - Parameter formEncoded: as RFC 6749 says. Some servers take the two parts raw.

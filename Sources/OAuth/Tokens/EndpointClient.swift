@@ -8,6 +8,8 @@ internal import Secrets
 struct EndpointClient: Sendable {
     let clientID: String
     let http: any HTTPClient
+    /// Whose key each request proves, if any.
+    var dpop: DPoPSigner? = nil
     let log: Logger
 
     static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
@@ -57,18 +59,35 @@ struct EndpointClient: Sendable {
     func post(
         _ url: HTTPURL, _ form: consuming FormBody, bearer: borrowing Secret<AccessToken>
     ) async throws(OAuthError) -> EndpointAnswer {
-        var sink = AuthorizationFieldSink(scheme: "Bearer")
+        var sink = AuthorizationFieldSink(scheme: dpop == nil ? "Bearer" : "DPoP")
         try bearer.pour(into: &sink)
-        return try await send(url, form.finish(as: MessageBody.self), authorization: sink.finish())
+        return try await send(
+            url, form.finish(as: MessageBody.self), authorization: sink.finish(), tokenHash: DPoPProof.hash(of: bearer))
     }
 
     private func send(
-        _ url: HTTPURL, _ body: consuming Secret<MessageBody>, authorization: consuming Secret<MessageBody>?
+        _ url: HTTPURL, _ body: consuming Secret<MessageBody>, authorization: consuming Secret<MessageBody>?,
+        tokenHash: String? = nil
     ) async throws(OAuthError) -> EndpointAnswer {
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             .post, url, fields: EndpointFields.form, authorization: authorization, body: body)
+        guard let dpop else { return EndpointAnswer(try await http.answer(to: request, limits: Self.limits, log: log)) }
+        var again = HTTPRequest(
+            .post, url, fields: EndpointFields.form, authorization: request.authorization?.duplicate(),
+            body: request.body?.duplicate())
+        let basis = try dpop.prove(&request, tokenHash: tokenHash)
         let response = try await http.answer(to: request, limits: Self.limits, log: log)
-        return EndpointAnswer(response)
+        let answer = EndpointAnswer(response)
+        // RFC 9449 section 8: 400 with `use_dpop_nonce`, before anything was used up. `invalid_dpop_proof` may be about the
+        // nonce too, or about the time.
+        guard dpop.learn(from: response, of: url, sent: basis),
+            answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof
+        else { return answer }
+        log.debug("the server asks for another proof; the request is sent once more")
+        let newBasis = try dpop.prove(&again, tokenHash: tokenHash)
+        let last = try await http.answer(to: again, limits: Self.limits, log: log)
+        _ = dpop.learn(from: last, of: url, sent: newBasis)
+        return EndpointAnswer(last)
     }
 }
 

@@ -8,10 +8,15 @@ public struct RevocationEndpoint: Sendable {
     private let endpoint: EndpointClient
 
     /// Returns `nil` when the server has no revocation endpoint.
-    public init?(server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, log: Logger = .disabled) {
+    ///
+    /// - Parameter dpop: the signer of the key that the tokens are bound to, if they are.
+    public init?(
+        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
+        log: Logger = .disabled
+    ) {
         guard let url = server.revocationEndpoint else { return nil }
         self.url = url
-        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
+        endpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
     }
 
     /// Revokes a refresh token, and with it what was issued for it where the server does so.

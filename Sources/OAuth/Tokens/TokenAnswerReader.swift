@@ -5,6 +5,8 @@ internal import Secrets
 struct TokenAnswerReader {
     let server: ServerMetadata
     let clientID: String
+    /// Whether tokens must be bound to a key (RFC 9449 section 5), or must not.
+    let isBound: Bool
     let now: UnixTime
 
     /// In bytes. Tokens that are JSON Web Tokens can be long; a field of HTTP can't be much longer than this.
@@ -59,9 +61,15 @@ struct TokenAnswerReader {
         guard !accessToken.withExposedBytes({ ASCII.contains($0, 0x20) }) else {
             throw OAuthError(.invalidResponse(.malformedToken))
         }
-        guard let type = document.member("token_type"), let text = try? document.publicText(type, limit: 32),
-            text.lowercased() == "bearer"
-        else { throw OAuthError(.invalidResponse(.unknownTokenType)) }
+        guard let type = document.member("token_type"), let text = try? document.publicText(type, limit: 32) else {
+            throw OAuthError(.invalidResponse(.unknownTokenType))
+        }
+        switch (text.lowercased(), isBound) {
+        case ("bearer", false), ("dpop", true): break
+        // Whoever has it could use it.
+        case ("bearer", true): throw OAuthError(.invalidResponse(.tokenNotBound))
+        default: throw OAuthError(.invalidResponse(.unknownTokenType))
+        }
         return TokenResponse(
             accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,
             expiresInSeconds: lifetime("expires_in", in: document),

@@ -7,18 +7,22 @@ public import Secrets
 public struct TokenEndpoint: Sendable {
     public let server: ServerMetadata
     public let client: ClientConfiguration
-    private let endpoint: EndpointClient
+    let endpoint: EndpointClient
+    private let dpop: DPoPSigner?
     private let now: @Sendable () -> UnixTime
 
-    /// - Parameter now: the clock that ID tokens are checked against.
+    /// - Parameters:
+    ///   - dpop: the signer of the key that tokens are, or will be, bound to (RFC 9449 section 5).
+    ///   - now: the clock that ID tokens are checked against.
     public init(
-        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, log: Logger = .disabled,
-        now: @escaping @Sendable () -> UnixTime = UnixTime.now
+        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
+        log: Logger = .disabled, now: @escaping @Sendable () -> UnixTime = UnixTime.now
     ) {
         self.server = server
         self.client = client
+        self.dpop = dpop
         self.now = now
-        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
+        endpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
     }
 
     /// Exchanges an authorization code for tokens.
@@ -28,7 +32,9 @@ public struct TokenEndpoint: Sendable {
     public func exchange(
         _ callback: consuming ValidatedCallback, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> TokenResponse {
-        guard callback.request.server == server, callback.request.client.clientID == client.clientID else {
+        guard callback.request.server == server, callback.request.client.clientID == client.clientID,
+            callback.request.keyThumbprint == dpop?.thumbprint
+        else {
             throw OAuthError(.invalidConfiguration(.otherServer))
         }
         var form = FormBody()
@@ -39,7 +45,6 @@ public struct TokenEndpoint: Sendable {
         let answer = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
         let basicForm = answer.basicForm
         let document = try Self.success(answer)
-        let reader = TokenAnswerReader(server: server, clientID: client.clientID, now: now())
         var tokens = try reader.tokens(in: document, nonce: callback.nonce)
         tokens.acceptedBasicForm = basicForm
         return tokens
@@ -65,14 +70,17 @@ public struct TokenEndpoint: Sendable {
         }
         let basicForm = answer.basicForm
         let document = try Self.success(answer)
-        let reader = TokenAnswerReader(server: server, clientID: client.clientID, now: now())
         var tokens = try reader.renewedTokens(
             in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
         tokens.acceptedBasicForm = basicForm
         return tokens
     }
 
-    private static func success(_ answer: consuming EndpointAnswer) throws(OAuthError) -> JSONDocument {
+    var reader: TokenAnswerReader {
+        TokenAnswerReader(server: server, clientID: client.clientID, isBound: dpop != nil, now: now())
+    }
+
+    static func success(_ answer: consuming EndpointAnswer) throws(OAuthError) -> JSONDocument {
         guard answer.isSuccess else {
             throw OAuthError(.exchangeFailed(statusCode: answer.status), serverError: answer.error)
         }

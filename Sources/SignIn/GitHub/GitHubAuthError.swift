@@ -51,7 +51,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .store(let cause): self = .store(cause)
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
-        case .sessionEnded, .otherAuthority: self = .sessionEnded
+        case .sessionEnded, .otherAuthority, .keyLost: self = .sessionEnded
         case .accountUnknown, .accountNameNeeded, .accountMismatch: self = .invalidResponse
         case .clientSecretMissing: self = .configuration(OAuthError(.invalidConfiguration(.clientSecret)))
         case .superseded, .cancelled: self = .cancelled

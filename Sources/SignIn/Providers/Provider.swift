@@ -61,12 +61,14 @@ public struct Provider: Sendable, Hashable {
     public let proof: ClientProof
     public let account: AccountSource
     public let revocation: Revocation
+    /// Whether tokens are bound to a key that is made at the sign-in (RFC 9449).
+    public var usesDPoP: Bool
 
     /// Throws `.invalidConfiguration` for a client id that no server takes.
     public init(
         name: ProviderName, server: Server, clientID: String, scopes: ScopeList, redirect: RedirectURI? = nil,
         parameters: [AuthorizationParameter] = [], proof: ClientProof = .none, account: AccountSource = .userInfo,
-        revocation: Revocation = .standard
+        revocation: Revocation = .standard, usesDPoP: Bool = false
     ) throws(OAuthError) {
         self.name = name.text
         self.server = server
@@ -77,6 +79,7 @@ public struct Provider: Sendable, Hashable {
         self.proof = proof
         self.account = account
         self.revocation = revocation
+        self.usesDPoP = usesDPoP
         _ = try client
     }
 

@@ -21,6 +21,7 @@ struct AccountLookup: Sendable {
     let source: Provider.AccountSource
     let server: ServerMetadata
     let http: any HTTPClient
+    let dpop: DPoPSigner?
     let log: Logger
 
     private static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
@@ -79,17 +80,14 @@ struct AccountLookup: Sendable {
 
     private func fetch(_ url: HTTPURL, _ token: borrowing Secret<AccessToken>) async throws(SignInError) -> JSONDocument
     {
-        var request = HTTPRequest(.get, url, fields: [ResourceFields.json[0]])
-        do throws(OAuthError) {
-            try request.authorize(bearer: token)
-        } catch {
-            throw .oauth(error)
-        }
+        let request = HTTPRequest(.get, url, fields: [ResourceFields.json[0]])
         let response: HTTPResponse
-        do throws(HTTPError) {
-            response = try await http.send(request, limits: Self.limits)
+        do throws(OAuthError) {
+            response = try await ResourceClient(http: http, dpop: dpop, log: log)
+                .send(request, token: token, limits: Self.limits)
         } catch {
-            throw .resource(ResourceError(.networkError(error)))
+            if case .networkError(let cause) = error.code { throw .resource(ResourceError(.networkError(cause))) }
+            throw .oauth(error)
         }
         let status = response.status
         log.debug("asked \(url) who signed in: status \(status)")

@@ -13,13 +13,19 @@ extension SignInService {
     public func accessToken(
         for account: String? = nil, deadline: Deadline = .standard
     ) async throws(SignInError) -> Secret<AccessToken> {
-        let name = try await resolve(account)
+        try await freshSession(try await resolve(account), deadline: deadline).accessToken.duplicate()
+    }
+
+    /// Returns an account's session, renewed first when it is about to end; see `accessToken`.
+    func freshSession(
+        _ name: String, deadline: Deadline = .standard
+    ) async throws(SignInError) -> StoredSession {
         let session = try await session(of: name, deadline: deadline)
         let now = context.now()
-        if session.isFresh(at: now) { return session.accessToken.duplicate() }
+        if session.isFresh(at: now) { return session }
         let isUsable = session.expiry.map { now < $0 } ?? true
         guard session.refreshToken != nil else {
-            if isUsable { return session.accessToken.duplicate() }
+            if isUsable { return session }
             throw SignInError(.sessionEnded)
         }
         do throws(SignInError) {
@@ -27,9 +33,9 @@ extension SignInService {
         } catch {
             guard isUsable, case .oauth(let cause) = error.code, cause.isTransient else { throw error }
             log.info("the session could not be renewed yet; its token is still good: \(error)")
-            return session.accessToken.duplicate()
+            return session
         }
-        return try await self.session(of: name, deadline: deadline).accessToken.duplicate()
+        return try await self.session(of: name, deadline: deadline)
     }
 
     /// An access token that a server refused.
@@ -93,12 +99,13 @@ extension SignInService {
     private func refresh(_ session: borrowing StoredSession) async throws(SignInError) {
         let server = try await server()
         let secret = try await clientSecret()
+        let signer = try await signer(of: session)
         let tokens: TokenResponse
         do throws(OAuthError) {
             let authentication = try authentication(secret, basicForm: session.basicForm)
             switch session.refreshToken {
             case .some(let token):
-                tokens = try await tokenEndpoint(server).refresh(
+                tokens = try await tokenEndpoint(server, dpop: signer).refresh(
                     token, subject: session.subject, authentication: authentication)
             case .none: throw OAuthError(.sessionEnded)
             }

@@ -7,7 +7,7 @@ extension SignInService {
     /// Signs a person in, keeps the session, and makes its account the current one.
     ///
     /// Each attempt has its own code verifier and state. A new attempt cancels the one before it, which throws
-    /// `.superseded`. When anything fails after the server has given tokens, they are revoked, as far as the server can.
+    /// `.superseded`. Each line that an attempt logs, in whatever part, has its `sign_in` field. When anything fails after the server has given tokens, they are revoked, as far as the server can.
     ///
     /// - Parameters:
     ///   - account: the name to keep the session under; by default what the server calls the person.
@@ -23,14 +23,18 @@ extension SignInService {
         previous?.cancel()
         attemptCount += 1
         let number = attemptCount
-        let task = Task { [provider] () async -> Result<SessionSummary, SignInError> in
-            // The one before may still hold the port.
-            _ = await previous?.value
-            do throws(SignInError) {
-                return .success(
-                    try await attemptSignIn(provider, presenting: agent, account: account, deadline: deadline))
-            } catch {
-                return .failure(error)
+        let id = CorrelationID()
+        let log = log.with("sign_in", id)
+        let task = LogContext.with("sign_in", id) {
+            Task { [provider] () async -> Result<SessionSummary, SignInError> in
+                // The one before may still hold the port.
+                _ = await previous?.value
+                do throws(SignInError) {
+                    return .success(
+                        try await attemptSignIn(provider, presenting: agent, account: account, deadline: deadline))
+                } catch {
+                    return .failure(error)
+                }
             }
         }
         attempt = task
@@ -71,8 +75,9 @@ extension SignInService {
             throw .userAgent(error)
         }
         do throws(SignInError) {
-            let tokens = try await tokens(attempt, provider, server, secret, deadline: deadline)
-            let summary = try await keep(tokens, named: account, server: server, secret: secret)
+            let signer = try reported { () throws(OAuthError) in try newSigner() }
+            let tokens = try await tokens(attempt, provider, server, secret, signer, deadline: deadline)
+            let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
             await attempt.finish(.signedIn)
             return summary
         } catch {
@@ -84,16 +89,17 @@ extension SignInService {
     /// Sends the person to the server and exchanges the answer.
     private func tokens(
         _ attempt: any UserAgentAttempt, _ provider: Provider, _ server: ServerMetadata,
-        _ secret: borrowing Secret<ClientSecret>?, deadline: Deadline
+        _ secret: borrowing Secret<ClientSecret>?, _ signer: DPoPSigner?, deadline: Deadline
     ) async throws(SignInError) -> TokenResponse {
         let client = try reported { () throws(OAuthError) in try provider.client }
         let pending = try reported { () throws(OAuthError) in
-            try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect)
+            try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect, dpop: signer)
                 .begin(random: context.random)
         }
         let url = try reported { () throws(OAuthError) in try pending.authorizationURL() }
         let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
-        let endpoint = TokenEndpoint(server: server, client: client, http: context.http, log: log, now: context.now)
+        let endpoint = TokenEndpoint(
+            server: server, client: client, http: context.http, dpop: signer, log: log, now: context.now)
         let answer: RedirectAnswer
         do throws(UserAgentError) {
             answer = try await attempt.present(url, gate: pending.answerGate(), deadline: deadline)
@@ -122,16 +128,17 @@ extension SignInService {
     /// Keeps the session, or gives the tokens back.
     private func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata,
-        secret: borrowing Secret<ClientSecret>?
+        secret: borrowing Secret<ClientSecret>?, signer: DPoPSigner?
     ) async throws(SignInError) -> SessionSummary {
         do throws(SignInError) {
-            let identity = try await identity(of: tokens, named: account, server: server)
+            let identity = try await identity(of: tokens, named: account, server: server, signer: signer)
             let session = StoredSession(
                 tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
-                subject: identity.subject, asked: provider.scopes, now: context.now())
+                subject: identity.subject, asked: provider.scopes,
+                keyThumbprint: signer?.thumbprint, now: context.now())
             if Task.isCancelled { throw .cancelled }
             do throws(StoreError) {
-                try await save(session)
+                try await save(session, signer)
             } catch {
                 throw .store(error)
             }
@@ -140,36 +147,47 @@ extension SignInService {
             log.warning("the session could not be kept, so its tokens are given back: \(error)")
             let outcome = await revoke(
                 IssuedTokens(tokens.accessToken.duplicate(), tokens.refreshToken?.duplicate()), server: server,
-                secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm)
+                secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm, dpop: signer)
             if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
             throw error
         }
     }
 
     private func identity(
-        of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata
+        of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata, signer: DPoPSigner?
     ) async throws(SignInError) -> AccountIdentity {
         if let identify {
             let identity = try await identify(tokens.accessToken, tokens.grantedScopes)
             return AccountIdentity(name: account ?? identity.name, subject: identity.subject)
         }
         if let account { return AccountIdentity(name: account, subject: tokens.subject) }
-        let lookup = AccountLookup(source: provider.account, server: server, http: context.http, log: log)
+        let lookup = AccountLookup(source: provider.account, server: server, http: context.http, dpop: signer, log: log)
         return try await lookup.identify(tokens.accessToken, subject: tokens.subject)
     }
 
     /// Under the lease, so that a renewal in another process doesn't write an old session over the new one. When either of
     /// the two writes fails, everything is as it was before.
-    private func save(_ session: borrowing StoredSession) async throws(StoreError) {
+    private func save(_ session: borrowing StoredSession, _ signer: DPoPSigner?) async throws(StoreError) {
         let account = session.account
         let lease = try await sessions.lease(account, deadline: .standard)
         let before = try await previousSession(of: account)
         do throws(StoreError) {
+            // The key first: a session without its key would be of no use.
+            if let signer { try await sessions.saveKey(signer.key, account: account) }
             try await sessions.save(session)
             try await sessions.setCurrentAccount(account)
         } catch {
-            await putBack(before, account)
+            await putBack(before, account, without: signer?.thumbprint)
             throw error
+        }
+        if let signer { signers[signer.thumbprint] = signer }
+        if let old = before.keyThumbprint {
+            signers[old] = nil
+            do throws(StoreError) {
+                try await sessions.deleteKey(old)
+            } catch {
+                log.warning("the key of the session before could not be deleted: \(error)")
+            }
         }
         lease.release()
     }
@@ -177,8 +195,10 @@ extension SignInService {
     /// A session that a sign-in replaces.
     private final class PreviousSession: Sendable {
         let session: StoredSession?
+        let keyThumbprint: String?
 
         init(_ session: consuming StoredSession?) {
+            keyThumbprint = session?.keyThumbprint
             self.session = session
         }
     }
@@ -195,13 +215,14 @@ extension SignInService {
 
     /// A task of its own, since the caller's may be cancelled: the new session's tokens are about to be revoked, so it must
     /// not stay.
-    private func putBack(_ before: PreviousSession, _ account: String) async {
+    private func putBack(_ before: PreviousSession, _ account: String, without thumbprint: String?) async {
         let undoing = Task { [sessions, log] in
             do throws(StoreError) {
                 switch before.session {
                 case .some(let session): try await sessions.save(session)
                 case .none: try await sessions.delete(account)
                 }
+                if let thumbprint { try await sessions.deleteKey(thumbprint) }
             } catch {
                 log.warning("the store could not be put back as it was: \(error)")
             }

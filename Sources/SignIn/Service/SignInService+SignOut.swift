@@ -67,18 +67,29 @@ extension SignInService {
             let session = try await session(of: account)
             let tokens = IssuedTokens(session.accessToken.duplicate(), session.refreshToken?.duplicate())
             return await revoke(
-                tokens, server: try await server(), secret: try await clientSecret(), basicForm: session.basicForm)
+                tokens, server: try await server(), secret: try await clientSecret(), basicForm: session.basicForm,
+                dpop: try await keptSigner(of: session))
         } catch {
             return error.code == .notSignedIn ? .notNeeded : .failed(error)
+        }
+    }
+
+    /// Without its key a session can still be revoked, at servers that don't ask for a proof then.
+    private func keptSigner(of session: borrowing StoredSession) async throws(SignInError) -> DPoPSigner? {
+        do throws(SignInError) {
+            return try await signer(of: session)
+        } catch {
+            guard error.code == .keyLost else { throw error }
+            return nil
         }
     }
 
     /// Revokes tokens in a task of its own: cancelling the caller doesn't stop it half-way.
     func revoke(
         _ tokens: IssuedTokens, server: ServerMetadata, secret: consuming Secret<ClientSecret>?,
-        basicForm: ClientAuthentication.BasicForm?
+        basicForm: ClientAuthentication.BasicForm?, dpop: DPoPSigner?
     ) async -> SignOutReport.Revocation {
-        let revoker = TokenRevoker(provider: provider, server: server, http: context.http, log: log)
+        let revoker = TokenRevoker(provider: provider, server: server, http: context.http, dpop: dpop, log: log)
         let authentication: ClientAuthentication
         do throws(OAuthError) {
             authentication = try self.authentication(secret, basicForm: basicForm)

@@ -13,7 +13,7 @@ internal import Secrets
 /// session is stored before it is used. Every error is a `SignInError`, which holds no secret.
 public actor SignInService {
     public let provider: Provider
-    public let sessions: SessionStore
+    public nonisolated let sessions: SessionStore
     let context: SignInContext
     let identify: Identify?
 
@@ -27,6 +27,9 @@ public actor SignInService {
     var attemptCount = 0
     /// The renewals that are going on, by account.
     var renewals: [String: FirstValue<SignInError?>] = [:]
+    /// What servers told about proofs, and the keys that were read, by thumbprint.
+    let proofs = DPoPMemory()
+    var signers: [String: DPoPSigner] = [:]
 
     public init(provider: Provider, store: any CredentialStore, context: SignInContext) {
         let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
@@ -121,9 +124,34 @@ public actor SignInService {
         }
     }
 
-    func tokenEndpoint(_ server: ServerMetadata) throws(OAuthError) -> TokenEndpoint {
+    func tokenEndpoint(_ server: ServerMetadata, dpop: DPoPSigner?) throws(OAuthError) -> TokenEndpoint {
         TokenEndpoint(
-            server: server, client: try provider.client, http: context.http, log: log, now: context.now)
+            server: server, client: try provider.client, http: context.http, dpop: dpop, log: log, now: context.now)
+    }
+
+    // MARK: - Keys
+
+    /// Makes the key of a sign-in, where the provider wants one.
+    func newSigner() throws(OAuthError) -> DPoPSigner? {
+        guard provider.usesDPoP else { return nil }
+        return DPoPSigner(
+            key: try .generate(random: context.random), memory: proofs, random: context.random, now: context.now)
+    }
+
+    /// The signer of the key that a session is bound to; `nil` for bearer tokens. Throws `.keyLost`.
+    func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPSigner? {
+        guard let thumbprint = session.keyThumbprint else { return nil }
+        if let signer = signers[thumbprint] { return signer }
+        let key: DPoPKey?
+        do throws(StoreError) {
+            key = try await sessions.loadKey(thumbprint)
+        } catch {
+            throw .store(error)
+        }
+        guard let key else { throw SignInError(.keyLost) }
+        let signer = DPoPSigner(key: key, memory: proofs, random: context.random, now: context.now)
+        signers[thumbprint] = signer
+        return signer
     }
 
     // MARK: - The client's secret

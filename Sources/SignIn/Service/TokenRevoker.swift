@@ -8,6 +8,7 @@ struct TokenRevoker: Sendable {
     let provider: Provider
     let server: ServerMetadata
     let http: any HTTPClient
+    let dpop: DPoPSigner?
     let log: Logger
 
     /// Revokes the refresh token first: with it gone, nothing new can be had. Returns `.revoked` or `.unsupported`.
@@ -25,9 +26,9 @@ struct TokenRevoker: Sendable {
             }
         case .standard:
             let client = try provider.client
-            guard let endpoint = RevocationEndpoint(server: server, client: client, http: http, log: log) else {
-                return .unsupported
-            }
+            guard
+                let endpoint = RevocationEndpoint(server: server, client: client, http: http, dpop: dpop, log: log)
+            else { return .unsupported }
             switch refreshToken {
             case .some(let refreshToken):
                 try await endpoint.revoke(

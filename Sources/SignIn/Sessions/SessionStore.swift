@@ -1,12 +1,13 @@
 public import Credentials
-internal import OAuth
+public import OAuth
 internal import RedactedLog
 internal import Secrets
 
-/// Keeps one provider's sessions in any `CredentialStore`: one item for each account, and one that names the current
-/// account.
+/// Keeps one provider's sessions in any `CredentialStore`: one item for each account, one that names the current account,
+/// and one for each key that a session's tokens are bound to.
 ///
-/// Items have the service `latchkey:PROVIDER`; a session's account is the account's name, with the kind `session`.
+/// Items have the service `latchkey:PROVIDER`; a session's account is the account's name, with the kind `session`; a key's
+/// account is its thumbprint, with the kind `private-key`.
 public struct SessionStore: Sendable {
     public let store: any CredentialStore
     public let provider: String
@@ -27,7 +28,7 @@ public struct SessionStore: Sendable {
     package static func service(ofProvider name: String) -> String { "latchkey:" + name }
 
     /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
-    func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {
+    package func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {
         do throws(CredentialKeyError) {
             return try CredentialKey(service: service, account: account, kind: kind)
         } catch {
@@ -64,15 +65,28 @@ public struct SessionStore: Sendable {
         }
     }
 
-    /// Deletes the session of an account, and returns whether there was one. When the account was the current one, there
-    /// is no current account afterwards.
+    /// Deletes the session of an account with its key, and returns whether there was one. When the account was the current
+    /// one, there is no current account afterwards.
     @discardableResult
     public func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
+        let thumbprint = try await keyThumbprint(of: account, deadline: deadline)
         let existed = try await store.delete(try key(account), condition: .none, deadline: deadline)
         if try await currentAccount(deadline: deadline) == account {
             try await store.delete(try currentKey(), condition: .none, deadline: deadline)
         }
+        // The session first: a key without one is of no use to anybody.
+        if let thumbprint { try await deleteKey(thumbprint, deadline: deadline) }
         return existed
+    }
+
+    private func keyThumbprint(of account: String, deadline: Deadline) async throws(StoreError) -> String? {
+        do throws(StoreError) {
+            return try await load(account, deadline: deadline)?.keyThumbprint
+        } catch {
+            // What can't be read any more can be deleted all the same.
+            guard error.code == .corrupted else { throw error }
+            return nil
+        }
     }
 
     /// Returns the names of all accounts with a session, in order.
@@ -98,6 +112,38 @@ public struct SessionStore: Sendable {
             }
         }
         return summaries
+    }
+
+    // MARK: - Keys
+
+    /// Saves the key that a session will be bound to: before the session, which names it.
+    public func saveKey(
+        _ key: borrowing DPoPKey, account: String, deadline: Deadline = .standard
+    ) async throws(StoreError) {
+        let secret: Secret<PrivateKey>
+        do throws(JSONError) {
+            secret = try key.encoded()
+        } catch {
+            throw StoreError(.tooLarge, "the key is larger than a store takes")
+        }
+        let options = SaveOptions(label: "\(account) at \(provider) (key of the sign-in)", contentType: .text)
+        try await store.save(
+            secret, for: try self.key(key.thumbprint, kind: .privateKey), options: options, deadline: deadline)
+    }
+
+    /// Returns the key with a thumbprint, or `nil` when there is none, or what is there is another or none at all.
+    public func loadKey(
+        _ thumbprint: String, deadline: Deadline = .standard
+    ) async throws(StoreError) -> DPoPKey? {
+        let name = try key(thumbprint, kind: .privateKey)
+        guard let record = try await store.read(name, as: PrivateKey.self, deadline: deadline),
+            let key = try? DPoPKey(decoding: record.secret), key.thumbprint == thumbprint
+        else { return nil }
+        return key
+    }
+
+    func deleteKey(_ thumbprint: String, deadline: Deadline = .standard) async throws(StoreError) {
+        try await store.delete(try key(thumbprint, kind: .privateKey), condition: .none, deadline: deadline)
     }
 
     // MARK: - The current account

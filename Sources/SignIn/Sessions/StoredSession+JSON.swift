@@ -17,7 +17,8 @@ extension StoredSession {
         try json.member("client_id", publicText: clientID)
         try json.member("account", publicText: account)
         if let subject { try json.member("subject", publicText: subject) }
-        try json.member("token_type", publicText: "Bearer")
+        try json.member("token_type", publicText: keyThumbprint == nil ? "Bearer" : "DPoP")
+        if let keyThumbprint { try json.member("key_thumbprint", publicText: keyThumbprint) }
         try json.member("scopes", publicTexts: scopes.scopes)
         try json.member("issued_at", integer: issued.seconds)
         if let expiry { try json.member("expires_at", integer: expiry.seconds) }
@@ -36,9 +37,10 @@ extension StoredSession {
         let limits = JSONLimits(byteCount: Self.maximumByteCount)
         let document = try JSONDocument(secret.duplicate(as: MessageBody.self), limits: limits)
         let reader = SessionReader(document: document)
-        guard try reader.integer("latchkey_session") == Self.format, try reader.text("token_type") == "Bearer" else {
-            throw JSONError(.wrongType)
-        }
+        let keyThumbprint = try reader.text("key_thumbprint")
+        guard try reader.integer("latchkey_session") == Self.format,
+            try reader.text("token_type") == (keyThumbprint == nil ? "Bearer" : "DPoP")
+        else { throw JSONError(.wrongType) }
         self.init(
             authority: try reader.required("authority"), clientID: try reader.required("client_id"),
             account: try reader.required("account"), subject: try reader.text("subject"),
@@ -46,7 +48,7 @@ extension StoredSession {
             expiry: try reader.integer("expires_at").map(UnixTime.init(seconds:)),
             refreshExpiry: try reader.integer("refresh_expires_at").map(UnixTime.init(seconds:)),
             basicForm: try reader.text("basic_form").flatMap(ClientAuthentication.BasicForm.init(rawValue:)),
-            accessToken: try reader.requiredSecret("access_token"),
+            keyThumbprint: keyThumbprint, accessToken: try reader.requiredSecret("access_token"),
             refreshToken: try reader.secret("refresh_token"))
     }
 

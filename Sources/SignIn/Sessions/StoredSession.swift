@@ -22,13 +22,17 @@ public struct StoredSession: ~Copyable, Sendable {
     public let refreshExpiry: UnixTime?
     /// How the server took the client's Basic credentials at the sign-in, so that a renewal doesn't have to try.
     public let basicForm: ClientAuthentication.BasicForm?
+    /// The thumbprint of the key that the tokens are bound to (RFC 9449); `nil` for bearer tokens. The key is an item of its
+    /// own.
+    public let keyThumbprint: String?
     public let accessToken: Secret<AccessToken>
     public let refreshToken: Secret<RefreshToken>?
 
     public init(
         authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
         expiry: UnixTime?, refreshExpiry: UnixTime?, basicForm: ClientAuthentication.BasicForm? = nil,
-        accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?
+        keyThumbprint: String? = nil, accessToken: consuming Secret<AccessToken>,
+        refreshToken: consuming Secret<RefreshToken>?
     ) {
         self.authority = authority
         self.clientID = clientID
@@ -39,6 +43,7 @@ public struct StoredSession: ~Copyable, Sendable {
         self.expiry = expiry
         self.refreshExpiry = refreshExpiry
         self.basicForm = basicForm
+        self.keyThumbprint = keyThumbprint
         self.accessToken = accessToken
         self.refreshToken = refreshToken
     }
@@ -97,7 +102,7 @@ extension StoredSession {
     /// A session from the answer to a code.
     init(
         _ tokens: borrowing TokenResponse, authority: String, clientID: String, account: String, subject: String?,
-        asked: ScopeList, now: UnixTime
+        asked: ScopeList, keyThumbprint: String? = nil, now: UnixTime
     ) {
         let (expiry, refreshExpiry) = (
             Self.end(of: tokens.expiresInSeconds, now), Self.end(of: tokens.refreshTokenExpiresInSeconds, now)
@@ -105,7 +110,8 @@ extension StoredSession {
         self.init(
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: tokens.grantedScopes ?? asked, issued: now, expiry: expiry, refreshExpiry: refreshExpiry,
-            basicForm: tokens.acceptedBasicForm, accessToken: tokens.accessToken.duplicate(),
+            basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint,
+            accessToken: tokens.accessToken.duplicate(),
             refreshToken: tokens.refreshToken?.duplicate())
     }
 
@@ -115,7 +121,8 @@ extension StoredSession {
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: tokens.grantedScopes ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
             refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
-            basicForm: tokens.acceptedBasicForm ?? basicForm, accessToken: tokens.accessToken.duplicate(),
+            basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint,
+            accessToken: tokens.accessToken.duplicate(),
             refreshToken: tokens.refreshToken?.duplicate())
     }
 

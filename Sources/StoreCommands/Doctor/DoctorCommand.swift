@@ -3,6 +3,7 @@ internal import RedactedLog
 internal import SecretService
 internal import StoreSelection
 internal import Terminal
+internal import Vault
 
 /// `latchkey doctor [--json] [--repair-duplicates]`.
 enum DoctorCommand {
@@ -46,10 +47,32 @@ enum DoctorCommand {
         // A vault is opened once: its passphrase may come through a pipe.
         var store: (any CredentialStore)? = vault
         if let choice, chosen != "vault" { store = try? await choice.backend.open(settings) }
+        findings += try await PlacesCheck(
+            stores: try await storesToLookInto(vault, context, settings), usesAllStores: context.usesAllStores,
+            deadline: settings.deadline
+        ).findings()
         if chosen != nil, let store {
             findings.append(try await RoundTrip(store: store, deadline: settings.deadline).finding())
         }
         return findings
+    }
+
+    /// Every store that can be opened without asking anybody. The vault comes last: it may be large.
+    private static func storesToLookInto(
+        _ vault: VaultStore?, _ context: CommandContext, _ settings: StoreSettings
+    ) async throws -> [any CredentialStore] {
+        var stores: [any CredentialStore] = []
+        for backend in context.selector.catalogue.backends
+        where backend.isPersistent && backend.name.description != "vault" && backend.exists(settings) {
+            do throws(StoreError) {
+                if let store = try await backend.openBeside(settings) { stores.append(store) }
+            } catch {
+                if error.code == .cancelled { throw error }
+                context.logger.info("\(backend.name) was not looked into: \(error)")
+            }
+        }
+        if let vault { stores.append(vault) }
+        return stores
     }
 
     private static func repairDuplicates(_ context: CommandContext) async throws {
@@ -66,15 +89,5 @@ enum DoctorCommand {
         }
         context.output.note(
             "deleted \(deleted) items of the keyring; left \(left), for other programs or with other secrets")
-    }
-}
-
-extension StoreSettings {
-    /// The same, where a question counts as not answered.
-    var askingNobody: StoreSettings {
-        var settings = self
-        settings.mayPrompt = false
-        if case .search(let search) = vaultKey { settings.vaultKey = .search(search.askingNobody) }
-        return settings
     }
 }

@@ -32,11 +32,14 @@ struct KeyringCheck {
                 "keyring", .protocolError, "\(name), \(number): secrets would cross the bus unencrypted",
                 remedy: "restart the keyring service")
         }
-        let version = report.processName.flatMap(ServiceVersion.installed(forProcess:))
+        let program: LogMessage =
+            switch ServiceVersion.find(process: report.processIdentifier, name: report.processName) {
+            case .running(let version): "\(version), \(number)"
+            case .installed(let version): "\(name), \(number), version unknown (installed: \(version))"
+            case .unknown: "\(name), \(number), version unknown"
+            }
         return .good(
-            "keyring",
-            "\(version.map { "\($0)" as LogMessage } ?? "\(name)"), \(number), collections: \(report.collectionCount); secrets cross the bus encrypted"
-        )
+            "keyring", "\(program), collections: \(report.collectionCount); secrets cross the bus encrypted")
     }
 
     private func prompter(_ report: SecretServiceReport) -> Finding {

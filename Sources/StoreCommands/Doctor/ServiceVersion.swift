@@ -1,8 +1,15 @@
 internal import Glibc
 internal import RedactedLog
 
-/// Which version of a keyring service is installed. The services don't tell over the bus, so the program is asked.
+/// Which version a keyring service has. The services don't tell over the bus, so the program is asked that the service's
+/// process was started from.
 enum ServiceVersion {
+    /// The version of the program that the process runs.
+    case running(LoggableText)
+    /// The process can't be looked at, or runs a file that was replaced since: the version of what is installed now.
+    case installed(LoggableText)
+    case unknown
+
     /// What the kernel calls the process (15 bytes at most), and the program that it was started from.
     private static let programs: [(name: String, path: String)] = [
         ("gnome-keyring-d", "/usr/bin/gnome-keyring-daemon"), ("keepassxc", "/usr/bin/keepassxc"),
@@ -10,12 +17,36 @@ enum ServiceVersion {
         ("ksecretd", "/usr/bin/ksecretd"),
     ]
 
-    /// Returns the first line that the program prints for `--version`, up to 80 bytes, or `nil` when it is another
-    /// program, when somebody else than root could have changed it, or when it says nothing within two seconds.
-    static func installed(forProcess name: String) -> LoggableText? {
-        guard let path = programs.first(where: { $0.name == name })?.path, belongsToRoot(path),
-            let line = firstLine(of: path)
-        else { return nil }
+    /// Asks the program of a process: one of those that are known, which nobody but root could have changed, for the first
+    /// line that it prints for `--version`, up to 80 bytes and two seconds.
+    ///
+    /// - Parameters:
+    ///   - identifier: the process that owns the service's name on the bus, where the bus tells.
+    ///   - name: what the kernel calls it.
+    static func find(process identifier: Int32?, name: String?) -> ServiceVersion {
+        if let path = identifier.flatMap(executable), programs.contains(where: { $0.path == path }),
+            let version = version(of: path)
+        {
+            return .running(version)
+        }
+        if let path = programs.first(where: { $0.name == name })?.path, let version = version(of: path) {
+            return .installed(version)
+        }
+        return .unknown
+    }
+
+    /// proc(5), `/proc/pid/exe`: readable where the process may be traced, so not of one with capabilities; with
+    /// ` (deleted)` at its end for a file that is gone.
+    private static func executable(of identifier: Int32) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe buffer.withUnsafeMutableBytes {
+            unsafe readlink("/proc/\(identifier)/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+        return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    }
+
+    private static func version(of path: String) -> LoggableText? {
+        guard belongsToRoot(path), let line = firstLine(of: path) else { return nil }
         return LoggableText(reviewed: "what a system program prints as its version", unredacted: line)
     }
 

@@ -10,16 +10,33 @@
 
     /// Questions about an item that are under way.
     struct EarlyLook: Sendable {
+        /// What the item is: asked for, or known from a moment ago.
+        enum Description: Sendable {
+            case asked(Pending<AsyncAnswer>)
+            case known(KnownItem)
+        }
         let path: String
-        let properties: Pending<AsyncAnswer>
+        let description: Description
         let secret: Pending<AsyncAnswer>?
+
+        var known: KnownItem? {
+            if case .known(let item) = description { item } else { nil }
+        }
+    }
+
+    /// What an item was when it was read a moment ago, and the version that it had with its secret.
+    struct KnownItem: Sendable {
+        let item: KeyringItem
+        let version: CredentialVersion
+        let end: ContinuousClock.Instant
     }
 
     extension KeyringCollection {
         /// Searches for the items of a key, and asks the only one for its description, and if wanted for its secret.
         ///
         /// An item that was the only one at the last search is asked together with the search: one round trip instead of
-        /// two. Its answers count only when the search finds it again, and it alone.
+        /// two. Its answers count only when the search finds it again, and it alone. One that was read a moment ago is
+        /// asked for its secret alone; see `read`.
         func find(
             _ key: CredentialKey, withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> FoundItems {
@@ -41,9 +58,15 @@
         private func look(
             at path: String, _ withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
         ) -> EarlyLook {
-            let arguments = [Variant.string(BusName.itemInterface.description)]
+            let description: EarlyLook.Description
+            if withSecret, let known = session.known(path) {
+                description = .known(known)
+            } else {
+                let arguments = [Variant.string(BusName.itemInterface.description)]
+                description = .asked(session.start(.getAllProperties, on: path, arguments, interruption))
+            }
             return EarlyLook(
-                path: path, properties: session.start(.getAllProperties, on: path, arguments, interruption),
+                path: path, description: description,
                 secret: withSecret ? startSecret(at: path, session, interruption) : nil)
         }
 
@@ -52,7 +75,8 @@
             _ found: FoundItems, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> [KeyringItem] {
             guard let look = found.look else { return try await describe(found.paths, session, interruption) }
-            guard let properties = try await session.finishIfThere(look.properties, interruption)?[0] else { return [] }
+            guard case .asked(let asked) = look.description else { return look.known.map { [$0.item] } ?? [] }
+            guard let properties = try await session.finishIfThere(asked, interruption)?[0] else { return [] }
             guard let item = KeyringItem(path: look.path, properties) else { throw .store(.keyringBrokeProtocol) }
             return [item]
         }
@@ -66,6 +90,21 @@
         }
 
         private static let mostRemembered = 4096
+        /// How long an item is taken for what it was. gnome-keyring 42 looks through all its items for each property, so in a
+        /// large keyring the description of one costs four times as much as its secret and the search together.
+        private static let knownFor = Duration.seconds(1)
+
+        func known(_ path: String) -> KnownItem? {
+            guard let known = knownItems[path] else { return nil }
+            if known.end > .now { return known }
+            knownItems[path] = nil
+            return nil
+        }
+
+        func remember(_ item: KeyringItem, _ version: CredentialVersion) {
+            if knownItems.count >= Self.mostRemembered { knownItems = [:] }
+            knownItems[item.path] = KnownItem(item: item, version: version, end: .now + Self.knownFor)
+        }
 
         func remember(_ path: String, at place: Place) {
             if lastFound.count >= Self.mostRemembered { lastFound = [:] }

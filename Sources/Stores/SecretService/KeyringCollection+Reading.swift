@@ -27,19 +27,47 @@
                 let items = try await describe(found, session, interruption)
                 if try await unlock(items, session, interruption) { continue }
                 guard let item = Self.matches(items, key).first else { return nil }
-                let pending = found.look?.secret ?? startSecret(at: item.path, session, interruption)
-                guard let decoded = try await secret(pending, of: item, as: purpose, session, interruption) else {
+                guard
+                    let decoded = try await secret(of: item, found.look, as: purpose, session, interruption)
+                else {
+                    session.knownItems[item.path] = nil
                     continue
                 }
-                return makeRecord(key, item, decoded)
+                let version = versionKey.version(of: key, label: item.label, decoded.secret)
+                if let known = found.look?.known {
+                    // It holds as long as the secret is the same: another one may be another item's.
+                    guard known.version == version else {
+                        session.knownItems[item.path] = nil
+                        continue
+                    }
+                } else {
+                    session.remember(item, version)
+                }
+                return makeRecord(key, item, version, decoded)
             }
             throw .store(.keyringKeepsChanging)
         }
 
+        /// Returns the secret of an item that was looked at, or `nil` when it has vanished or isn't what it was.
+        private func secret<Purpose: SecretPurpose>(
+            of item: KeyringItem, _ look: EarlyLook?, as purpose: Purpose.Type, _ session: KeyringSession,
+            _ interruption: Interruption
+        ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
+            let pending = look?.secret ?? startSecret(at: item.path, session, interruption)
+            do throws(KeyringFailure) {
+                return try await secret(pending, of: item, as: purpose, session, interruption)
+            } catch {
+                // Locked or deleted since it was described.
+                guard look?.known != nil, case .bus(let failure) = error else { throw error }
+                guard failure.meaning == .isLocked || failure.meaning == .noSuchObject else { throw error }
+                return nil
+            }
+        }
+
         private func makeRecord<Purpose: SecretPurpose>(
-            _ key: CredentialKey, _ item: KeyringItem, _ decoded: consuming DecodedSecret<Purpose>
+            _ key: CredentialKey, _ item: KeyringItem, _ version: CredentialVersion,
+            _ decoded: consuming DecodedSecret<Purpose>
         ) -> CredentialRecord<Purpose> {
-            let version = versionKey.version(of: key, label: item.label, decoded.secret)
             let type = decoded.recognisedType
             return CredentialRecord(
                 metadata: item.metadata(for: key), version: version, contentType: type, secret: decoded.takeSecret())

@@ -41,7 +41,8 @@
         private func processIdentifier(
             of session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> Int32? {
-            let answer = try await session.askBus(.processIdentifier, [.string(session.owner)], interruption)
+            let answer = try await session.connection.ask(
+                .processIdentifier, [.string(session.owner)], interruption)
             return Int32(exactly: answer[0].unsigned32)
         }
 
@@ -50,8 +51,7 @@
             _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> Bool {
             let name = "org.gnome.keyring.SystemPrompter"
-            if try await session.askBus(.nameHasOwner, [.string(name)], interruption)[0].boolean { return true }
-            return try await session.askBus(.activatableNames, [], interruption)[0].texts.contains(name)
+            return try await session.connection.presence(of: name, interruption) != .absent
         }
 
         private static func name(ofProcess identifier: Int32) -> String? {
@@ -63,26 +63,5 @@
             guard count > 0 else { return nil }
             return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
         }
-    }
-
-    extension KeyringSession {
-        fileprivate func askBus(
-            _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Variant {
-            try interruption.check()
-            return try await finish(
-                connection.call(
-                    method, on: "/org/freedesktop/DBus", of: "org.freedesktop.DBus", .tuple(arguments),
-                    trigger: interruption.trigger), interruption)
-        }
-    }
-
-    extension BusMethod {
-        fileprivate static let processIdentifier = BusMethod(
-            interface: "org.freedesktop.DBus", name: "GetConnectionUnixProcessID", reply: "(u)")
-        fileprivate static let nameHasOwner = BusMethod(
-            interface: "org.freedesktop.DBus", name: "NameHasOwner", reply: "(b)")
-        fileprivate static let activatableNames = BusMethod(
-            interface: "org.freedesktop.DBus", name: "ListActivatableNames", reply: "(as)")
     }
 #endif

@@ -12,6 +12,8 @@
         private let window = CallWindow()
         /// Where the only item of a key was at the last search.
         var lastFound: [Place: String] = [:]
+        /// Items that were read a moment ago, by path.
+        var knownItems: [String: KnownItem] = [:]
 
         init(connection: BusConnection, codec: SecretCodec, owner: String, path: String) {
             self.connection = connection
@@ -95,6 +97,7 @@
             _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
         ) async throws(KeyringFailure) -> Variant {
             try interruption.check()
+            knownItems[path] = nil
             return try reply(await interruption.waitForChange(start(method, on: path, arguments, interruption)))
         }
 
@@ -158,6 +161,17 @@
                     try await body(openSession(interruption))
                 }
             } catch {
+                throw error.storeError
+            }
+        }
+
+        /// Whether a program offers the service. Nothing is started, no session and no bus.
+        func presence(_ interruption: Interruption) async throws(StoreError) -> SecretServicePresence {
+            guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
+            do throws(KeyringFailure) {
+                return try await openBus(interruption).presence(of: BusName.wellKnown, interruption)
+            } catch {
+                if case .interrupted = error, !Task.isCancelled { throw .busTimedOut }
                 throw error.storeError
             }
         }

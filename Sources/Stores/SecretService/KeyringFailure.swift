@@ -76,13 +76,17 @@
         private static let useVault: LogMessage =
             "or keep credentials in a vault: `--store vault`; `latchkey doctor` says more"
 
-        static func noSessionBus(_ failure: BusFailure) -> StoreError {
+        static func noSessionBus(_ failure: BusFailure?) -> StoreError {
             StoreError(
                 .unavailable, "there is no session bus to reach the keyring service on",
                 hint:
                     "log in to a desktop session, or start one with `dbus-run-session`, and check DBUS_SESSION_BUS_ADDRESS; \(useVault)",
-                platform: failure.platform)
+                platform: failure?.platform)
         }
+
+        static let busTimedOut = StoreError(
+            .timedOut, "the session bus did not answer in time",
+            hint: "try again, or raise --timeout; `latchkey doctor` says more")
 
         static func noKeyringService(_ failure: BusFailure?) -> StoreError {
             StoreError(

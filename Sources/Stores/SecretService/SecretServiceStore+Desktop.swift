@@ -62,6 +62,13 @@
             try await collection.report(deadline)
         }
 
+        /// Returns whether a program offers the service, as the bus knows. No service is asked, and nothing is started.
+        ///
+        /// Throws `unavailable` when there is no session bus, and `timedOut` when it doesn't answer.
+        public static func presence(deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
+            try await KeyringConnection.shared.presence(Interruption(deadline))
+        }
+
         // MARK: - Duplicates
 
         /// Returns the keys under which there are several items, in the order of a listing. It changes nothing.

@@ -37,6 +37,10 @@
 
         public func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport { throw Self.notBuilt }
 
+        public static func presence(deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
+            throw notBuilt
+        }
+
         public func duplicates(
             service: String? = nil, deadline: Deadline = .standard
         ) async throws(StoreError) -> [DuplicateItems] { throw Self.notBuilt }

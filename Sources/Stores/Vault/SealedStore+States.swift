@@ -60,43 +60,50 @@ extension SealedStore {
         }
     }
 
-    /// Runs a change as one transaction with its manifest. A change that leaves the manifest alone writes nothing.
+    /// Runs a change as one transaction with its manifest, on the store's thread. A change that leaves the manifest alone
+    /// writes nothing.
     func change<Result: Sendable>(
         until deadline: Deadline,
         _ body:
             @escaping @Sendable (Table.Transaction, KnownState, inout Manifest) throws(StoreError) ->
             Result
     ) async throws(StoreError) -> Result {
-        try await worker.run(until: deadline) { (patience) throws(StoreError) in
-            var written: Manifest?
-            let (result, changed): (Result, KnownState)
-            do throws(StoreError) {
-                (result, changed) = try self.table.write(patience) {
-                    (transaction) throws(StoreError) -> (Result, KnownState) in
-                    let state = try self.refresh(transaction, after: self.known.withLock { $0 })
-                    var manifest = state.manifest
-                    let result = try body(transaction, state, &manifest)
-                    if manifest != state.manifest {
-                        manifest.generation += 1
-                        try transaction.put(record: Manifest.recordName, try manifest.seal(self.root))
-                        written = manifest
-                    }
-                    let keys =
-                        manifest.recordsDigest == state.manifest.recordsDigest
-                        ? state.keys : try Self.checkedKeys(transaction, manifest, self.root)
-                    // Without a mark: the one that this store's reader last had is that of an older state.
-                    return (result, KnownState(keys: keys, manifest: manifest))
+        try await worker.run(until: deadline) { (patience) throws(StoreError) in try self.commit(patience, body) }
+    }
+
+    /// As `change`, on the calling thread, which waits.
+    func commit<Result: Sendable>(
+        _ patience: Patience,
+        _ body: (Table.Transaction, KnownState, inout Manifest) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var written: Manifest?
+        let (result, changed): (Result, KnownState)
+        do throws(StoreError) {
+            (result, changed) = try table.write(patience) {
+                (transaction) throws(StoreError) -> (Result, KnownState) in
+                let state = try refresh(transaction, after: known.withLock { $0 })
+                var manifest = state.manifest
+                let result = try body(transaction, state, &manifest)
+                if manifest != state.manifest {
+                    manifest.generation += 1
+                    try transaction.put(record: Manifest.recordName, try manifest.seal(root))
+                    written = manifest
                 }
-            } catch {
-                // The disk may refuse when all is written, and only the last fsync is missing.
-                guard error.code == .cannotWrite, let written, (try? self.manifest()) == written else { throw error }
-                throw .changeNotDurable(error)
+                let keys =
+                    manifest.recordsDigest == state.manifest.recordsDigest
+                    ? state.keys : try Self.checkedKeys(transaction, manifest, root)
+                // Without a mark: the one that this store's reader last had is that of an older state.
+                return (result, KnownState(keys: keys, manifest: manifest))
             }
-            // An older state than this one is a replay from now on.
-            self.known.withLock { if $0.manifest.generation < changed.manifest.generation { $0 = changed } }
-            self.memory?.raise(to: changed.manifest)
-            return result
+        } catch {
+            // The disk may refuse when all is written, and only the last fsync is missing.
+            guard error.code == .cannotWrite, let written, (try? self.manifest()) == written else { throw error }
+            throw .changeNotDurable(error)
         }
+        // An older state than this one is a replay from now on.
+        known.withLock { if $0.manifest.generation < changed.manifest.generation { $0 = changed } }
+        memory?.raise(to: changed.manifest)
+        return result
     }
 
     /// Runs a read on the caller and, while a writer has the table, again after a short sleep.

@@ -200,11 +200,11 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     }
 
     static func present(
-        _ key: CredentialKey, in transaction: Table.Transaction, _ state: KnownState
+        _ key: CredentialKey, in view: some RowView, _ state: KnownState
     ) throws(StoreError) -> PresentItem? {
         for keys in state.keys {
             let lookup = keys.lookup(of: key)
-            guard let item = try transaction.heading(lookup) else { continue }
+            guard let item = try view.heading(lookup) else { continue }
             return PresentItem(
                 lookup: lookup, sealed: item.metadata,
                 metadata: try openMetadata(item.metadata.span, of: key, at: lookup, keys), keys: keys)

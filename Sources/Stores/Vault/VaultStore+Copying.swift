@@ -4,7 +4,7 @@ internal import Secrets
 
 /// What an import does with a credential that is there already, with another secret or label.
 public enum VaultImportChoice: Sendable, Hashable {
-    /// Import nothing at all and throw `conflict`.
+    /// Import nothing at all and throw `conflict`. One that was saved while the import ran ends it there.
     case refuse
     /// Keep what is there.
     case keep
@@ -24,7 +24,8 @@ extension VaultStore {
     /// Writes all credentials into a new vault with keys of its own and one slot, and returns how many.
     ///
     /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state, and
-    /// writers wait meanwhile. Versions and times stay. Nothing is in clear on the disk at any time.
+    /// writers wait meanwhile. Versions and times stay. Nothing is in clear on the disk at any time. A key that is kept
+    /// elsewhere is one of `KeySlotReference.ofNewVault()`.
     ///
     /// Throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would
     /// only be noticed when it is needed.
@@ -38,7 +39,8 @@ extension VaultStore {
         // Not on the store's thread: other writes go on until the copying begins.
         return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
             let place = try VaultPath.new(path)
-            let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+            let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
+            let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: vault)
             let keys = DataKeys(try Sealing.randomKey(as: DataKey.self), number: 1, vault: root.vault)
             let slot = try KeySlot.make(kept.source, name: name, cost: cost, created: rows.now(), root: root)
             let records = [
@@ -62,16 +64,21 @@ extension VaultStore {
         }
     }
 
-    /// Takes over all credentials of another vault in one transaction: all of them or none, each read back.
+    /// Takes over all credentials of another vault, each read back before it is committed.
     ///
-    /// What is there already in the same version is left alone. Throws `conflict` when the choice is to refuse,
-    /// and `corrupted` when the other isn't sound.
+    /// What is there already in the same version is left alone. Before anything is changed all of the other is checked,
+    /// and compared where the choice is to refuse: `corrupted` and `conflict` thrown then change nothing.
     ///
-    /// Up to 39 MiB of changed pages are held in memory. What is more goes into the file before the commit, and from
-    /// then on readers wait for the end; when the process is killed, whoever opens the vault next undoes it.
+    /// It works in transactions of up to 1,000 credentials or 8 MiB, between which others have their turn. A smaller
+    /// import is there as a whole or not at all. A larger one that is cut off (killed, cancelled, out of time, disk full)
+    /// leaves the transactions that were committed: whole credentials, in a sound vault. What is thrown says how many;
+    /// calling it again takes over the rest.
+    ///
+    /// - Parameter progress: told after each part how far it is, from 0 to 1.
     public func takeOver(
-        _ other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400))
+        _ other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400)),
+        progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws(StoreError) -> VaultImport {
-        try await rows.takeOver(other.rows, onConflict: choice, deadline: deadline)
+        try await rows.takeOver(other.rows, onConflict: choice, deadline: deadline, progress: progress)
     }
 }

@@ -1,12 +1,16 @@
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static inline int latchkey_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
@@ -63,4 +67,90 @@ static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return number;
+}
+
+// A socket's address from its path (unix(7)): 0, or an errno.
+static inline int latchkey_socket_address(const char *path, struct sockaddr_un *address) {
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof address->sun_path) return ENAMETOOLONG;
+    strcpy(address->sun_path, path);
+    return 0;
+}
+
+// A socket that sends datagrams and never waits: its descriptor, or -1 with errno.
+static inline int latchkey_datagram_socket(void) {
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int room = 8 << 20;
+    if (descriptor >= 0) setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    return descriptor;
+}
+
+// Whether somebody listens at the path: 0, or an errno.
+static inline int latchkey_datagram_probe(const char *path) {
+    struct sockaddr_un address;
+    int number = latchkey_socket_address(path, &address);
+    if (number != 0) return number;
+    int descriptor = latchkey_datagram_socket();
+    if (descriptor < 0) return errno;
+    number = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+    close(descriptor);
+    return number;
+}
+
+// Sends one datagram to the path, with a descriptor when it is not -1: 0, or an errno. No signal, no waiting.
+static inline int latchkey_datagram_send(int descriptor, const char *path, const void *bytes, size_t byteCount,
+                                         int attached) {
+    struct sockaddr_un address;
+    int number = latchkey_socket_address(path, &address);
+    if (number != 0) return number;
+    struct iovec piece = {(void *)bytes, byteCount};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {0};
+    message.msg_name = &address;
+    message.msg_namelen = sizeof address;
+    if (byteCount > 0) {
+        message.msg_iov = &piece;
+        message.msg_iovlen = 1;
+    }
+    if (attached >= 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control.room;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &attached, sizeof attached);
+    }
+    while (sendmsg(descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        if (errno != EINTR) return errno;
+    return 0;
+}
+
+// A file in memory that nobody can change any more (memfd_create(2) with all seals): its descriptor, or -1 with errno.
+static inline int latchkey_sealed_file(const char *name, const void *bytes, size_t byteCount) {
+    int descriptor = (int)syscall(SYS_memfd_create, name, 3U);
+    if (descriptor < 0) return -1;
+    for (size_t written = 0; written < byteCount;) {
+        ssize_t count = write(descriptor, (const char *)bytes + written, byteCount - written);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            int number = errno;
+            close(descriptor);
+            errno = number;
+            return -1;
+        }
+        written += (size_t)count;
+    }
+    if (fcntl(descriptor, 1033, 15) != 0) {
+        int number = errno;
+        close(descriptor);
+        errno = number;
+        return -1;
+    }
+    return descriptor;
 }

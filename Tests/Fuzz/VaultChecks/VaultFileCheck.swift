@@ -46,9 +46,10 @@
             let size = PageSealedFiles.pageByteCount
             file += [UInt8](repeating: 0, count: (size - file.count % size) % size)
             for number in 0..<file.count / size {
-                let page = Array(file[number * size..<(number + 1) * size])
-                let seal = PageSealedFiles.seal(ofPage: number + 1, page.span)
-                for byte in seal.indices { file[(number + 1) * size - seal.count + byte] = seal[byte] }
+                var page = Array(file[number * size..<(number + 1) * size])
+                var span = page.mutableSpan
+                PageSealedFiles.seal(page: number + 1, &span)
+                file.replaceSubrange(number * size..<(number + 1) * size, with: page)
             }
         }
 

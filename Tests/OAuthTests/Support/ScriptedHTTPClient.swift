@@ -10,12 +10,14 @@ final class ScriptedHTTPClient: HTTPClient {
         let url: String
         let fields: [HTTPField]
         let authorization: String?
+        let proof: String?
         let body: String
         let limits: HTTPLimits
     }
 
     enum Answer: Sendable {
         case status(Int, String, type: String = "application/json")
+        case fields(Int, [HTTPField], String = "{}")
         case failure(HTTPError.Code)
 
         static func json(_ text: String) -> Answer { .status(200, text) }
@@ -37,6 +39,11 @@ final class ScriptedHTTPClient: HTTPClient {
             case .some(let value): value.reveal()
             case .none: nil
             }
+        let proof: String? =
+            switch request.proof {
+            case .some(let value): value.reveal()
+            case .none: nil
+            }
         let body =
             switch request.body {
             case .some(let value): value.reveal()
@@ -44,7 +51,7 @@ final class ScriptedHTTPClient: HTTPClient {
             }
         let seen = Request(
             method: request.method, url: request.url.text, fields: request.fields, authorization: authorization,
-            body: body, limits: limits)
+            proof: proof, body: body, limits: limits)
         kept.withLock { $0.append(seen) }
         let origin = LoggableText(reviewed: "a test's own origin", unredacted: request.url.origin)
         guard let answer = script.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
@@ -52,6 +59,10 @@ final class ScriptedHTTPClient: HTTPClient {
         }
         switch answer {
         case .failure(let code): throw HTTPError(code, origin: origin)
+        case .fields(let status, let fields, let text):
+            return HTTPResponse(
+                status: status, fields: [HTTPField("Content-Type", "application/json")!] + fields,
+                body: Secret<MessageBody>(text))
         case .status(let status, let text, let type):
             return HTTPResponse(
                 status: status, fields: [HTTPField("Content-Type", type)!], body: Secret<MessageBody>(text))

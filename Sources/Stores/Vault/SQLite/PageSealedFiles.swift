@@ -1,9 +1,8 @@
 internal import CSQLite
 internal import Credentials
 internal import Glibc
-internal import Sodium
 
-/// A file system for SQLite (sqlite.org/vfs.html) that keeps a checksum in the last 16 bytes of each page of the vault,
+/// A file system for SQLite (sqlite.org/vfs.html) that keeps a checksum in the last 8 bytes of each page of the vault,
 /// so that no flipped bit goes unnoticed, wherever in the file it is: slack, free pages and headers included.
 ///
 /// The checksum finds damage; forgery is what the sealing of rows and manifest is for. Everything but the reading and
@@ -12,7 +11,7 @@ internal import Sodium
 enum PageSealedFiles {
     static let name = "latchkey-vault"
     static let pageByteCount = 4096
-    static let sealByteCount = 16
+    static let sealByteCount = 8
     /// SQLite never reads or writes the page with the bytes that it locks (fileformat2, section 1.4).
     static let lockPage = 0x4000_0000 / pageByteCount + 1
     /// The start of the file that SQLite looks at before it holds a lock.
@@ -23,21 +22,24 @@ enum PageSealedFiles {
 
     // MARK: - Checksums
 
-    /// SipHash128 over a page without its seal, under a public key of 12 fixed bytes, "latchkey-pg1", and the page's
-    /// number. Nothing here allocates: most of a read from a large vault is this.
-    static func seal(ofPage number: Int, _ page: Span<UInt8>) -> InlineArray<16, UInt8> {
-        var key: InlineArray<16, UInt8> = [
-            0x6C, 0x61, 0x74, 0x63, 0x68, 0x6B, 0x65, 0x79, 0x2D, 0x70, 0x67, 0x31, 0, 0, 0, 0,
-        ]
-        for byte in 0..<4 { key[12 + byte] = UInt8(truncatingIfNeeded: number >> (byte * 8)) }
-        return SipHash128.digest(page.extracting(first: pageByteCount - sealByteCount), key: key)
+    /// The checksum of a page without its seal, with the page's number as seed.
+    static func seal(ofPage number: Int, _ page: Span<UInt8>) -> UInt64 {
+        PageChecksum.digest(page.extracting(first: pageByteCount - sealByteCount), seed: UInt64(number))
     }
 
     static func isIntact(page number: Int, _ page: Span<UInt8>) -> Bool {
-        let seal = seal(ofPage: number, page)
-        var difference: UInt8 = 0
-        for byte in 0..<sealByteCount { difference |= seal[byte] ^ page[pageByteCount - sealByteCount + byte] }
-        return difference == 0
+        let stored = (0..<sealByteCount).reduce(UInt64(0)) {
+            $0 | UInt64(page[pageByteCount - sealByteCount + $1]) << UInt64($1 * 8)
+        }
+        return stored == seal(ofPage: number, page)
+    }
+
+    /// Puts a page's seal at its end.
+    static func seal(page number: Int, _ page: inout MutableSpan<UInt8>) {
+        let seal = seal(ofPage: number, page.span)
+        for byte in 0..<sealByteCount {
+            page[pageByteCount - sealByteCount + byte] = UInt8(truncatingIfNeeded: seal >> UInt64(byte * 8))
+        }
     }
 
     /// Whether a first page is a vault's by its first 16 bytes and its application id (fileformat2, section 1.3).
@@ -173,14 +175,45 @@ enum PageSealedFiles {
         // A transaction of a vault is in one file. What a journal names as its super-journal, SQLite would delete after
         // playing it back (pager.c, pager_delsuper), whatever file that is; it opens it first.
         guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0 else { return SQLite.ioDamaged }
-        // Journals are SQLite's alone.
+        // What is in journals is SQLite's alone.
         guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
+            if flags & SQLITE_OPEN_MAIN_JOURNAL != 0 && flags & SQLITE_OPEN_CREATE != 0, let name = unsafe name {
+                return unsafe openJournal(name, file, flags, given)
+            }
             return unsafe system.pointee.xOpen(system, name, file, flags, given)
         }
         unsafe file.pointee.pMethods = nil
         let status = unsafe system.pointee.xOpen(system, name, innerFile(file), flags, given)
         if status == SQLITE_OK { unsafe file.pointee.pMethods = unsafe UnsafePointer(methods) }
         return status
+    }
+
+    /// Opens a journal to write it, and syncs the folder: a journal whose name is lost when the power fails undoes nothing.
+    /// SQLite would pass over a folder that can't be synced (os_unix.c, unixSync).
+    private static func openJournal(
+        _ name: UnsafePointer<CChar>, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
+        _ given: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        let system = unsafe original!
+        // One that is there is opened as it is: SQLite doesn't sync the folder once more then.
+        let isThere = unsafe Glibc.access(name, F_OK) == 0
+        let status = unsafe system.pointee.xOpen(
+            system, name, file, isThere ? flags & ~SQLITE_OPEN_CREATE : flags, given)
+        guard status == SQLITE_OK else { return status }
+        if unsafe syncFolder(of: name) { return SQLITE_OK }
+        _ = unsafe file.pointee.pMethods.pointee.xClose(file)
+        unsafe file.pointee.pMethods = nil
+        return SQLite.ioFolderSync
+    }
+
+    private static func syncFolder(of name: UnsafePointer<CChar>) -> Bool {
+        let path = unsafe String(cString: name)
+        guard let slash = path.lastIndex(of: "/") else { return false }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
     }
 
     /// SQLite looks for a write-ahead log before each read. A vault never has one, so the file system isn't asked.
@@ -237,8 +270,8 @@ enum PageSealedFiles {
         var page = unsafe [UInt8](UnsafeRawBufferPointer(start: source, count: pageByteCount))
         let number = Int(offset) / pageByteCount + 1
         clearGap(ofPage: number, &page)
-        let seal = seal(ofPage: number, page.span)
-        for byte in 0..<sealByteCount { page[pageByteCount - sealByteCount + byte] = seal[byte] }
+        var span = page.mutableSpan
+        seal(page: number, &span)
         return unsafe page.withUnsafeBytes {
             unsafe inner.pointee.pMethods.pointee.xWrite(inner, $0.baseAddress!, count, offset)
         }

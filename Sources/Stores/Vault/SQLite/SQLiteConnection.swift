@@ -42,19 +42,33 @@ internal import RedactedLog
         unsafe sqlite3_close_v2(handle)
     }
 
+    /// How many pages a reader keeps: 4 MiB, and 2 % of a larger file, 16 MiB at most. Under 1 % of a file are inner pages
+    /// of its b-trees; a read at random needs six or seven of them, and two others.
+    private static let smallestCache = 1000
+    private static let largestCache = 4000
+
+    /// Makes room for the inner pages of a large file. Throws `busy` at once.
+    func fitCache() throws(StoreError) {
+        let count = try prepare("PRAGMA page_count")
+        guard try count.step() else { return }
+        let wanted = min(Int(count.integer(0)) / 50, Self.largestCache)
+        count.reset()
+        if wanted > Self.smallestCache { try execute("PRAGMA cache_size = \(wanted)") }
+    }
+
     private static func settings(_ role: Role) -> [String] {
         switch role {
         // A new file is written beside its place and renamed into it, so a journal would protect nothing.
         case .creator: ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON"]
-        // 4 MB of pages at most: the inner pages of a million items' b-trees have room.
-        case .reader: ["PRAGMA query_only = ON", "PRAGMA cell_size_check = ON", "PRAGMA cache_size = -4000"]
+        case .reader:
+            ["PRAGMA query_only = ON", "PRAGMA cell_size_check = ON", "PRAGMA cache_size = \(smallestCache)"]
         case .writer:
             [
                 // The journal is emptied (and that synced) at each commit: no old row stays in it.
                 "PRAGMA journal_mode = TRUNCATE", "PRAGMA synchronous = EXTRA", "PRAGMA secure_delete = ON",
                 "PRAGMA cell_size_check = ON", "PRAGMA temp_store = MEMORY",
                 // What one save changes stays in memory until the commit, so that readers are waited for in one place.
-                // More than 39 MiB of pages, as in an import, go into the file before it (the journal can undo them, and
+                // More than 39 MiB of pages go into the file before it (the journal can undo them, and
                 // readers wait); where a reader is in the way, memory is taken instead (pager.c, pagerStress).
                 // No multiple of 256: SQLite also takes the number's last byte for a yes or no.
                 "PRAGMA cache_spill = 10000",

@@ -20,7 +20,10 @@ final class SQLiteRowTable: RowTable {
     ) throws(StoreError) {
         self.path = path
         self.drawPlace = drawPlace
-        reader = Mutex(try SQLiteSession(SQLiteConnection(path: path, role: .reader)))
+        let connection = try SQLiteConnection(path: path, role: .reader)
+        let session = try SQLiteSession(connection)
+        try connection.fitCache()
+        reader = Mutex(session)
     }
 
     /// Writes a new table with these records, and what `fill` adds, into an empty file.

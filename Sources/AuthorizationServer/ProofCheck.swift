@@ -1,0 +1,149 @@
+internal import LibCrypto
+internal import LoopbackHTTP
+internal import OAuth
+internal import Secrets
+internal import Sodium
+internal import Synchronization
+
+/// What is wrong with a DPoP proof (RFC 9449 section 4.3).
+public enum DPoPProofProblem: Sendable, Hashable, CaseIterable {
+    /// None, or more than one field.
+    case count
+    case malformed, type, algorithm, key
+    /// The key's private half is in it.
+    case privateKey
+    case signature
+    /// Shorter than 96 bits, or used before.
+    case identifier
+    case method, address, time
+    case tokenHash
+    /// Not the nonce that was given out.
+    case nonce
+    /// Another key than the one that code or token are bound to.
+    case otherKey
+}
+
+/// A proof that is refused, or missing.
+struct ProofRefusal: Error {
+    let problem: DPoPProofProblem
+
+    var name: String { problem == .nonce ? "use_dpop_nonce" : "invalid_dpop_proof" }
+}
+
+extension AuthorizationService {
+    /// Checks the proof of a request, strictly, and returns the thumbprint of its key.
+    ///
+    /// - Parameter token: the access token in the request, if any.
+    func checkProof(of input: Input, token: KeptSecret?) throws(ProofRefusal) -> String {
+        do throws(ProofRefusal) {
+            let thumbprint = try checkedProof(of: input, token: token)
+            state.withLock { $0.record.proofs += 1 }
+            return thumbprint
+        } catch {
+            state.withLock { $0.record.proofProblems[error.problem, default: 0] += 1 }
+            throw error
+        }
+    }
+
+    private func checkedProof(of input: Input, token: KeptSecret?) throws(ProofRefusal) -> String {
+        guard input.proofs.count == 1 else { throw ProofRefusal(problem: .count) }
+        let proof = try ProofText(input.proofs[0])
+        let origin = state.withLock { $0.origin }
+        guard proof.method == input.method else { throw ProofRefusal(problem: .method) }
+        guard proof.address == origin + input.path else { throw ProofRefusal(problem: .address) }
+        guard abs(proof.issued - clock()) <= 60 else { throw ProofRefusal(problem: .time) }
+        let hash = token.map { token in
+            token.value.withExposedBytes { bytes in
+                let digest = SHA256.digest(bytes)
+                return Base64URL.encode(digest.span)
+            }
+        }
+        guard proof.tokenHash == hash else { throw ProofRefusal(problem: .tokenHash) }
+        let isFresh = state.withLock { $0.proofIdentifiers.insert(proof.identifier).inserted }
+        guard isFresh, proof.identifier.utf8.count >= 16 else { throw ProofRefusal(problem: .identifier) }
+        guard acceptsNonce(proof.nonce) else { throw ProofRefusal(problem: .nonce) }
+        return proof.thumbprint
+    }
+
+    // MARK: - Nonces
+
+    private func acceptsNonce(_ nonce: String?) -> Bool {
+        guard configuration.dpopNonces else { return true }
+        if has(.unendingDPoPNonces) { return false }
+        return state.withLock { state in nonce.map { state.dpopNonces.contains($0) } ?? false }
+    }
+
+    /// Gives out a new nonce with an answer. The eight newest are good, or with churn the last alone.
+    func addNonce(to response: inout LoopbackResponse) {
+        guard configuration.dpopNonces else { return }
+        do throws(RandomSourceError) {
+            let text = try KeptSecret.random("dpop_nonce").publicText() ?? ""
+            state.withLock { state in
+                state.dpopNonces.append(text)
+                let count = state.faults.contains(.dpopNonceChurn) ? 1 : 8
+                state.dpopNonces = Array(state.dpopNonces.suffix(count))
+            }
+            response.fields.append(LoopbackField("DPoP-Nonce", text))
+        } catch {
+            response.status = 500
+        }
+    }
+
+    /// RFC 9449 section 9.
+    static func proofChallenge(_ refusal: ProofRefusal) -> LoopbackResponse {
+        LoopbackResponse(
+            status: 401, contentType: "application/json", publicText: "{\"message\":\"Bad proof\"}",
+            fields: [LoopbackField("WWW-Authenticate", "DPoP error=\"\(refusal.name)\", algs=\"ES256\"")])
+    }
+}
+
+/// A proof taken apart, its signature checked.
+private struct ProofText {
+    let method: String
+    let address: String
+    let identifier: String
+    let issued: Int
+    let tokenHash: String?
+    let nonce: String?
+    let thumbprint: String
+
+    init(_ text: String) throws(ProofRefusal) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, let signature = Base64URL.decode(parts[2]), let header = Self.document(parts[0]),
+            let payload = Self.document(parts[1])
+        else { throw ProofRefusal(problem: .malformed) }
+        guard Self.text("typ", in: header) == "dpop+jwt" else { throw ProofRefusal(problem: .type) }
+        guard Self.text("alg", in: header) == "ES256" else { throw ProofRefusal(problem: .algorithm) }
+        guard let key = header.member("jwk") else { throw ProofRefusal(problem: .key) }
+        guard header.member("d", of: key) == nil else { throw ProofRefusal(problem: .privateKey) }
+        guard let kind = header.member("kty", of: key), header.isText(kind, "EC"),
+            let curve = header.member("crv", of: key), header.isText(curve, "P-256"),
+            let x = header.member("x", of: key).flatMap({ try? header.publicText($0, limit: 64) }),
+            let y = header.member("y", of: key).flatMap({ try? header.publicText($0, limit: 64) }),
+            let point = Base64URL.decode(x).flatMap({ x in Base64URL.decode(y).map { x + $0 } })
+        else { throw ProofRefusal(problem: .key) }
+        let signed = Array((parts[0] + "." + parts[1]).utf8)
+        guard P256.isValid(signature, of: signed.span, publicKey: point) else {
+            throw ProofRefusal(problem: .signature)
+        }
+        let members = Array(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)
+        let digest = SHA256.digest(members.span)
+        thumbprint = Base64URL.encode(digest.span)
+        guard let method = Self.text("htm", in: payload), let address = Self.text("htu", in: payload),
+            let identifier = Self.text("jti", in: payload), let time = payload.member("iat"),
+            let issued = try? payload.integer(time)
+        else { throw ProofRefusal(problem: .malformed) }
+        (self.method, self.address, self.identifier, self.issued) = (method, address, identifier, Int(issued))
+        tokenHash = Self.text("ath", in: payload)
+        nonce = Self.text("nonce", in: payload)
+    }
+
+    private static func document(_ part: String) -> JSONDocument? {
+        guard let bytes = Base64URL.decode(part) else { return nil }
+        return try? JSONDocument(Secret(copying: bytes.span))
+    }
+
+    private static func text(_ name: StaticString, in document: borrowing JSONDocument) -> String? {
+        document.member(name).flatMap { try? document.publicText($0, limit: 8192) }
+    }
+}

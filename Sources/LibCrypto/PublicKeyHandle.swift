@@ -1,0 +1,64 @@
+internal import CCrypto
+
+/// Owns one of libcrypto's keys, which it wipes when it frees it.
+@safe struct PublicKeyHandle: ~Copyable {
+    let pointer: OpaquePointer
+
+    /// Makes a key from parameters, or returns `nil` when libcrypto takes them for none.
+    ///
+    /// - Parameter selection: `EVP_PKEY_KEYPAIR` or `EVP_PKEY_PUBLIC_KEY`, as OSSL_PARAM selections go.
+    @unsafe init?(_ type: StaticString, selection: Int32, _ parameters: UnsafeMutablePointer<OSSL_PARAM>) {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type.description, nil) else { return nil }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard unsafe EVP_PKEY_fromdata_init(context) == 1,
+            unsafe EVP_PKEY_fromdata(context, &key, selection, parameters) == 1, let key = unsafe key
+        else {
+            ERR_clear_error()
+            return nil
+        }
+        unsafe pointer = key
+    }
+
+    deinit { unsafe EVP_PKEY_free(pointer) }
+
+    /// Whether a signature over SHA-256 in libcrypto's own form fits.
+    borrowing func accepts(_ signature: [UInt8], of message: Span<UInt8>) -> Bool {
+        guard let context = unsafe EVP_MD_CTX_new() else { return false }
+        defer {
+            unsafe EVP_MD_CTX_free(context)
+            // What was refused leaves its reasons in the thread's queue.
+            ERR_clear_error()
+        }
+        return unsafe message.withUnsafeBytes { message in
+            unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1
+                && EVP_DigestVerify(
+                    context, signature, signature.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    message.count) == 1
+        }
+    }
+}
+
+/// Names that C wants as text that stays.
+enum KeyParameter {
+    @unsafe static func number(_ name: StaticString, _ bytes: UnsafeMutableRawBufferPointer) -> OSSL_PARAM {
+        unsafe OSSL_PARAM_construct_BN(
+            name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) { unsafe $0 },
+            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+    }
+
+    @unsafe static func octets(_ name: StaticString, _ bytes: UnsafeMutableRawBufferPointer) -> OSSL_PARAM {
+        unsafe OSSL_PARAM_construct_octet_string(
+            name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) { unsafe $0 },
+            bytes.baseAddress, bytes.count)
+    }
+
+    @unsafe static func text(_ name: StaticString, _ text: StaticString) -> OSSL_PARAM {
+        unsafe OSSL_PARAM_construct_utf8_string(
+            name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) { unsafe $0 },
+            UnsafeMutablePointer(
+                mutating: text.utf8Start.withMemoryRebound(to: CChar.self, capacity: text.utf8CodeUnitCount) {
+                    unsafe $0
+                }), text.utf8CodeUnitCount)
+    }
+}

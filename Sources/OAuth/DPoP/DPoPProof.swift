@@ -1,0 +1,75 @@
+internal import Credentials
+internal import HTTPTransport
+internal import Secrets
+internal import Sodium
+
+/// What one proof says (RFC 9449 section 4.2), and how it is written: a JSON Web Signature in compact form.
+struct DPoPProof {
+    let method: String
+    /// The target without query and fragment.
+    let address: String
+    /// Fresh for each request that is sent, a repeated one included.
+    let identifier: String
+    let issued: UnixTime
+    /// The base64url text of the access token's SHA-256; `nil` where no token is sent.
+    let tokenHash: String?
+    /// What the server gave last.
+    let nonce: String?
+
+    /// Random octets behind an identifier: 128 bits, where RFC 9449 section 4.2 wants 96.
+    static let identifierByteCount = 16
+
+    /// The address as section 4.3 compares it: scheme and host in lower case, without the scheme's own port, an empty path
+    /// as a slash, all else as it is sent.
+    static func address(of url: HTTPURL) -> String { url.origin + url.path }
+
+    static func hash(of token: borrowing Secret<AccessToken>) -> String {
+        token.withExposedBytes { bytes in
+            let digest = SHA256.digest(bytes)
+            return Base64URL.encode(digest.span)
+        }
+    }
+
+    static func header(of key: borrowing DPoPKey) -> String {
+        #"{"typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"EC","x":"\#(key.x)","y":"\#(key.y)","crv":"P-256"}}"#
+    }
+
+    func payload() throws(JSONError) -> Secret<MessageBody> {
+        var json = JSONWriter(limit: 32 << 10)
+        try json.member("jti", publicText: identifier)
+        try json.member("htm", publicText: method)
+        try json.member("htu", publicText: address)
+        try json.member("iat", integer: issued.seconds)
+        if let tokenHash { try json.member("ath", publicText: tokenHash) }
+        if let nonce { try json.member("nonce", publicText: nonce) }
+        return try json.finish(as: MessageBody.self)
+    }
+
+    func signed(by key: borrowing DPoPKey) throws(OAuthError) -> Secret<MessageBody> {
+        let payload: Secret<MessageBody>
+        do throws(JSONError) {
+            payload = try self.payload().base64URLEncoded()
+        } catch {
+            throw OAuthError(.invalidConfiguration(.requestTooLarge))
+        }
+        let header = Array(Self.header(of: key).utf8)
+        var text = SecretBuilder(capacity: 1008, limit: 64 << 10)
+        try Self.add(Base64URL.encode(header.span) + ".", to: &text)
+        do throws(SecretBuilder.LimitExceeded) {
+            try text.append(payload)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.requestTooLarge))
+        }
+        let signature = try text.withExposedBytes { (bytes) throws(OAuthError) in try key.sign(bytes) }
+        try Self.add("." + Base64URL.encode(signature.span), to: &text)
+        return text.finish(as: MessageBody.self)
+    }
+
+    private static func add(_ text: String, to builder: inout SecretBuilder) throws(OAuthError) {
+        do throws(SecretBuilder.LimitExceeded) {
+            try builder.append(publicText: text)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.requestTooLarge))
+        }
+    }
+}

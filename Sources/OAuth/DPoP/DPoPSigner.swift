@@ -1,0 +1,58 @@
+public import Credentials
+internal import HTTPTransport
+internal import Secrets
+
+/// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof needs.
+public final class DPoPSigner: Sendable {
+    public let key: DPoPKey
+    private let memory: DPoPMemory
+    private let random: RandomSource
+    private let now: @Sendable () -> UnixTime
+
+    /// - Parameters:
+    ///   - memory: shared by all that speak to the same servers.
+    ///   - now: the clock of this machine; a server's difference from it is learned.
+    public init(
+        key: consuming DPoPKey, memory: DPoPMemory = DPoPMemory(), random: RandomSource = .system,
+        now: @escaping @Sendable () -> UnixTime = UnixTime.now
+    ) {
+        self.key = key
+        self.memory = memory
+        self.random = random
+        self.now = now
+    }
+
+    /// The key's thumbprint: `jkt`, and `dpop_jkt` of an authorization request.
+    public var thumbprint: String { key.thumbprint }
+
+    /// What a proof was made with.
+    struct Basis: Sendable {
+        fileprivate let origin: DPoPMemory.Origin
+    }
+
+    /// Puts a fresh proof into a request.
+    ///
+    /// - Parameter tokenHash: `DPoPProof.hash(of:)` of the access token that the request carries, if any.
+    func prove(_ request: inout HTTPRequest, tokenHash: String?) throws(OAuthError) -> Basis {
+        let origin = memory.origin(of: request.url)
+        let identifier: Secret<Nonce>
+        do throws(RandomSourceError) {
+            identifier = try random.secret(byteCount: DPoPProof.identifierByteCount, for: Nonce.self)
+        } catch {
+            throw OAuthError(.noRandomOctets(number: error.number))
+        }
+        let proof = DPoPProof(
+            method: request.method.rawValue, address: DPoPProof.address(of: request.url),
+            identifier: identifier.withExposedBytes { Base64URL.encode($0) },
+            issued: UnixTime(seconds: now().seconds + origin.skew), tokenHash: tokenHash, nonce: origin.nonce)
+        request.proof = try proof.signed(by: key)
+        return Basis(origin: origin)
+    }
+
+    /// Takes what an answer says about proofs. Returns whether another proof than the one sent would be made now, so that
+    /// sending the request once more makes sense.
+    func learn(from response: borrowing HTTPResponse, of url: HTTPURL, sent: Basis) -> Bool {
+        memory.learn(from: response, of: url, now: now())
+        return memory.origin(of: url) != sent.origin
+    }
+}

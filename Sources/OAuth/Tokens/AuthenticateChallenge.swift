@@ -1,0 +1,111 @@
+internal import HTTPTransport
+
+/// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1). Nothing of it but scheme and `error` is kept.
+struct AuthenticateChallenge: Hashable {
+    /// In lower case.
+    let scheme: String
+    let error: ServerErrorCode?
+
+    /// Of one answer, bytes and challenges.
+    static let maximumByteCount = 8192
+    static let maximumCount = 16
+
+    /// All challenges of an answer, in order. A field that is malformed gives those before its fault.
+    static func all(of response: borrowing HTTPResponse) -> [AuthenticateChallenge] {
+        var found: [AuthenticateChallenge] = []
+        for field in response.fields where field.name.lowercased() == "www-authenticate" {
+            found += parse(field.value)
+        }
+        return Array(found.prefix(maximumCount))
+    }
+
+    static func parse(_ text: String) -> [AuthenticateChallenge] {
+        guard text.utf8.count <= maximumByteCount else { return [] }
+        var reader = ChallengeReader(Array(text.utf8))
+        return reader.challenges(limit: maximumCount)
+    }
+}
+
+/// Reads challenges front to back. A comma parts both challenges and parameters; a token without `=` begins a challenge.
+private struct ChallengeReader {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    mutating func challenges(limit: Int) -> [AuthenticateChallenge] {
+        var found: [AuthenticateChallenge] = []
+        skip(separators: true)
+        while found.count < limit, let scheme = token(), !at("=") {
+            skip(separators: false)
+            var error: ServerErrorCode?
+            while let (name, value) = parameter() {
+                if name == "error" { error = error ?? ServerErrorCode(text: value) }
+                skip(separators: true)
+            }
+            found.append(AuthenticateChallenge(scheme: scheme, error: error))
+            skip(separators: true)
+        }
+        return found
+    }
+
+    /// A name, an equals sign and a value; `nil`, and nothing read, when a new challenge begins or the text ends.
+    private mutating func parameter() -> (name: String, value: String)? {
+        let start = position
+        guard let name = token() else { return nil }
+        skip(separators: false)
+        guard at("=") else {
+            if position < bytes.count, start + name.utf8.count == position, at(",") {
+                // `Basic abc, …`: a token68 without an equals sign.
+                return (name: "", value: "")
+            }
+            position = start
+            return nil
+        }
+        position += 1
+        while at("=") { position += 1 }
+        skip(separators: false)
+        if at("\"") { return quoted().map { (name, $0) } }
+        return (name, token() ?? "")
+    }
+
+    private mutating func quoted() -> String? {
+        position += 1
+        var text: [UInt8] = []
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard position < bytes.count else { return nil }
+                text.append(bytes[position])
+                position += 1
+            default: text.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private mutating func token() -> String? {
+        let start = position
+        while position < bytes.count, Self.isTokenByte(bytes[position]) { position += 1 }
+        return position > start ? String(decoding: bytes[start..<position], as: UTF8.self).lowercased() : nil
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-.^_`|~/".utf8.contains(byte)
+    }
+
+    private mutating func skip(separators: Bool) {
+        while position < bytes.count,
+            bytes[position] == 0x20 || bytes[position] == 0x09 || (separators && bytes[position] == UInt8(ascii: ","))
+        { position += 1 }
+    }
+
+    private func at(_ character: Unicode.Scalar) -> Bool {
+        position < bytes.count && bytes[position] == UInt8(ascii: character)
+    }
+}

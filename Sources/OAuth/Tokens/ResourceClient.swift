@@ -1,0 +1,68 @@
+public import HTTPTransport
+public import RedactedLog
+public import Secrets
+
+/// Sends requests with an access token: as a bearer (RFC 6750), or with a proof of the key that it is bound to (RFC 9449
+/// section 7).
+public struct ResourceClient: Sendable {
+    private let http: any HTTPClient
+    private let dpop: DPoPSigner?
+    private let log: Logger
+
+    /// - Parameter dpop: the signer of the key that the token is bound to; `nil` for a bearer token.
+    public init(http: any HTTPClient, dpop: DPoPSigner? = nil, log: Logger = .disabled) {
+        self.http = http
+        self.dpop = dpop
+        self.log = log
+    }
+
+    /// Returns the answer whatever its status. A proof that the server doesn't take, for want of its nonce or because of
+    /// our clock, is made anew and sent once more.
+    ///
+    /// Throws `.networkError`, or `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
+    public func send(
+        _ request: borrowing HTTPRequest, token: borrowing Secret<AccessToken>, limits: HTTPLimits = HTTPLimits()
+    ) async throws(OAuthError) -> HTTPResponse {
+        var first = Self.copy(request)
+        guard let dpop else {
+            try first.authorize(bearer: token)
+            return try await transfer(first, limits)
+        }
+        let hash = DPoPProof.hash(of: token)
+        try first.authorize(dpop: token)
+        let basis = try dpop.prove(&first, tokenHash: hash)
+        let response = try await transfer(first, limits)
+        guard dpop.learn(from: response, of: request.url, sent: basis), Self.asksForAnotherProof(response) else {
+            return response
+        }
+        log.debug("the server asks for another proof; the request is sent once more")
+        var second = Self.copy(request)
+        try second.authorize(dpop: token)
+        let newBasis = try dpop.prove(&second, tokenHash: hash)
+        let answer = try await transfer(second, limits)
+        _ = dpop.learn(from: answer, of: request.url, sent: newBasis)
+        return answer
+    }
+
+    private static func copy(_ request: borrowing HTTPRequest) -> HTTPRequest {
+        HTTPRequest(request.method, request.url, fields: request.fields, body: request.body?.duplicate())
+    }
+
+    /// RFC 9449 section 9: 401 with `use_dpop_nonce`; `invalid_dpop_proof` may be about the time.
+    private static func asksForAnotherProof(_ response: borrowing HTTPResponse) -> Bool {
+        guard response.status == 401 else { return false }
+        return AuthenticateChallenge.all(of: response).contains {
+            $0.scheme == "dpop" && ($0.error == .useDPoPNonce || $0.error == .invalidDPoPProof)
+        }
+    }
+
+    private func transfer(
+        _ request: consuming HTTPRequest, _ limits: HTTPLimits
+    ) async throws(OAuthError) -> HTTPResponse {
+        do throws(HTTPError) {
+            return try await http.send(request, limits: limits)
+        } catch {
+            throw OAuthError(.networkError(error))
+        }
+    }
+}

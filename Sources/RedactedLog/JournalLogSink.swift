@@ -1,0 +1,123 @@
+internal import CLinux
+internal import Glibc
+
+/// There is no journal at the socket's path; `number` is the errno of connect(2).
+public struct JournalUnavailable: RedactedError, Hashable {
+    public let number: Int32
+
+    public var codeName: StaticString { "log.no-journal" }
+    public var cause: LogMessage { "there is no systemd journal to log to (errno \(number))" }
+    public var hint: LogMessage? { "choose another log format, or see that systemd-journald runs" }
+}
+
+/// Sends records with their fields to systemd's journal, in its native protocol over its datagram socket.
+///
+/// A record has the fields `MESSAGE`, `PRIORITY` (syslog's number), `SYSLOG_IDENTIFIER`, `LATCHKEY_CATEGORY` and
+/// `LATCHKEY_LEVEL`, and one for each `LogField`: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that no datagram holds
+/// goes as a sealed file in memory. Sending never waits: while the journal takes nothing, or is gone, records are dropped
+/// and counted, and the count is sent before the next that it takes.
+public final class JournalLogSink: LogSink {
+    /// Where the journal listens (systemd-journald.service(8)).
+    public static let standardSocketPath = "/run/systemd/journal/socket"
+
+    /// What every kernel's datagrams hold, in bytes: larger entries go as files at once.
+    static let maximumDatagramByteCount = 131_072
+
+    private let path: String
+    private let identifier: StaticString
+    private let fieldPrefix: StaticString
+    private let descriptor: Int32
+    private let lost: LostRecords
+
+    /// - Parameters:
+    ///   - socketPath: the journal's socket.
+    ///   - identifier: the program's name, which `journalctl -t` asks for.
+    ///   - fieldPrefix: stands before the names of our own fields: upper-case letters, digits and underscores, a letter
+    ///     first.
+    ///   - trouble: told once, when the first record is lost.
+    public init(
+        socketPath: String = standardSocketPath, identifier: StaticString = "latchkey",
+        fieldPrefix: StaticString = "LATCHKEY_", reporting trouble: (@Sendable (LogTrouble) -> Void)? = nil
+    ) throws(JournalUnavailable) {
+        let number = unsafe latchkey_datagram_probe(socketPath)
+        guard number == 0 else { throw JournalUnavailable(number: number) }
+        descriptor = latchkey_datagram_socket()
+        guard descriptor >= 0 else { throw JournalUnavailable(number: errno) }
+        path = socketPath
+        self.identifier = identifier
+        self.fieldPrefix = fieldPrefix
+        lost = LostRecords(report: trouble)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// How many records were lost since the last that was taken.
+    public var lostRecordCount: Int { lost.count }
+
+    public func write(_ record: LogRecord) {
+        let count = lost.count
+        if let note = lost.note(before: record) {
+            if let number = send(note) { return lost.add(number: number) }
+            lost.forget(count)
+        }
+        if let number = send(record) { lost.add(number: number) }
+    }
+
+    /// Returns the errno of a failure, or `nil`.
+    private func send(_ record: LogRecord) -> Int32? {
+        let entry = JournalEntry(record, identifier: identifier, fieldPrefix: fieldPrefix).bytes
+        return unsafe entry.withUnsafeBytes { entry in
+            if entry.count <= Self.maximumDatagramByteCount {
+                let number = unsafe latchkey_datagram_send(descriptor, path, entry.baseAddress, entry.count, -1)
+                if number == 0 { return nil }
+                guard number == EMSGSIZE || number == ENOBUFS else { return number }
+            }
+            let file = unsafe latchkey_sealed_file("journal-entry", entry.baseAddress, entry.count)
+            guard file >= 0 else { return errno }
+            defer { close(file) }
+            let second = unsafe latchkey_datagram_send(descriptor, path, nil, 0, file)
+            return second == 0 ? nil : second
+        }
+    }
+}
+
+/// One entry in the journal's native protocol: `NAME=value` a line, or, for a value with line breaks, the name's line, the
+/// value's length as eight bytes, low first, and the value.
+struct JournalEntry {
+    private(set) var bytes: [UInt8] = []
+
+    init(_ record: LogRecord, identifier: StaticString, fieldPrefix: StaticString) {
+        add("MESSAGE", record.message.text)
+        add("PRIORITY", "\(record.level.syslogPriority)")
+        add("SYSLOG_IDENTIFIER", identifier.description)
+        add("\(fieldPrefix)CATEGORY", record.category.name.description)
+        add("\(fieldPrefix)LEVEL", record.level.name.description)
+        for field in record.fields { add(Self.name(field.name, prefix: fieldPrefix.description), field.value.text) }
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        let value = Array(InertText.bounded(value, to: LogLineFormat.maximumMessageByteCount).utf8)
+        bytes += Array(name.utf8)
+        if value.contains(0x0A) {
+            bytes.append(0x0A)
+            for byte in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: value.count >> (8 * byte))) }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
+        bytes += value
+        bytes.append(0x0A)
+    }
+
+    /// The journal takes upper-case letters, digits and underscores, 64 in all.
+    private static func name(_ name: String, prefix: String) -> String {
+        let letters = name.uppercased().unicodeScalars.map { scalar -> Character in
+            switch scalar {
+            case "A"..."Z", "0"..."9": Character(scalar)
+            default: "_"
+            }
+        }
+        return String((prefix + String(letters)).prefix(64))
+    }
+}

@@ -1,0 +1,56 @@
+internal import Glibc
+
+/// A named value beside a message, such as `sign_in=1f0c…`: as closed to secrets and strings as the message is.
+public struct LogField: Sendable, Hashable {
+    /// Lower-case words joined by underscores, as they stand in the source.
+    public var name: String { nameText.description }
+    public let value: LogMessage
+    private let nameText: Name
+
+    private struct Name: Sendable, Hashable, CustomStringConvertible {
+        let text: StaticString
+        var description: String { text.description }
+        static func == (left: Name, right: Name) -> Bool { left.description == right.description }
+        func hash(into hasher: inout Hasher) { hasher.combine(description) }
+    }
+
+    public init(_ name: StaticString, _ value: some Loggable) {
+        nameText = Name(text: name)
+        self.value = value.logMessage
+    }
+}
+
+/// Ties the lines of one piece of work together, such as one sign-in. It is random and means nothing elsewhere.
+public struct CorrelationID: Loggable, Sendable, Hashable {
+    private let number: UInt64
+
+    public init() {
+        number = UInt64.random(in: 0 ... .max)
+    }
+
+    /// Safe: sixteen hexadecimal digits that were drawn for the log alone.
+    public var logMessage: LogMessage {
+        let digits = String(number, radix: 16)
+        return LogMessage(verbatim: String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+}
+
+/// Fields that come with everything the current task logs, and the tasks that it starts, whichever logger they use.
+public enum LogContext {
+    @TaskLocal static var fields: [LogField] = []
+
+    /// Runs `body` with a field added. Tasks that it starts keep the field to their end.
+    ///
+    ///     let task = LogContext.with("sign_in", CorrelationID()) { Task { … } }
+    public static func with<Result, Failure: Error>(
+        _ name: StaticString, _ value: some Loggable, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let field = LogField(name, value)
+        let outcome: Swift.Result<Result, Failure> = $fields.withValue(
+            fields.filter { $0.name != field.name } + [field]
+        ) {
+            do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,83 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+internal import StoreSelection
+internal import Terminal
+
+/// Whether a credential is in two stores at once, of those that can be looked into without asking anybody.
+struct PlacesCheck {
+    let stores: [any CredentialStore]
+    /// Whether commands look for credentials in every store: then one that has two secrets can't be used.
+    let usesAllStores: Bool
+    let deadline: Deadline
+
+    /// How many credentials' secrets are compared.
+    private static let mostCompared = 1000
+
+    /// Nothing where there is but one store.
+    func findings() async throws(StoreError) -> [Finding] {
+        guard stores.count > 1 else { return [] }
+        var findings: [Finding] = []
+        var doubles: [CredentialKey: [any CredentialStore]] = [:]
+        var places: [CredentialKey: Int] = [:]
+        for index in stores.indices {
+            do throws(StoreError) {
+                try await look(into: index, &places, &doubles)
+            } catch {
+                if error.code == .cancelled { throw error }
+                let name = LoggableText(
+                    reviewed: "a word of the program", unredacted: stores[index].identity.backend)
+                findings.append(
+                    .note(
+                        "stores", "what is in \(name) was not compared: \(error.cause) [\(error.codeName)]",
+                        remedy: error.hint))
+            }
+        }
+        guard !doubles.isEmpty else { return findings + [.good("stores", "no credential is in two of them")] }
+        return findings + [try await report(doubles)]
+    }
+
+    private func look(
+        into index: Int, _ places: inout [CredentialKey: Int], _ doubles: inout [CredentialKey: [any CredentialStore]]
+    ) async throws(StoreError) {
+        var entries = stores[index].list(deadline: deadline).makeAsyncIterator()
+        while let entry = try await entries.next() {
+            if let first = places[entry.key] {
+                // A listing may show one twice.
+                if first != index { doubles[entry.key, default: [stores[first]]].append(stores[index]) }
+            } else if index < stores.count - 1 {
+                // Nothing comes after the last store, which may be a large one.
+                places[entry.key] = index
+            }
+        }
+    }
+
+    private func report(_ doubles: [CredentialKey: [any CredentialStore]]) async throws(StoreError) -> Finding {
+        var differing = 0
+        for (key, stores) in doubles.prefix(Self.mostCompared) {
+            if try await !holdSame(key, stores) { differing += 1 }
+        }
+        let text: LogMessage = "credentials in two of them: \(doubles.count), with different secrets: \(differing)"
+        let remedy: LogMessage =
+            """
+            latchkey list --all-stores names them; latchkey move joins those with the same secret, and latchkey delete \
+            --store STORE takes one of two that differ away
+            """
+        return usesAllStores && differing > 0
+            ? .problem("stores", .usage, text, remedy: remedy) : .note("stores", text, remedy: remedy)
+    }
+
+    private func holdSame(_ key: CredentialKey, _ stores: [any CredentialStore]) async throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            guard let first = try await stores[0].read(key, as: Password.self, deadline: deadline) else { return true }
+            for store in stores.dropFirst() {
+                guard let other = try await store.read(key, as: Password.self, deadline: deadline) else { continue }
+                if !other.secret.matches(first.secret) { return false }
+            }
+            return true
+        } catch {
+            if error.code == .cancelled { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,72 @@
+public import Credentials
+internal import RedactedLog
+internal import Secrets
+
+/// A credential that is in another store as well.
+public struct OtherPlace: Sendable {
+    public let store: any CredentialStore
+    /// Whether both hold the same secret.
+    public let isSame: Bool
+}
+
+/// The stores beside the one that is used, as far as they can be looked into without asking anybody and at little cost.
+///
+/// A store that can't be looked into so, or doesn't answer in a tenth of the timeout, is left out and the log says why:
+/// what was asked for is done already, and must not fail for it.
+extension StoreSelector {
+    /// Opens the other stores. It opens nothing where there is certainly no other one.
+    ///
+    /// Throws `cancelled` alone.
+    public func openBeside(
+        _ store: any CredentialStore, settings: StoreSettings
+    ) async throws(StoreError) -> [any CredentialStore] {
+        var settings = settings
+        settings.timeout = settings.timeoutBeside
+        var others: [any CredentialStore] = []
+        for backend in catalogue.backends
+        where backend.isPersistent && backend.name.description != store.identity.backend && backend.exists(settings) {
+            do throws(StoreError) {
+                guard let other = try await backend.openBeside(settings) else { continue }
+                if other.identity != store.identity { others.append(other) }
+            } catch {
+                try passOver("\(backend.name)", error)
+            }
+        }
+        return others
+    }
+
+    /// Returns where else a credential is that `store` holds.
+    ///
+    /// Throws `cancelled` alone.
+    public func places(
+        of key: CredentialKey, beside store: any CredentialStore, among others: [any CredentialStore],
+        settings: StoreSettings
+    ) async throws(StoreError) -> [OtherPlace] {
+        var found: [OtherPlace] = []
+        for other in others {
+            do throws(StoreError) {
+                let deadline = Deadline.after(settings.timeoutBeside)
+                guard let record = try await other.read(key, as: Password.self, deadline: deadline) else { continue }
+                var isSame = false
+                if let own = try await store.read(key, as: Password.self, deadline: deadline) {
+                    isSame = own.secret.matches(record.secret)
+                }
+                found.append(OtherPlace(store: other, isSame: isSame))
+            } catch {
+                try passOver("\(other.identity)", error)
+            }
+        }
+        return found
+    }
+
+    private func passOver(_ name: LogMessage, _ error: StoreError) throws(StoreError) {
+        if error.code == .cancelled { throw error }
+        // That there is no other store is nothing to tell.
+        logger.log(error.code == .unavailable ? .debug : .info, "\(name) was not looked into: \(error)")
+    }
+}
+
+extension StoreSettings {
+    /// How long each step in a store beside the one that is used may take.
+    fileprivate var timeoutBeside: Duration { timeout / 10 }
+}

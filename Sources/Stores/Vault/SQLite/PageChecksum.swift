@@ -1,0 +1,63 @@
+/// XXH64 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), to find damage: no flipped bit escapes it, and it costs less
+/// than the reading of a page from the system's memory. Forgery is what sealing is for.
+///
+/// Nothing here allocates: every page that SQLite reads goes through it.
+enum PageChecksum {
+    private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
+    private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+    private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
+    private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
+    private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
+
+    static func digest(_ message: Span<UInt8>, seed: UInt64) -> UInt64 {
+        unsafe message.withUnsafeBytes { unsafe digest(of: $0, seed: seed) }
+    }
+
+    private static func digest(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        var offset = 0
+        var hash = seed &+ prime5
+        if bytes.count >= 32 {
+            var (first, second) = (seed &+ prime1 &+ prime2, seed &+ prime2)
+            var (third, fourth) = (seed, seed &- prime1)
+            while offset + 32 <= bytes.count {
+                first = round(first, word(offset))
+                second = round(second, word(offset + 8))
+                third = round(third, word(offset + 16))
+                fourth = round(fourth, word(offset + 24))
+                offset += 32
+            }
+            hash = rotate(first, 1) &+ rotate(second, 7) &+ rotate(third, 12) &+ rotate(fourth, 18)
+            hash = merge(merge(merge(merge(hash, first), second), third), fourth)
+        }
+        hash &+= UInt64(bytes.count)
+        while offset + 8 <= bytes.count {
+            hash = rotate(hash ^ round(0, word(offset)), 27) &* prime1 &+ prime4
+            offset += 8
+        }
+        if offset + 4 <= bytes.count {
+            let half = UInt32(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            hash = rotate(hash ^ UInt64(half) &* prime1, 23) &* prime2 &+ prime3
+            offset += 4
+        }
+        while offset < bytes.count {
+            hash = unsafe rotate(hash ^ UInt64(bytes[offset]) &* prime5, 11) &* prime1
+            offset += 1
+        }
+        hash = (hash ^ hash >> 33) &* prime2
+        hash = (hash ^ hash >> 29) &* prime3
+        return hash ^ hash >> 32
+    }
+
+    private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 &- count) }
+
+    private static func round(_ lane: UInt64, _ word: UInt64) -> UInt64 {
+        rotate(lane &+ word &* prime2, 31) &* prime1
+    }
+
+    private static func merge(_ hash: UInt64, _ lane: UInt64) -> UInt64 {
+        (hash ^ round(0, lane)) &* prime1 &+ prime4
+    }
+}

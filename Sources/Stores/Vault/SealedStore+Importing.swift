@@ -1,0 +1,104 @@
+internal import Credentials
+internal import RedactedLog
+internal import Secrets
+
+// Taking over everything from another vault.
+
+extension SealedStore {
+    /// Takes over all items of another vault, batch after batch.
+    ///
+    /// The first walk over the other only looks: an unsound vault, and one that may not be merged, change nothing.
+    func takeOver(
+        _ other: SealedStore, onConflict choice: VaultImportChoice, deadline: Deadline,
+        progress: @escaping @Sendable (Double) -> Void
+    ) async throws(StoreError) -> VaultImport {
+        // Not on the store's thread: its own saves go on between the batches.
+        try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
+            var result = VaultImport()
+            try other.withWalk(patience) { (walk) throws(StoreError) in
+                try walk.forEachBatch(patience) { (batch) throws(StoreError) in
+                    if choice == .refuse { try self.refuseConflicts(with: batch, patience) }
+                    for item in batch { try walk.open(item) { (_, _) throws(StoreError) in } }
+                    progress(SealedWalk<Table>.fraction(after: batch) / 4)
+                }
+                do throws(StoreError) {
+                    try walk.forEachBatch(patience) { (batch) throws(StoreError) in
+                        if result.changedCount > 0 { try patience.letOthersIn() }
+                        let done = try self.commit(patience) { (transaction, state, manifest) throws(StoreError) in
+                            try self.take(batch, of: walk, onConflict: choice, in: transaction, state, &manifest)
+                        }
+                        result.add(done)
+                        progress(0.25 + SealedWalk<Table>.fraction(after: batch) * 0.75)
+                    }
+                } catch {
+                    throw result.changedCount == 0 ? error : .importCutOff(error, after: result.changedCount)
+                }
+            }
+            return result
+        }
+    }
+
+    private func refuseConflicts(with batch: [WalkedItem], _ patience: Patience) throws(StoreError) {
+        try patience.retry { () throws(StoreError) in
+            try current { (view, state) throws(StoreError) in
+                for item in batch {
+                    let present = try Self.present(item.metadata.key, in: view, state)
+                    guard let present, present.metadata.version != item.metadata.version else { continue }
+                    throw StoreError.importConflict(item.metadata.key, in: identity)
+                }
+            }
+        }
+    }
+
+    private func take(
+        _ batch: [WalkedItem], of walk: SealedWalk<Table>, onConflict choice: VaultImportChoice,
+        in transaction: Table.Transaction, _ state: KnownState, _ manifest: inout Manifest
+    ) throws(StoreError) -> VaultImport {
+        var result = VaultImport()
+        var changed = manifest
+        for item in batch {
+            if let present = try Self.present(item.metadata.key, in: transaction, state) {
+                if present.metadata.version == item.metadata.version || choice == .keep {
+                    result.keptCount += 1
+                    continue
+                }
+                guard choice == .replace else { throw .importConflict(item.metadata.key, in: identity) }
+                try changed.remove(lookup: present.lookup, metadata: present.sealed, root: root)
+                try transaction.remove(present.lookup)
+                result.replacedCount += 1
+            } else {
+                result.addedCount += 1
+            }
+            try walk.open(item) { (metadata, secret) throws(StoreError) in
+                try Self.put(metadata, secret, under: state.keys[0], root: root, in: transaction, &changed)
+            }
+        }
+        manifest = changed
+        return result
+    }
+}
+
+extension VaultImport {
+    fileprivate var changedCount: Int { addedCount + replacedCount }
+
+    fileprivate mutating func add(_ other: VaultImport) {
+        addedCount += other.addedCount
+        replacedCount += other.replacedCount
+        keptCount += other.keptCount
+    }
+}
+
+extension StoreError {
+    fileprivate static func importConflict(_ key: CredentialKey, in vault: StoreIdentity) -> StoreError {
+        StoreError(
+            .conflict, "\(vault) has another secret for \(key) already",
+            hint: "choose whether to keep or to replace what is there")
+    }
+
+    /// Part of an import is in.
+    fileprivate static func importCutOff(_ error: StoreError, after count: Int) -> StoreError {
+        StoreError(
+            error.code, "\(error.cause); \(count) credentials were taken over before that, and stay",
+            hint: "run it again: what was taken over is left alone", platform: error.platform)
+    }
+}

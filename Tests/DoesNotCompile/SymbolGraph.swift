@@ -1,0 +1,138 @@
+import Foundation
+
+/// The public declarations of a module, as the compiler's own symbol graph has them.
+struct SymbolGraph {
+    /// A declaration that gives its caller text, bytes or a request: what a secret's content could leave in.
+    struct Way: Hashable, Comparable {
+        let module: String
+        /// Such as `CredentialKey.service` or `Base64URL.encode(_:)`.
+        let name: String
+        /// What is given, as it is declared.
+        let type: String
+
+        static func < (left: Way, right: Way) -> Bool {
+            (left.module, left.name, left.type) < (right.module, right.name, right.type)
+        }
+    }
+
+    /// Everything that can hold a secret's content, as whole words of a type.
+    static let openTypes: Set = [
+        "String", "Substring", "Character", "UTF8View", "Data", "NSString", "NSData", "URL", "URLComponents",
+        "URLRequest", "HTTPURLResponse", "UInt8", "CChar", "Any", "Span", "RawSpan", "MutableSpan", "MutableRawSpan",
+        "UnsafePointer", "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer", "UnsafeBufferPointer",
+        "UnsafeMutableBufferPointer", "UnsafeRawBufferPointer", "UnsafeMutableRawBufferPointer",
+    ]
+
+    private struct File: Decodable {
+        let symbols: [Symbol]
+    }
+
+    private struct Symbol: Decodable {
+        struct Kind: Decodable { let identifier: String }
+        struct Fragment: Decodable { let spelling: String }
+        struct Parameter: Decodable { let declarationFragments: [Fragment] }
+        struct Signature: Decodable {
+            let parameters: [Parameter]?
+            let returns: [Fragment]?
+        }
+        let kind: Kind
+        let pathComponents: [String]
+        let declarationFragments: [Fragment]?
+        let functionSignature: Signature?
+
+        /// The types it gives out: a property's, a result, an associated value, and what it lends to a closure or writes
+        /// through `inout`.
+        var given: [String] {
+            let text = Self.text(declarationFragments)
+            let parameters = (functionSignature?.parameters ?? []).map { Self.text($0.declarationFragments) }
+            let filled = text.matches(of: /inout ([^,)]+)/).map { String($0.output.1) }
+            let lent = parameters.filter { $0.contains("->") }.map(Self.lentTypes) + filled
+            let last = kind.identifier.split(separator: ".").last.map(String.init) ?? ""
+            switch last {
+            case "property", "var": return [String(text.drop { $0 != ":" }.dropFirst())]
+            case "subscript": return [text.components(separatedBy: "->").last ?? text]
+            case "case": return [String(text.drop { $0 != "(" })]
+            case "method", "func", "op": return [Self.text(functionSignature?.returns)] + lent
+            case "init": return lent
+            default: return []
+            }
+        }
+
+        /// Of `body: (Span<UInt8>) -> Result` the part in brackets.
+        private static func lentTypes(_ parameter: String) -> String {
+            let type = parameter.drop { $0 != ":" }.dropFirst(2)
+            return type.range(of: "->").map { String(type[..<$0.lowerBound]) } ?? String(type)
+        }
+
+        private static func text(_ fragments: [Fragment]?) -> String {
+            (fragments ?? []).map(\.spelling).joined()
+        }
+    }
+
+    let ways: [Way]
+    let symbolCount: Int
+
+    /// Reads the graph that `swift-symbolgraph-extract` wrote for a module into a folder.
+    init(of module: String, in folder: String) throws {
+        var ways: Set<Way> = []
+        var count = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+        where name == "\(module).symbols.json" || name.hasPrefix("\(module)@") {
+            let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)"))
+            let symbols = try JSONDecoder().decode(File.self, from: data).symbols
+            count += symbols.count
+            for symbol in symbols {
+                for type in symbol.given where Self.isOpen(type) {
+                    ways.insert(Way(module: module, name: symbol.pathComponents.joined(separator: "."), type: type))
+                }
+            }
+        }
+        self.ways = ways.sorted()
+        symbolCount = count
+    }
+
+    private static func isOpen(_ type: String) -> Bool {
+        type.matches(of: /[A-Za-z_][A-Za-z0-9_]*/).contains { openTypes.contains(String($0.output)) }
+    }
+}
+
+extension Compiler {
+    /// The public declarations of modules, those of the build in progress unless told otherwise.
+    func symbolGraphs(of names: [String], in own: String? = nil) async throws -> [SymbolGraph] {
+        let places = [own, modules].compactMap(\.self).flatMap { ["-I", $0] }
+        let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let tool = URL(fileURLWithPath: executable).deletingLastPathComponent().path + "/swift-symbolgraph-extract"
+        // The module of the keyring's store, where it is built, names types of libsecret.
+        let libraryOptions = try await Self.libraryOptions()
+        var graphs: [SymbolGraph] = []
+        for name in names {
+            let run = try await Self.run(
+                tool,
+                ["-module-name", name, "-minimum-access-level", "public", "-skip-synthesized-members"]
+                    + ["-target", Self.target, "-output-dir", folder]
+                    + places + libraryOptions + searchOptions)
+            guard run.status == 0 else { throw NotFound(what: "the symbols of \(name): \(run.output)") }
+            graphs.append(try SymbolGraph(of: name, in: folder))
+        }
+        return graphs
+    }
+
+    private static func libraryOptions() async throws -> [String] {
+        let report = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: report) }
+        let run = try await run("/bin/sh", ["-c", "pkg-config --cflags-only-I libsecret-1 > \(report)"])
+        guard run.status == 0 else { return [] }
+        let flags = try String(contentsOfFile: report, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+        return flags.flatMap { ["-Xcc", String($0)] }
+    }
+
+    private static var target: String {
+        #if arch(x86_64)
+            "x86_64-unknown-linux-gnu"
+        #else
+            "aarch64-unknown-linux-gnu"
+        #endif
+    }
+}

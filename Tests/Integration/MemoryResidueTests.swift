@@ -1,0 +1,118 @@
+import Foundation
+import TestServices
+import Testing
+
+/// What is left of a secret in the memory of a program that has finished its work, searched from outside.
+///
+/// The program is stopped where it would end; see Fixtures/stop_at_end.c.
+@Suite struct MemoryResidueTests {
+    /// A library that stops the program it is loaded into.
+    struct Brake {
+        let path: String
+
+        init(in directory: TestDirectory) async throws {
+            path = directory / "stop_at_end.so"
+            let source = TestData.folder().appendingPathComponent("Fixtures/stop_at_end.c").path
+            try await Program("gcc").run(["-shared", "-fPIC", "-O1", "-o", path, source]).successful("gcc")
+        }
+
+        /// Runs `latchkey` up to its end, lends it stopped there, and lets it end.
+        func run(
+            _ arguments: [String], environment: [String: String], input: [UInt8] = [], planting file: String? = nil,
+            _ body: (Int32) async throws -> Void
+        ) async throws {
+            var environment = environment
+            environment["LD_PRELOAD"] = path
+            environment["LATCHKEY_TEST_PLANT"] = file
+            let running = try BuiltProducts.latchkey().start(arguments, environment: environment)
+            running.send(input)
+            try await running.wait(for: "its end") {
+                let status = try String(contentsOfFile: "/proc/\(running.pid)/stat", encoding: .utf8)
+                return status.contains(") T ")
+            }
+            try await body(running.pid)
+            running.signal(SIGCONT)
+            let run = try await running.finish()
+            #expect(run.status == 0, "latchkey \(arguments[0]): \(run.errorText)")
+        }
+    }
+
+    /// Sixteen bytes in the middle: a copy that was overwritten at its ends is found as well. What a secret still has in
+    /// guarded memory, because the thread that used it was not done, is where it belongs.
+    static func expectCopies(
+        at places: [String] = [], of secret: [UInt8], in pid: Int32, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let start = (secret.count - 16) / 2
+        let found = try ProcessMemory.places(of: Array(secret[start..<start + 16]), in: pid)
+        #expect(found.filter { $0 != "guarded" } == places, sourceLocation: sourceLocation)
+    }
+
+    static func random() -> [UInt8] {
+        Array(
+            (0..<43).map { _ in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".randomElement()! }
+                .map(\.asciiValue!))
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `nothing outside guarded memory is left of a secret that was set, read or replaced`(store: StoreUnderTest)
+        async throws
+    {
+        let session = try await CommandLineSession(store)
+        let brake = try await Brake(in: session.directory)
+        let (first, second) = (Self.random(), Self.random())
+        try await brake.run(["set", "residue", "ada"], environment: session.environment, input: first) { pid in
+            try Self.expectCopies(of: first, in: pid)
+        }
+        try await brake.run(["get", "residue", "ada"], environment: session.environment) { pid in
+            try Self.expectCopies(of: first, in: pid)
+        }
+        try await brake.run(["set", "residue", "ada"], environment: session.environment, input: second) { pid in
+            try Self.expectCopies(of: first, in: pid)
+            try Self.expectCopies(of: second, in: pid)
+        }
+        if store == .vault {
+            let key = try session.directory.read("vault.key")
+            try await brake.run(["list"], environment: session.environment) { pid in
+                try Self.expectCopies(of: key, in: pid)
+            }
+        }
+    }
+
+    @Test func `the search finds a copy that was planted`() async throws {
+        let session = try await CommandLineSession(.vault)
+        let brake = try await Brake(in: session.directory)
+        let secret = Self.random()
+        let file = try session.directory.write("planted", secret)
+        try await brake.run(
+            ["set", "residue", "ada"], environment: session.environment, input: secret, planting: file
+        ) { pid in
+            try Self.expectCopies(at: ["[heap]"], of: secret, in: pid)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `nothing outside guarded memory is left of what a sign-in, a request and a renewal handled`(
+        store: StoreUnderTest
+    ) async throws {
+        let setting = try await RealServerTests.Setting(store, issuer: .brief)
+        let terminal = setting.terminal
+        let brake = try await Brake(in: terminal.directory)
+        var token: [UInt8] = []
+        try await brake.run(["sign-in", "work"], environment: terminal.environment) { pid in
+            token = try await setting.token()
+            let record = try await setting.person.record()
+            let code = try #require(record.answered("code"))
+            try Self.expectCopies(of: token, in: pid)
+            try Self.expectCopies(of: Array(code.utf8), in: pid)
+        }
+        let request = ["request", "work", "GET", setting.issuer + "/userinfo"]
+        // The server gave it three seconds.
+        try await Task.sleep(for: .seconds(4))
+        try await brake.run(request, environment: terminal.environment) { pid in
+            let renewed = try await setting.token()
+            #expect(renewed != token)
+            try Self.expectCopies(of: token, in: pid)
+            try Self.expectCopies(of: renewed, in: pid)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import RedactionAudit
+import Secrets
+import TestServices
+import Testing
+
+/// What the kernel is handed while a secret is kept, read or earned, as strace(1) sees it.
+@Suite struct SystemCallTests {
+    /// What was written, sent or executed, by where it went: `write` to which descriptor, `sendto` to which peer.
+    struct Trace {
+        let calls: [(place: String, bytes: [UInt8])]
+
+        /// Reads strace's lines, those of `latchkey` and not of the programs that it starts:
+        /// `123 write(1<pipe:[5]>, "\x68\x69", 2) = 2`.
+        init(_ text: String) {
+            let lines = text.split(separator: "\n")
+            let foreign = Self.foreignProcesses(lines)
+            var calls: [(String, [UInt8])] = []
+            for (number, line) in lines.enumerated() {
+                guard let call = line.firstMatch(of: /^(\d+) +(\w+)\((\d+<[^"]*>)?/) else { continue }
+                if let start = foreign[String(call.output.1)], number > start { continue }
+                var bytes: [UInt8] = []
+                for quoted in line.matches(of: /"((?:\\x[0-9a-f]{2})*)"/) {
+                    bytes += quoted.output.1.split(separator: "\\x").compactMap { UInt8($0, radix: 16) } + [0]
+                }
+                calls.append(("\(call.output.2) \(call.output.3.map(String.init) ?? "")", bytes))
+            }
+            self.calls = calls
+        }
+
+        /// Processes that became other programs, and theirs, with the line from which on they are.
+        private static func foreignProcesses(_ lines: [Substring]) -> [String: Int] {
+            var foreign: [String: Int] = [:]
+            for (number, line) in lines.enumerated() {
+                guard let call = line.firstMatch(of: /^(\d+) +execve\("((?:\\x[0-9a-f]{2})*)"/) else { continue }
+                let path = call.output.2.split(separator: "\\x").compactMap { UInt8($0, radix: 16) }
+                let name = String(decoding: path, as: UTF8.self).split(separator: "/").last ?? ""
+                if !name.hasPrefix("latchkey") { foreign[String(call.output.1)] = number }
+            }
+            // The lines of a child may come before the one in which its parent learns of it.
+            var grown = true
+            while grown {
+                grown = false
+                for line in lines {
+                    guard let call = line.firstMatch(of: /^(\d+) +(?:<\.\.\. )?(?:clone3?|v?fork)\b.* = (\d+)$/),
+                        foreign[String(call.output.1)] != nil, foreign[String(call.output.2)] == nil
+                    else { continue }
+                    foreign[String(call.output.2)] = -1
+                    grown = true
+                }
+            }
+            return foreign
+        }
+
+        /// The places that a secret, in any disguise, was handed to.
+        func places(of secret: [UInt8]) throws -> Set<String> {
+            let audit = LeakAudit()
+            try audit.plant(Secret<Password>(copying: secret.span))
+            for call in calls { audit.capture(call.bytes, as: call.place) }
+            return Set(audit.report().findings.map(\.stream))
+        }
+    }
+
+    static func library(_ name: String, in directory: TestDirectory) async throws -> String {
+        let path = directory / (name + ".so")
+        let source = TestData.folder().appendingPathComponent("Fixtures/\(name).c").path
+        try await Program("gcc").run(["-shared", "-fPIC", "-O1", "-o", path, source]).successful("gcc")
+        return path
+    }
+
+    /// Runs `latchkey` with every call traced that lets bytes out.
+    static func trace(
+        _ arguments: [String], _ session: CommandLineSession, input: [UInt8] = []
+    ) async throws -> (run: ProgramRun, trace: Trace) {
+        let file = session.directory / "trace"
+        var environment = session.environment
+        environment["LD_PRELOAD"] = try await library("stay_dumpable", in: session.directory)
+        let calls =
+            "write,writev,pwrite64,pwritev,sendto,sendmsg,sendmmsg,execve,execveat,sendfile,add_key,memfd_create"
+            + ",clone,clone3,fork,vfork"
+        let run = try await Program("strace").run(
+            [
+                "-f", "-v", "-yy", "-xx", "-s", "1000000", "-o", file, "-e", "trace=\(calls)",
+                BuiltProducts.latchkey().path,
+            ]
+                + ["--log-level", "trace"] + arguments,
+            environment: environment, input: input, timeout: .seconds(300))
+        #expect(run.status == 0, "latchkey \(arguments[0]): \(run.errorText)")
+        return (run, Trace(String(decoding: try session.directory.read("trace"), as: UTF8.self)))
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a secret that is kept is handed to nobody, and one that is read to standard output alone`(
+        store: StoreUnderTest
+    ) async throws {
+        let session = try await CommandLineSession(store)
+        let secret = MemoryResidueTests.random()
+        let set = try await Self.trace(["set", "traced", "ada"], session, input: secret).trace
+        #expect(set.calls.count > 5)
+        #expect(try set.places(of: secret) == [])
+        let get = try await Self.trace(["get", "traced", "ada"], session)
+        #expect(get.run.output == secret)
+        let places = try get.trace.places(of: secret)
+        #expect(places.count == 1 && places.allSatisfy { $0.hasPrefix("write 1<") }, "\(places)")
+    }
+
+    @Test func `what a sign-in earns goes to the server and to the browser, and nowhere else`() async throws {
+        let setting = try await RealServerTests.Setting(.vault)
+        let trace = try await Self.trace(["sign-in", "work"], setting.terminal).trace
+        let record = try await setting.person.record()
+        let token = try await setting.token()
+        for secret in [
+            token, Array(try #require(record.answered("code")).utf8), Array(try #require(record.asked("state")).utf8),
+        ] {
+            let places = try trace.places(of: secret)
+            // Not one of them is missing: each was sent to somebody.
+            #expect(!places.isEmpty)
+            #expect(places.allSatisfy { $0.contains("<TCP:[127.0.0.1:") }, "\(places)")
+        }
+        #expect(trace.calls.contains { $0.place.hasPrefix("execve") })
+    }
+
+    // MARK: - A crash
+
+    /// As long as there are messages to servers, the program is ended in the middle of the next one.
+    @Test func `a crash in the middle of any message leaves no secret behind`() async throws {
+        let setting = try await RealServerTests.Setting(.vault)
+        let session = setting.terminal
+        try await session.run(["sign-in", "work"])
+        let token = try await setting.token()
+        let folder = try session.directory.makeFolder("crash")
+        var environment = session.environment
+        environment["LD_PRELOAD"] = try await Self.library("crash_in_request", in: session.directory)
+        let audit = LeakAudit()
+        try audit.plant(Secret<AccessToken>(copying: token.span))
+        let request = ["request", "work", "GET", setting.issuer + "/userinfo"]
+        for command in [request, ["sign-in", "work"], ["sign-out", "work"]] {
+            var crashes = 0
+            while true {
+                environment["LATCHKEY_TEST_ABORT_AT"] = "\(crashes + 1)"
+                let run = try await BuiltProducts.latchkey().run(
+                    ["--log-level", "trace"] + command, environment: environment, folder: folder,
+                    timeout: .seconds(120))
+                audit.capture(run.errorOutput, as: "standard error of \(command[0]), message \(crashes + 1)")
+                if command[0] == "sign-in", let record = try? await setting.person.record() {
+                    for value in [record.asked("state"), record.answered("code")].compactMap(\.self) {
+                        try audit.plant(Secret<State>(copying: Array(value.utf8).span))
+                    }
+                }
+                if run.status == 0 || crashes > 20 { break }
+                #expect(run.status == 128 + SIGABRT, "\(command[0]), message \(crashes + 1): \(run.errorText)")
+                crashes += 1
+            }
+            #expect((1...20).contains(crashes), "\(command[0])")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [], "a core was left")
+        try audit.capture(folder: session.directory.path + "/data")
+        try audit.capture(folder: session.directory.path + "/state")
+        let report = audit.report()
+        #expect(report.isClean, "\(report)")
+        #expect(report.canaryCount >= 3)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Synchronization
+import TestServices
+import Testing
+
+@testable import RedactedLog
+
+/// The journal here is a socket that reads the documented protocol; see `StandInJournal`.
+@Suite struct JournalLogSinkTests {
+    static func made(_ text: String) -> LoggableText { LoggableText(reviewed: "made up by a test", unredacted: text) }
+
+    @Test func `a record arrives with its fields`() throws {
+        let directory = try TestDirectory()
+        let journal = try StandInJournal(at: directory / "socket")
+        let logger = Logger(
+            "latchkey.store", minimumLevel: .trace, sink: try JournalLogSink(socketPath: journal.path)
+        ).with("sign_in", 7).with("Größe-x", Self.made("a b"))
+        for level in LogLevel.allCases { logger.log(level, "kept \(Self.made("é🔑\n\u{1B}")) at \(level)") }
+        let entries = try journal.take()
+        #expect(entries.map { $0["PRIORITY"] } == ["7", "7", "6", "4", "3"])
+        #expect(entries.map { $0["LATCHKEY_LEVEL"] } == LogLevel.allCases.map { "\($0.name)" })
+        for (entry, level) in zip(entries, LogLevel.allCases) {
+            #expect(entry["MESSAGE"] == "kept é🔑\\u{a}\\u{1b} at \(level.name)")
+            #expect(entry["SYSLOG_IDENTIFIER"] == "latchkey")
+            #expect(entry["LATCHKEY_CATEGORY"] == "latchkey.store")
+            #expect(entry["LATCHKEY_SIGN_IN"] == "7")
+            // Every name is one that the journal takes: the stand-in refuses others.
+            #expect(entry.fields.count == 7 && entry.fields[6].name.hasPrefix("LATCHKEY_GR"))
+        }
+    }
+
+    @Test func `a value with a line break keeps it, and forges no field`() throws {
+        let directory = try TestDirectory()
+        let journal = try StandInJournal(at: directory / "socket")
+        let sink = try JournalLogSink(socketPath: journal.path, identifier: "own-program", fieldPrefix: "OWN_")
+        Logger("test", sink: sink).with("note", "first\nPRIORITY=0" as StaticString).info("two\nlines")
+        Logger("test", sink: sink).info("\(Self.made("x\nPRIORITY=0\nMESSAGE=forged"))")
+        let entries = try journal.take()
+        #expect(entries.map { $0["MESSAGE"] } == ["two\nlines", "x\\u{a}PRIORITY=0\\u{a}MESSAGE=forged"])
+        #expect(entries[0]["OWN_NOTE"] == "first\nPRIORITY=0")
+        for entry in entries { #expect(entry.fields.count { $0.name == "PRIORITY" || $0.name == "MESSAGE" } == 2) }
+        #expect(entries.allSatisfy { $0["SYSLOG_IDENTIFIER"] == "own-program" && $0["PRIORITY"] == "6" })
+    }
+
+    @Test func `what no datagram holds comes as a sealed file`() throws {
+        let directory = try TestDirectory()
+        let journal = try StandInJournal(at: directory / "socket")
+        let sink = try JournalLogSink(socketPath: journal.path)
+        var logger = Logger("test", sink: sink)
+        // Each value is bounded, so it takes many to outgrow the kernel's datagrams.
+        let names: [StaticString] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"]
+        let long = Self.made(String(repeating: "long ", count: 3000))
+        let value = LogMessage.joined(Array(repeating: long.logMessage, count: 4))
+        for name in names { logger = logger.with(name, value) }
+        logger.warning("before")
+        logger.category("other").warning("after")
+        let entries = try journal.take()
+        #expect(entries.map { $0["MESSAGE"] } == ["before", "after"])
+        #expect(entries.allSatisfy { $0.isFile && $0["LATCHKEY_P"] == value.text })
+        #expect(sink.lostRecordCount == 0)
+    }
+
+    @Test func `without a journal it says so, with the system's number`() throws {
+        let directory = try TestDirectory()
+        func refused(_ path: String) -> Int32? {
+            #expect(throws: JournalUnavailable.self) { _ = try JournalLogSink(socketPath: path) }?.number
+        }
+        #expect(refused(directory / "missing") == ENOENT)
+        #expect(refused(try directory.write("file", "")) == ECONNREFUSED)
+        #expect(refused("/" + String(repeating: "x", count: 200)) == ENAMETOOLONG)
+        do { _ = try StandInJournal(at: directory / "gone") }
+        #expect(
+            JournalUnavailable(number: 2).description
+                == "there is no systemd journal to log to (errno 2) [log.no-journal]")
+    }
+
+    @Test func `a journal that goes away and comes back costs the records between, counted and reported once`() throws {
+        let directory = try TestDirectory()
+        var journal: StandInJournal? = try StandInJournal(at: directory / "socket")
+        let reports = Mutex<[LogTrouble]>([])
+        let sink = try JournalLogSink(socketPath: directory / "socket") { trouble in
+            reports.withLock { $0.append(trouble) }
+        }
+        let logger = Logger("test", sink: sink)
+        logger.info("one")
+        #expect(try journal?.take().count == 1)
+        journal = nil
+        for _ in 0..<3 { logger.info("lost") }
+        #expect(sink.lostRecordCount == 3)
+        let second = try StandInJournal(at: directory / "socket")
+        logger.info("two")
+        #expect(
+            try second.take().map { $0["MESSAGE"] } == ["3 records were lost here (errno \(ENOENT))", "two"])
+        #expect(sink.lostRecordCount == 0)
+        #expect(reports.withLock { $0.map(\.number) } == [ENOENT])
+    }
+
+    @Test func `a journal that takes nothing is not waited for`() throws {
+        let directory = try TestDirectory()
+        let journal = try StandInJournal(at: directory / "socket")
+        let reports = Mutex<[LogTrouble]>([])
+        let sink = try JournalLogSink(socketPath: journal.path) { trouble in reports.withLock { $0.append(trouble) } }
+        let logger = Logger("test", sink: sink)
+        for number in 0..<2000 { logger.info("\(number)") }
+        let lost = sink.lostRecordCount
+        let first = try journal.take()
+        #expect(lost > 0 && first.count + lost == 2000)
+        logger.info("after")
+        #expect(
+            try journal.take().map { $0["MESSAGE"] } == ["\(lost) records were lost here (errno \(EAGAIN))", "after"])
+        #expect(reports.withLock { $0.map(\.number) } == [EAGAIN])
+    }
+}

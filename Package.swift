@@ -133,6 +133,10 @@ let package = Package(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
         .testTarget(
             name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
+        // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.
+        .target(name: "Orders", dependencies: ["RedactedLog", "Secrets"], path: "Docs/Examples/AuditedLogs/Sources"),
+        .testTarget(
+            name: "OrdersTests", dependencies: ["Orders", "RedactionAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
         .testTarget(
@@ -159,7 +163,8 @@ let package = Package(
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "CAllocations", "TestServices", "Vault", "InMemory", "SecretService", "Sodium", "CSQLite",
+                "CAllocations", "RedactedLog", "RedactionAudit", "Secrets", "TestServices", "Vault", "InMemory",
+                "SecretService", "Sodium", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",
             ],
             path: "Tests/Benchmarks"),

@@ -74,7 +74,7 @@ internal import Sodium
     /// Opens a vault with as much memory for pages as `VaultStore` takes, and draws rows.
     init(path: String, sampling count: Int) throws {
         try unsafe check(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil))
-        let pages = try unsafe FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        let pages = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
         let cache = max(1000, min(4000, pages / 4096 / 50))
         try unsafe check(sqlite3_exec(database, "PRAGMA cache_size = \(cache)", nil, nil, nil))
         var draw: OpaquePointer?
@@ -108,7 +108,7 @@ internal import Sodium
             let secret = unsafe sqlite3_column_blob(select, 1)
         else { throw BareSQLite.Failure(code: status) }
         let sum = unsafe metadata.load(as: UInt8.self) &+ secret.load(as: UInt8.self)
-        unsafe withExtendedLifetime(sum) {}
+        withExtendedLifetime(sum) {}
     }
 
     private func check(_ status: Int32) throws {

@@ -1,10 +1,20 @@
 internal import CAllocations
+internal import Glibc
 internal import RedactedLog
 
-/// What a log call costs.
+/// What a log call costs, beside `print` and C's fprintf(3) of the same line, all of them into /dev/null.
 enum LogCalls {
     private struct Nowhere: LogSink {
         func write(_ record: LogRecord) {}
+    }
+
+    /// `print` buffers no line of its own here either: each call writes.
+    private struct PrintTarget: TextOutputStream {
+        let descriptor: Int32
+        mutating func write(_ text: String) {
+            var text = text
+            text.withUTF8 { bytes in _ = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+        }
     }
 
     static func run() async throws {
@@ -25,5 +35,55 @@ enum LogCalls {
             let after = latchkey_allocation_count()
             print("  allocations in a thousand calls, \(name): \(after - before)")
         }
+        try await besidePrint()
+    }
+
+    private static func besidePrint() async throws {
+        let descriptor = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        let stream = unsafe fdopen(dup(descriptor), "w")!
+        defer { unsafe fclose(stream) }
+        unsafe setvbuf(stream, nil, _IOLBF, 0)
+        let text = Logger("latchkey.benchmark", sink: TextLogSink(descriptor: descriptor))
+        let json = Logger("latchkey.benchmark", sink: JSONLinesLogSink(descriptor: descriptor))
+        Comparison(
+            title: "A thousand lines into /dev/null",
+            rows: try await Measurement.take(
+                count: 20,
+                [
+                    (
+                        "fprintf, line-buffered",
+                        {
+                            for number in 0..<1000 {
+                                _ = unsafe withVaList([number, 1.0]) {
+                                    unsafe vfprintf(
+                                        stream, "info latchkey.benchmark: refreshed item %ld in %.3f s\n", $0)
+                                }
+                            }
+                        }
+                    ),
+                    (
+                        "print",
+                        {
+                            var target = PrintTarget(descriptor: descriptor)
+                            for number in 0..<1000 {
+                                print("info latchkey.benchmark: refreshed item \(number) in \(1.0) s", to: &target)
+                            }
+                        }
+                    ),
+                    (
+                        "text, with the time",
+                        { for number in 0..<1000 { text.info("refreshed item \(number) in \(Duration.seconds(1))") } }
+                    ),
+                    (
+                        "JSON, with the time",
+                        { for number in 0..<1000 { json.info("refreshed item \(number) in \(Duration.seconds(1))") } }
+                    ),
+                    (
+                        "disabled",
+                        { for number in 0..<1000 { text.trace("refreshed item \(number) in \(Duration.seconds(1))") } }
+                    ),
+                ])
+        ).show()
     }
 }

@@ -1,6 +1,6 @@
 // Docs/Benchmarks.md has the command.
 //
-//     latchkey-benchmarks [GROUP]...      memory, log, vault, large, keyring, search, cold, managers; all without a name
+//     latchkey-benchmarks [GROUP]...      memory, log, audit, vault, large, keyring, search, cold, managers; all without a name
 //
 // Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg and age; shows pass, gopass and
 // (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
@@ -18,10 +18,11 @@ do {
     let latchkey = try BuiltProducts.latchkey()
     try await group("memory") { try await warm.inMemory() }
     try await group("log") { try await LogCalls.run() }
+    try await group("audit") { try AuditSpeed.run() }
     try await group("vault") { try await warm.vault() }
     try await group("large") { try await LargeVaults(directory: TestDirectory(inMemory: true)).run(latchkey) }
     try await group("keyring") { try await warm.secretService() }
-    try await group("search") { try await SearchInMany.run() }
+    try await group("search") { try await SearchInMany.run(latchkey) }
     try await group("cold") {
         let cold = ColdStart(latchkey: latchkey, session: session)
         try await cold.vault()

@@ -45,6 +45,7 @@ struct DoctorTests {
         #expect(texts(findings, "choice").contains { $0.hasPrefix("not vault: there is no vault") })
         let keyring = try #require(texts(findings, "keyring").first)
         #expect(keyring.contains("gnome-keyring-daemon: 4") && keyring.contains("encrypted"))
+        #expect(keyring.contains("collections: 2, locked: 0, aliases: default, ") && keyring.contains("session;"))
         #expect(texts(findings, "collection") == ["open, items: 1"])
         #expect(texts(findings, "round trip").first?.contains("saved, read back and deleted") == true)
         #expect(texts(findings, "hardening").first?.contains("core dumps off") == true)
@@ -77,6 +78,7 @@ struct DoctorTests {
     @Test func `a locked keyring is a problem where it is used`() async throws {
         let session = try await PrivateSession(.locked)
         let used = try await doctor(session.environment, ["--store", "secret-service"], expecting: 77)
+        #expect(texts(used, "keyring").first?.contains("locked: 1, aliases: default") == true)
         let collection = try #require(used.first { $0.topic == "collection" })
         #expect(collection.state == "PROBLEM" && collection.text == "locked")
         #expect(collection.remedy?.contains("unlock it") == true)

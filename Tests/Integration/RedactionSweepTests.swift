@@ -205,12 +205,15 @@ import Testing
 
     // MARK: - The sweep
 
-    @Test(arguments: [("vault", "text"), ("vault", "json"), ("secret-service", "text"), ("secret-service", "json")])
+    @Test(arguments: ["vault", "secret-service"], ["text", "json", "journal"])
     func `no command says or keeps a secret in the open`(_ store: String, _ format: String) async throws {
         let desktop = store == "secret-service" ? try await PrivateSession(.unlocked) : nil
         let directory = try desktop?.directory ?? TestDirectory()
         var environment = try desktop?.environment ?? directory.environment()
         environment["LATCHKEY_STORE"] = store
+        let journal = format == "journal" ? try StandInJournal(at: directory / "journal") : nil
+        environment["LATCHKEY_JOURNAL"] = journal?.path
+        var journalEntryCount = 0
         let canaries = try Canaries()
         let program = try BuiltProducts.latchkey()
 
@@ -227,6 +230,11 @@ import Testing
             #expect(run.statuses.contains(result.status), "\(name): \(result.status)\n\(result.errorText)")
             canaries.audit.capture(result.errorOutput, as: "standard error of \(name)")
             if !run.outputIsSecret { canaries.audit.capture(result.output, as: "standard output of \(name)") }
+            if let entries = try journal?.take() {
+                journalEntryCount += entries.count
+                canaries.audit.capture(entries.flatMap(\.bytes), as: "journal of \(name)")
+                #expect(!result.errorText.contains("there is no systemd journal"), "\(name)")
+            }
         }
 
         if store == "vault" {
@@ -248,6 +256,7 @@ import Testing
         let report = canaries.audit.report()
         #expect(report.isClean, "\(report)")
         #expect(report.streamCount > 50 && report.byteCount > 10_000)
+        #expect(journal == nil || journalEntryCount > 20)
     }
 
     @Test func `every command that the program has is in the sweep`() async throws {

@@ -51,6 +51,7 @@ actor Probe {
                 return "ok"
             case "join": return await running.removeValue(forKey: words[1])?.value ?? "no such task"
             case "contract": return try await keepContract(words[1])
+            case "statements": return ContractCase.all.map(\.statement).joined(separator: "\t")
             case "watch":
                 // From now on changes are collected; `changes COUNT` waits until there are so many.
                 let changes = try await store.changes(deadline: .after(timeout))

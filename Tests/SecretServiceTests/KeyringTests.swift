@@ -70,4 +70,21 @@ struct KeyringTests {
         #expect(answer[1] == "store.too-large")
         #expect(try await limited.ask("large", "s", "u", "password", "1000")[0] == "same")
     }
+
+    @Test func `a label may have line breaks, and a NUL is refused before anything is sent`() async throws {
+        let session = try await PrivateSession(.none)
+        let service = try await StandInService(on: session)
+        let probe = try KeyringProbe(session)
+        let save = ["save", "s", "new", "password", "78", "none", "text"]
+        #expect(try await probe.ask(save + ["a\0b"])[1] == "store.unsupported")
+        #expect(service.calls("CreateItem") == 0)
+        let real = try await PrivateSession(.unlocked)
+        try await KeyringProbe(real).save("s", "u", "x")
+        try await real.createItem("two\nlines", ["service": "s", "username": "v"], "y")
+        #expect(try await KeyringProbe(real).ask("read", "s", "v", "password")[0] == "secret")
+        // A listing is a table: what breaks its lines is shown as something else.
+        let list = try await BuiltProducts.latchkey().run(
+            ["list", "--store", "secret-service"], environment: real.environment)
+        #expect(list.status == 0 && list.outputText.split(separator: "\n").count == 3, "\(list.outputText)")
+    }
 }

@@ -27,6 +27,7 @@ public final class PrivateSession: Sendable {
     /// The value of DBUS_SESSION_BUS_ADDRESS.
     public let busAddress: String
 
+    private let pendingReplies: Int
     private struct Running {
         var bus: RunningProgram?
         var daemon: RunningProgram?
@@ -35,8 +36,14 @@ public final class PrivateSession: Sendable {
 
     /// Starts a bus, and the daemon in the state asked for.
     ///
-    /// - Parameter files: prepared keyring files by name, such as `login.keyring`, which the daemon will find.
-    public init(_ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:]) async throws {
+    /// - Parameters:
+    ///   - files: prepared keyring files by name, such as `login.keyring`, which the daemon will find.
+    ///   - pendingReplies: how many answers the bus lets a connection wait for: 128 where dbus-daemon isn't told
+    ///     otherwise, 50,000 on a desktop.
+    public init(
+        _ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:], pendingReplies: Int = 128
+    ) async throws {
+        self.pendingReplies = pendingReplies
         directory = try TestDirectory()
         var variables = try directory.environment()
         busAddress = "unix:path=" + directory / "run/bus"
@@ -82,6 +89,7 @@ public final class PrivateSession: Sendable {
             <allow receive_sender="*"/>
             <allow own="*"/>
           </policy>
+          <limit name="max_replies_per_connection">\(pendingReplies)</limit>
           <limit name="max_message_size">268435456</limit>
           <limit name="max_incoming_bytes">268435456</limit>
           <limit name="max_outgoing_bytes">268435456</limit>

@@ -38,8 +38,22 @@ struct KeyringCheck {
             case .installed(let version): "\(name), \(number), version unknown (installed: \(version))"
             case .unknown: "\(name), \(number), version unknown"
             }
+        let aliases: LogMessage =
+            report.aliases.isEmpty ? "no alias" : "aliases: \(LogMessage.joined(report.aliases.map(shown)))"
         return .good(
-            "keyring", "\(program), collections: \(report.collectionCount); secrets cross the bus encrypted")
+            "keyring",
+            """
+            \(program), collections: \(report.collectionCount), locked: \(report.lockedCount), \(aliases); secrets \
+            cross the bus encrypted
+            """)
+    }
+
+    private func shown(_ alias: SecretServiceReport.Alias) -> LogMessage {
+        switch alias {
+        case .standard: "default"
+        case .login: "login"
+        case .session: "session"
+        }
     }
 
     private func prompter(_ report: SecretServiceReport) -> Finding {

@@ -69,7 +69,7 @@
         }
 
         /// More than a person has; a service that names more isn't asked for their labels.
-        private static let mostCollections = 1000
+        static let mostCollections = 1000
 
         // MARK: - What is missing
 

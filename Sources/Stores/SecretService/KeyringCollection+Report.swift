@@ -13,12 +13,41 @@
                 ).texts
                 report = SecretServiceReport(
                     processIdentifier: process, processName: process.flatMap(Self.name(ofProcess:)),
-                    collectionCount: collections.count, collection: try await state(session, interruption),
+                    collectionCount: collections.count,
+                    lockedCount: try await lockedCount(collections, session, interruption),
+                    aliases: try await aliases(session, interruption),
+                    collection: try await state(session, interruption),
                     isSessionEncrypted: session.codec.isEncrypted,
                     hasSystemPrompter: try await hasPrompter(session, interruption))
             }
             guard let report else { throw .keyringWentAway }
             return report
+        }
+
+        private func lockedCount(
+            _ collections: [String], _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> Int {
+            let paths = Array(collections.prefix(Self.mostCollections))
+            let arguments = [Variant.string(BusName.collectionInterface.description), .string("Locked")]
+            var count = 0
+            for answer in try await session.each(paths, .getProperty, arguments, interruption) {
+                guard let value = answer?[0].unboxed else { continue }
+                guard value.is("b") else { throw .store(.keyringBrokeProtocol) }
+                if value.boolean { count += 1 }
+            }
+            return count
+        }
+
+        private func aliases(
+            _ session: KeyringSession, _ interruption: Interruption
+        ) async throws(KeyringFailure) -> [SecretServiceReport.Alias] {
+            var found: [SecretServiceReport.Alias] = []
+            for alias in SecretServiceReport.Alias.allCases {
+                let answer = try await session.call(
+                    .readAlias, on: BusName.service, [.string(alias.rawValue)], interruption)
+                if answer[0].text != BusName.nothing { found.append(alias) }
+            }
+            return found
         }
 
         private func state(

@@ -7,12 +7,22 @@ public struct SecretServiceReport: Sendable, Hashable {
         case missing
     }
 
+    /// A name that leads to a collection, whatever that is called.
+    public enum Alias: String, Sendable, Hashable, CaseIterable {
+        case standard = "default"
+        case login
+        case session
+    }
+
     /// The process that offers the service, where the bus tells.
     public internal(set) var processIdentifier: Int32?
     /// What the kernel calls that process, up to 15 bytes: `gnome-keyring-d`, `keepassxc`, `kwalletd5`.
     public internal(set) var processName: String?
-    /// How many collections there are.
+    /// How many collections there are, and how many of them are locked.
     public internal(set) var collectionCount: Int
+    public internal(set) var lockedCount: Int
+    /// Which names lead to a collection (Secret Service API, "Aliases").
+    public internal(set) var aliases: [Alias]
     public internal(set) var collection: CollectionState
     /// Whether secrets are encrypted on their way over the bus.
     public internal(set) var isSessionEncrypted: Bool

@@ -1,0 +1,62 @@
+import RedactionAudit
+import Secrets
+import Testing
+
+@Suite struct KnownFormTests {
+    /// Put together here, so that no file holds one whole.
+    static func letters(_ count: Int) -> String { String(String(repeating: "aZ9bY8cX7d", count: 210).prefix(count)) }
+
+    static let planted: [(KnownForm, String)] = [
+        (.gitHubToken, "ghp_" + letters(36)), (.gitHubToken, "gho_" + letters(36)),
+        (.gitHubToken, "ghu_" + letters(36)),
+        (.gitHubToken, "ghs_" + letters(36)), (.gitHubToken, "ghr_" + letters(36)),
+        (.gitHubToken, "github_pat_" + letters(82)), (.gitLabToken, "glpat-" + letters(20)),
+        (.googleKey, "AIza" + letters(35)), (.googleKey, "ya29." + letters(60)), (.googleKey, "GOCSPX-" + letters(28)),
+        (.slackToken, "xoxb-123456789012-" + letters(24)), (.awsKeyID, "AKIA" + "QWERTYUIOP123456"),
+        (.jsonWebToken, "eyJ" + letters(20) + ".eyJ" + letters(40) + "." + letters(43)),
+        (.privateKey, "-----BEGIN " + "RSA PRIVATE KEY-----"), (.privateKey, "-----BEGIN " + "PRIVATE KEY-----"),
+        (.privateKey, "-----BEGIN " + "ENCRYPTED PRIVATE KEY-----"),
+        (.passwordInURL, "hunter2-and-more"),
+    ]
+
+    static func audited(_ text: String) throws -> LeakReport {
+        let audit = LeakAudit()
+        _ = try audit.plantRandom(AccessToken.self)
+        audit.capture(text, as: "log")
+        return audit.report()
+    }
+
+    @Test(arguments: planted)
+    func `a token of each known form is found, and not shown`(_ form: KnownForm, _ token: String) throws {
+        let before = form == .passwordInURL ? "fetched https://ada:" : "token="
+        let report = try Self.audited(before + token + (form == .passwordInURL ? "@example.org/" : " and more"))
+        let finding = try #require(report.findings.first, "\(form)")
+        #expect(finding.purpose == form.name.description && finding.stream == "log")
+        #expect(finding.offset == before.utf8.count && finding.byteCount == token.utf8.count && finding.isWhole)
+        #expect(report.findings.count == 1 && !report.isClean)
+        #expect(!report.description.contains(token))
+        #expect(throws: LeakFailure.self) { try report.check() }
+    }
+
+    @Test func `there is a planted token for every form`() {
+        #expect(Set(Self.planted.map(\.0)) == Set(KnownForm.allCases))
+    }
+
+    @Test(arguments: [
+        "ghp_short", "xghp_aZ9bY8cX7daZ9bY8cX7daZ9bY8cX7daZ9bY8", "an AKIA and an ASIA", "AKIAqwertyuiop123456",
+        "eyJhbGciOiJub25lIn0.not.one", "eyJhbGciOiJIUzI1NiJ9", "-----BEGIN CERTIFICATE-----",
+        "-----BEGIN PUBLIC KEY-----", "https://example.org:8443/a@b", "https://ada@example.org/", "12:30://x",
+        "http://[::1]:8080/callback?code=…&state=…", "glpat-", "xoxb-", "ya29.", "https://example.org/a:b@c",
+    ])
+    func `what only looks like one is not a finding`(_ text: String) throws {
+        #expect(try Self.audited("before \(text) after").isClean)
+        #expect(try Self.audited(text).isClean)
+    }
+
+    @Test func `a program that may show them says so`() throws {
+        let audit = LeakAudit(knownForms: [.awsKeyID])
+        _ = try audit.plantRandom(AccessToken.self)
+        audit.capture("ghp_" + Self.letters(36), as: "log")
+        #expect(audit.report().isClean)
+    }
+}

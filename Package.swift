@@ -142,7 +142,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestServices", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth", "vault-writer",
+                "TestServices", "AuthorizationServer", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth",
+                "vault-writer",
             ],
             exclude: ["Transcripts", "kernel_keyring.py"]),
         .testTarget(

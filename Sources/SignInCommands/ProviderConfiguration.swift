@@ -27,6 +27,8 @@ struct ProviderConfiguration: Sendable {
     var certificateFile: String?
     /// Whether tokens are bound to a key.
     var usesDPoP = false
+    /// Whether authorization requests must be pushed.
+    var requiresPushedRequests = false
 
     /// The provider that it describes.
     func provider() throws -> Provider {
@@ -36,9 +38,11 @@ struct ProviderConfiguration: Sendable {
             if let secretMethod { .secret(secretMethod) } else { .none }
         switch server {
         case .issuer(let text):
-            return try Provider.issuer(
+            var provider = try Provider.issuer(
                 Issuer(text), name: name, clientID: clientID, scopes: scopes ?? ["openid"], redirect: redirect,
                 proof: proof, usesDPoP: usesDPoP)
+            provider.pushes = requiresPushedRequests ? .required : .whenOffered
+            return provider
         case .builtIn(let service, let host):
             guard let builtIn = BuiltInProvider.named(service) else {
                 preconditionFailure("the configuration's service is checked when it is read")
@@ -68,6 +72,7 @@ struct ProviderConfiguration: Sendable {
         if let secretMethod { members.append(("client_authentication", .text(Self.shown(secretMethod.rawValue)))) }
         if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
         if usesDPoP { members.append(("dpop", .bool(true))) }
+        if requiresPushedRequests { members.append(("par", .bool(true))) }
         return .object(members)
     }
 
@@ -97,6 +102,7 @@ struct ProviderConfiguration: Sendable {
         redirect = try text("redirect")
         certificateFile = try text("ca_file")
         if let flag = document.member("dpop") { usesDPoP = try document.boolean(flag) }
+        if let flag = document.member("par") { requiresPushedRequests = try document.boolean(flag) }
         if let method = try text("client_authentication") {
             guard let known = ClientAuthentication.Method(rawValue: method), known != .none else {
                 throw JSONError(.wrongType)

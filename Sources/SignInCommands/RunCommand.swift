@@ -15,8 +15,10 @@ enum RunCommand {
         // Before a token is fetched, or asked for at the server.
         let path = try path(of: words[0], context)
         let service = try await context.service(configuration, arguments)
-        let token = try await service.accessToken(
-            for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        let token = try await service.settling {
+            try await service.accessToken(
+                for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        }
         var sink = ChildEnvironmentSink(variable: variable, path: path, arguments: words)
         do throws(ChildEnvironmentSink.StartFailure) {
             try token.pour(into: &sink)

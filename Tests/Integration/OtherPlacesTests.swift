@@ -90,6 +90,17 @@ struct OtherPlacesTests {
         #expect(try await latchkey(["get", "example.org", "ada"] + vault).outputText == "five")
     }
 
+    @Test func `a keyring that answers nothing neither fails a save nor holds it up for long`() async throws {
+        session.suspendDaemon()
+        defer { session.resumeDaemon() }
+        let run = try await BuiltProducts.latchkey().run(
+            ["set", "example.org", "ada", "--timeout", "10", "--log-level", "info"] + vault, environment: environment,
+            input: Array("one".utf8))
+        #expect(run.status == 0 && !run.errorText.contains("warning"), "\(run.errorText)")
+        #expect(run.errorText.contains("secret-service default was not looked into"))
+        #expect(run.errorText.contains("[store.timed-out]"), "\(run.errorText)")
+    }
+
     @Test func `a secret that isn't in the chosen store is missing there, and the hint says where it is`() async throws
     {
         _ = try await set(vault, "one")

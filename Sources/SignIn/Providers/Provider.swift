@@ -63,6 +63,15 @@ public struct Provider: Sendable, Hashable {
     public let revocation: Revocation
     /// Whether tokens are bound to a key that is made at the sign-in (RFC 9449).
     public var usesDPoP: Bool
+    /// When authorization requests are pushed (RFC 9126).
+    public var pushes: PushedRequests = .whenOffered
+
+    public enum PushedRequests: Sendable, Hashable {
+        /// Where the server has the endpoint, and where it says that it wants nothing else.
+        case whenOffered
+        /// Always: a server without the endpoint is refused.
+        case required
+    }
 
     /// Throws `.invalidConfiguration` for a client id that no server takes.
     public init(

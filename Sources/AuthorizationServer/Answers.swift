@@ -57,26 +57,43 @@ extension AuthorizationService {
     func metadata() -> LoopbackResponse {
         let origin = state.withLock { $0.origin }
         let methods = has(.metadataWithoutS256) ? ["plain"] : ["S256"]
-        let text = JSONText.object([
-            ("issuer", JSONText.quoted(has(.metadataNamesAnotherIssuer) ? "https://attacker.example" : issuer)),
-            ("authorization_endpoint", JSONText.quoted(origin + "/authorize")),
-            ("token_endpoint", JSONText.quoted(origin + "/token")),
-            ("revocation_endpoint", JSONText.quoted(origin + "/revoke")),
-            ("userinfo_endpoint", JSONText.quoted(origin + "/userinfo")),
-            ("jwks_uri", JSONText.quoted(origin + "/jwks")),
-            ("subject_types_supported", JSONText.list(["public"])),
-            ("id_token_signing_alg_values_supported", JSONText.list(["EdDSA"])),
-            ("response_types_supported", JSONText.list(["code"])),
-            ("response_modes_supported", JSONText.list(["query"])),
-            ("grant_types_supported", JSONText.list(["authorization_code", "refresh_token"])),
-            ("code_challenge_methods_supported", JSONText.list(methods)),
-            (
-                "token_endpoint_auth_methods_supported",
-                JSONText.list(["none", "client_secret_basic", "client_secret_post"])
-            ),
-            ("dpop_signing_alg_values_supported", JSONText.list([has(.metadataWithoutES256) ? "EdDSA" : "ES256"])),
-            ("authorization_response_iss_parameter_supported", "true"),
-        ])
+        var offered: [(String, String)] = []
+        if configuration.pushedRequests != .none {
+            offered.append(("pushed_authorization_request_endpoint", JSONText.quoted(origin + "/par")))
+            let isRequired = configuration.pushedRequests == .required
+            offered.append(("require_pushed_authorization_requests", isRequired ? "true" : "false"))
+        }
+        if configuration.offersDeviceGrant {
+            offered.append(("device_authorization_endpoint", JSONText.quoted(origin + "/device_authorization")))
+        }
+        if configuration.allowsRegistration {
+            offered.append(("registration_endpoint", JSONText.quoted(origin + "/register")))
+        }
+        let text = JSONText.object(
+            [
+                ("issuer", JSONText.quoted(has(.metadataNamesAnotherIssuer) ? "https://attacker.example" : issuer)),
+                ("authorization_endpoint", JSONText.quoted(origin + "/authorize")),
+                ("token_endpoint", JSONText.quoted(origin + "/token")),
+                ("revocation_endpoint", JSONText.quoted(origin + "/revoke")),
+                ("userinfo_endpoint", JSONText.quoted(origin + "/userinfo")),
+                ("jwks_uri", JSONText.quoted(origin + "/jwks")),
+                ("subject_types_supported", JSONText.list(["public"])),
+                ("id_token_signing_alg_values_supported", JSONText.list(["ES256"])),
+                ("response_types_supported", JSONText.list(["code"])),
+                ("response_modes_supported", JSONText.list(["query"])),
+                (
+                    "grant_types_supported",
+                    JSONText.list(
+                        ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"])
+                ),
+                ("code_challenge_methods_supported", JSONText.list(methods)),
+                (
+                    "token_endpoint_auth_methods_supported",
+                    JSONText.list(["none", "client_secret_basic", "client_secret_post"])
+                ),
+                ("dpop_signing_alg_values_supported", JSONText.list([has(.metadataWithoutES256) ? "EdDSA" : "ES256"])),
+                ("authorization_response_iss_parameter_supported", "true"),
+            ] + offered)
         return LoopbackResponse(status: 200, contentType: "application/json", publicText: text)
     }
 

@@ -5,12 +5,40 @@ internal import Synchronization
 extension AuthorizationService {
     /// RFC 6749 section 4.1.1 with RFC 7636; PKCE is required except in GitHub's shape.
     func authorize(_ input: Input, shape: Shape) -> LoopbackResponse {
-        guard let query = input.query, let client = client(query.text("client_id")),
-            let redirectURI = query.text("redirect_uri"), client.permits(redirectURI: redirectURI)
-        else {
-            // Never a redirect to an address that nobody registered (RFC 6749 section 4.1.2.1).
-            return ConsentPage.refusal(status: 400)
+        guard let query = input.query else { return ConsentPage.refusal(status: 400) }
+        let request: AuthorizationRequest
+        if let reference = query.secret("request_uri") {
+            guard let pushed = takePushed(reference, clientID: query.text("client_id")) else {
+                return ConsentPage.refusal(status: 400)
+            }
+            request = pushed
+        } else {
+            if configuration.pushedRequests == .required, shape == .standard { return ConsentPage.refusal(status: 400) }
+            switch read(query, shape: shape) {
+            case .unknownClient: return ConsentPage.refusal(status: 400)
+            case .refused(let request, let error): return redirect(request, error: error)
+            case .valid(let valid): request = valid
+            }
         }
+        if has(.denied) { return deny(request) }
+        switch configuration.consent {
+        case .automatic: return grant(request)
+        case .page: return showPage(for: request)
+        }
+    }
+
+    enum Reading {
+        /// Never a redirect to an address that nobody registered (RFC 6749 section 4.1.2.1).
+        case unknownClient
+        case refused(AuthorizationRequest, String)
+        case valid(AuthorizationRequest)
+    }
+
+    /// Reads a request's parameters, from a query or from a form that was pushed.
+    func read(_ query: FormFields, shape: Shape) -> Reading {
+        guard let client = client(query.text("client_id")),
+            let redirectURI = query.text("redirect_uri"), client.permits(redirectURI: redirectURI)
+        else { return .unknownClient }
         let scopes = (query.text("scope") ?? "").split { $0 == " " || $0 == "," }.map(String.init)
         let challenge = query.text("code_challenge")
         let request = AuthorizationRequest(
@@ -23,15 +51,11 @@ extension AuthorizationService {
             state.record.lastScopes = scopes
         }
         let responseType = query.text("response_type") ?? (shape == .gitHub ? "code" : nil)
-        guard responseType == "code" else { return redirect(request, error: "unsupported_response_type") }
+        guard responseType == "code" else { return .refused(request, "unsupported_response_type") }
         let isChallenged = challenge.map { $0.utf8.count == 43 && query.text("code_challenge_method") == "S256" }
-        if let nonce = request.nonce, !nonce.isUnreserved { return redirect(request, error: "invalid_request") }
-        guard isChallenged ?? (shape == .gitHub) else { return redirect(request, error: "invalid_request") }
-        if has(.denied) { return deny(request) }
-        switch configuration.consent {
-        case .automatic: return grant(request)
-        case .page: return showPage(for: request)
-        }
+        if let nonce = request.nonce, !nonce.isUnreserved { return .refused(request, "invalid_request") }
+        guard isChallenged ?? (shape == .gitHub) else { return .refused(request, "invalid_request") }
+        return .valid(request)
     }
 
     /// What the consent page posts: the request's number and a decision.

@@ -21,7 +21,8 @@ final class AuthorizationService: Sendable {
     func has(_ fault: AuthorizationServerFault) -> Bool { state.withLock { $0.faults.contains(fault) } }
 
     func client(_ identifier: String?) -> RegisteredClient? {
-        configuration.clients.first { $0.identifier == identifier }
+        let registered = state.withLock { $0.registered }
+        return (configuration.clients + registered).first { $0.identifier == identifier }
     }
 
     /// Remembers a secret that came in or goes out, so that tests can search for it.
@@ -62,6 +63,11 @@ final class AuthorizationService: Sendable {
             LoopbackResponse(status: 200, contentType: "application/json", publicText: identityTokens.keySet)
         case .authorize(let shape): authorize(input, shape: shape)
         case .consent: consent(input)
+        case .push:
+            configuration.pushedRequests == .none ? LoopbackResponse(status: 404) : push(input)
+        case .beginDevice: configuration.offersDeviceGrant ? beginDevice(input) : LoopbackResponse(status: 404)
+        case .decideDevice: configuration.offersDeviceGrant ? decideDevice(input) : LoopbackResponse(status: 404)
+        case .register: configuration.allowsRegistration ? register(input) : LoopbackResponse(status: 404)
         case .token(let shape): token(input, shape: shape)
         case .revoke: revoke(input)
         case .gitHubRevoke(let client): gitHubRevoke(input, client: client)
@@ -71,7 +77,8 @@ final class AuthorizationService: Sendable {
     }
 
     private static let secretNames: Set<String> = [
-        "state", "nonce", "code", "code_verifier", "refresh_token", "access_token", "token", "client_secret",
+        "state", "nonce", "code", "code_verifier", "device_code", "refresh_token", "access_token", "token",
+        "client_secret",
     ]
 
     private func noteSecrets(of input: Input) {

@@ -42,6 +42,9 @@ public struct AuthorizationServerConfiguration: Sendable {
         case automatic
     }
 
+    /// Whether authorization requests are pushed (RFC 9126).
+    public enum PushedRequests: Sendable, Hashable { case none, offered, required }
+
     public var clients: [RegisteredClient]
     public var consent: Consent
     /// The one account that signs in.
@@ -54,6 +57,14 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var dpopNonces: Bool
     /// Whether every token must be bound to a key (RFC 9449).
     public var requiresDPoP: Bool
+    /// Whether authorization requests can, or must, be pushed (RFC 9126).
+    public var pushedRequests: PushedRequests
+    /// Whether people may sign in on another device (RFC 8628), and what it says there.
+    public var offersDeviceGrant: Bool
+    public var deviceCodeLifetime: Duration
+    public var deviceIntervalSeconds: Int
+    /// Whether anyone may register a client (RFC 7591).
+    public var allowsRegistration: Bool
     public var accessTokenLifetime: Duration
     public var codeLifetime: Duration
     public var family: LoopbackServer.Family
@@ -68,6 +79,8 @@ public struct AuthorizationServerConfiguration: Sendable {
         ],
         consent: Consent = .automatic, login: String = "octocat", issuerPath: String = "",
         gitHubTokensExpire: Bool = false, dpopNonces: Bool = false, requiresDPoP: Bool = false,
+        pushedRequests: PushedRequests = .none, offersDeviceGrant: Bool = false,
+        deviceCodeLifetime: Duration = .seconds(600), deviceIntervalSeconds: Int = 1, allowsRegistration: Bool = false,
         accessTokenLifetime: Duration = .seconds(3600),
         codeLifetime: Duration = .seconds(60), family: LoopbackServer.Family = .ipv4, port: UInt16 = 0,
         tls: LoopbackTLS? = nil
@@ -79,6 +92,11 @@ public struct AuthorizationServerConfiguration: Sendable {
         self.gitHubTokensExpire = gitHubTokensExpire
         self.dpopNonces = dpopNonces
         self.requiresDPoP = requiresDPoP
+        self.pushedRequests = pushedRequests
+        self.offersDeviceGrant = offersDeviceGrant
+        self.deviceCodeLifetime = deviceCodeLifetime
+        self.deviceIntervalSeconds = deviceIntervalSeconds
+        self.allowsRegistration = allowsRegistration
         self.accessTokenLifetime = accessTokenLifetime
         self.codeLifetime = codeLifetime
         self.family = family

@@ -1,6 +1,7 @@
 /// The places of the server that a fault can sit at, and that the record counts.
 public enum AuthorizationServerEndpoint: Sendable, Hashable, CaseIterable {
-    case metadata, authorization, token, revocation, userInfo
+    case metadata, keySet, authorization, pushedAuthorization, deviceAuthorization, registration, token, revocation,
+        userInfo
     /// Where a 307 points: nobody should ever come here.
     case stray
 }
@@ -52,6 +53,13 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// No nonce is ever good, and each answer has a new one.
     case unendingDPoPNonces
     case missingIDToken
+    /// The ID token is signed with a key that isn't in the key set.
+    case forgedIDToken
+    /// The ID token says that it is signed with HS256, for which a public key might be taken for a secret.
+    case symmetricIDToken
+    /// Each question of a device gets `slow_down`.
+    case slowDown
+    case deviceCodeExpired
 
     /// The endpoint whose whole answer it replaces or delays.
     var endpoint: AuthorizationServerEndpoint? {
@@ -82,6 +90,10 @@ public struct AuthorizationServerRecord: Sendable, Hashable {
     public internal(set) var replays = 0
     /// Token requests by how the client said who it is.
     public internal(set) var clientAuthentication: [ClientAuthentication: Int] = [:]
+    /// Questions of a device before their time.
+    public internal(set) var hurriedQuestions = 0
+    /// Clients that registered.
+    public internal(set) var registrations = 0
     /// DPoP proofs that were good, and those that were not, by what was wrong with them.
     public internal(set) var proofs = 0
     public internal(set) var proofProblems: [DPoPProofProblem: Int] = [:]

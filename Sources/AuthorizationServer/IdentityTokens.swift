@@ -1,35 +1,66 @@
 internal import Glibc
+internal import LibCrypto
 internal import Secrets
 internal import Sodium
+internal import Synchronization
 
-/// Makes the server's ID tokens (OpenID Connect Core section 2): JSON Web Tokens signed with Ed25519 (RFC 8037).
-struct IdentityTokens: ~Copyable, Sendable {
-    private let seed: Secret<PrivateKey>
-    /// The public half, as the key set gives it.
-    let publicKey: String
+/// Makes the server's ID tokens (OpenID Connect Core section 2): JSON Web Tokens signed with ES256.
+final class IdentityTokens: Sendable {
+    private final class Key: Sendable {
+        let scalar: Secret<PrivateKey>
+        let identifier: String
+        let point: [UInt8]
+
+        init(number: Int) throws(RandomSourceError) {
+            while true {
+                let scalar = try Secret<PrivateKey>.random(byteCount: P256.scalarByteCount)
+                guard let point = P256.publicKey(of: scalar) else { continue }
+                (identifier, self.point) = ("key-\(number)", point)
+                self.scalar = scalar
+                return
+            }
+        }
+    }
+
+    private let keys: Mutex<[Key]>
 
     static let lifetimeSeconds = 600
 
     init() throws(RandomSourceError) {
-        let seed = try Secret<PrivateKey>.random(byteCount: Ed25519.seedByteCount)
-        let key = seed.withExposedBytes { Ed25519.publicKey(seed: $0) }
-        publicKey = Base64URL.encode(key.span)
-        self.seed = seed
+        keys = Mutex([try Key(number: 1)])
+    }
+
+    private var key: Key { keys.withLock { $0[$0.count - 1] } }
+
+    /// Signs with a new key from now on. The old one isn't in the set any more.
+    func rotate() throws(RandomSourceError) {
+        let key = try Key(number: keys.withLock { $0.count } + 1)
+        keys.withLock { $0.append(key) }
     }
 
     /// The JSON Web Key Set (RFC 7517 section 5).
     var keySet: String {
-        let key = JSONText.object([
-            ("kty", "\"OKP\""), ("crv", "\"Ed25519\""), ("alg", "\"EdDSA\""), ("use", "\"sig\""), ("kid", "\"1\""),
-            ("x", JSONText.quoted(publicKey)),
+        let key = key
+        let (x, y) = (Array(key.point[..<32]), Array(key.point[32...]))
+        let text = JSONText.object([
+            ("kty", "\"EC\""), ("crv", "\"P-256\""), ("alg", "\"ES256\""), ("use", "\"sig\""),
+            ("kid", JSONText.quoted(key.identifier)),
+            ("x", JSONText.quoted(Base64URL.encode(x.span))),
+            ("y", JSONText.quoted(Base64URL.encode(y.span))),
         ])
-        return JSONText.object([("keys", "[\(key)]")])
+        return JSONText.object([("keys", "[\(text)]")])
     }
 
     /// Returns a token about `subject`.
     ///
-    /// - Parameter nonce: from the authorization request, of unreserved characters; `nil` after a refresh.
-    func token(issuer: String, subject: String, audience: String, nonce: KeptSecret?) -> KeptSecret {
+    /// - Parameters:
+    ///   - nonce: from the authorization request, of unreserved characters; `nil` after a refresh.
+    ///   - algorithm: what the header says; the signature is ES256's whatever it is.
+    ///   - isForged: whether another key signs.
+    func token(
+        issuer: String, subject: String, audience: String, nonce: KeptSecret?, algorithm: String = "ES256",
+        isForged: Bool = false
+    ) throws(RandomSourceError) -> KeptSecret {
         let now = Int(time(nil))
         var payload = SecretText()
         payload.add(
@@ -41,14 +72,14 @@ struct IdentityTokens: ~Copyable, Sendable {
             payload.add("\"")
         }
         payload.add("}")
-        let header = Array(#"{"alg":"EdDSA","typ":"JWT","kid":"1"}"#.utf8)
+        let key = key
+        let signer = isForged ? try Key(number: 0) : key
+        let header = Array(#"{"alg":"\#(algorithm)","typ":"JWT","kid":"\#(key.identifier)"}"#.utf8)
         var input = SecretText()
         input.add(Base64URL.encode(header.span) + ".")
         input.add(KeptSecret("payload", payload.finish().base64URLEncoded()))
         let signed = input.finish()
-        let signature = signed.withExposedBytes { message in
-            seed.withExposedBytes { Ed25519.signature(of: message, seed: $0) }
-        }
+        let signature = signed.withExposedBytes { P256.signature(of: $0, key: signer.scalar) } ?? []
         var token = SecretText()
         token.add(KeptSecret("signed", signed.duplicate()))
         token.add("." + Base64URL.encode(signature.span))

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A whole authorization server inside the process, on a loopback address: for tests and demonstrations.
 ///
-/// It has the authorization code flow with PKCE (S256, always checked), refresh with rotation, revocation, user
-/// information and metadata; and beside them GitHub's endpoints under GitHub's paths. Tests switch faults on. It keeps
+/// It has the authorization code flow with PKCE (S256, always checked), pushed requests, the device grant, refresh with
+/// rotation, revocation, DPoP, registration, user information and metadata; and beside them GitHub's endpoints under GitHub's paths. Tests switch faults on. It keeps
 /// its tokens in guarded memory, and ends with the value.
 ///
 /// ```swift
@@ -85,6 +85,11 @@ public final class LoopbackAuthorizationServer: Sendable {
         service.state.withLock { state in
             for (digest, token) in state.tokens where token.kind == .access { state.tokens[digest]?.expiry = .now }
         }
+    }
+
+    /// Signs ID tokens with a new key from now on; the old one leaves the key set.
+    public func rotateSigningKey() throws(RandomSourceError) {
+        try service.identityTokens.rotate()
     }
 
     /// Revokes all tokens, as a person does on the server's page of connected applications.

@@ -5,6 +5,11 @@ enum Route: Sendable {
     case metadata
     case keySet
     case authorize(Shape)
+    case push
+    case beginDevice
+    /// Where a person decides about a device.
+    case decideDevice
+    case register
     /// The buttons of the consent page.
     case consent
     case token(Shape)
@@ -15,7 +20,11 @@ enum Route: Sendable {
 
     var endpoint: AuthorizationServerEndpoint {
         switch self {
-        case .metadata, .keySet: .metadata
+        case .metadata: .metadata
+        case .keySet: .keySet
+        case .push: .pushedAuthorization
+        case .beginDevice, .decideDevice: .deviceAuthorization
+        case .register: .registration
         case .authorize, .consent: .authorization
         case .token: .token
         case .revoke, .gitHubRevoke: .revocation
@@ -27,7 +36,7 @@ enum Route: Sendable {
     /// Whether requests here may carry a DPoP proof, and answers a nonce.
     var takesProofs: Bool {
         switch self {
-        case .token(.standard), .userInfo(.standard): true
+        case .token(.standard), .userInfo(.standard), .push: true
         default: false
         }
     }
@@ -42,6 +51,10 @@ enum Route: Sendable {
         case (.get, "/jwks"): self = .keySet
         case (.get, "/authorize"): self = .authorize(.standard)
         case (.get, "/login/oauth/authorize"): self = .authorize(.gitHub)
+        case (.post, "/par"): self = .push
+        case (.post, "/device_authorization"): self = .beginDevice
+        case (.get, "/device"): self = .decideDevice
+        case (.post, "/register"): self = .register
         case (.post, "/consent"): self = .consent
         case (.post, "/token"): self = .token(.standard)
         case (.post, "/login/oauth/access_token"): self = .token(.gitHub)

@@ -9,6 +9,9 @@ struct ServerState: Sendable {
 
     /// Authorization requests that wait for a person.
     var pending: [[UInt8]: AuthorizationRequest] = [:]
+    var pushed: [[UInt8]: PushedAuthorization] = [:]
+    var devices: [[UInt8]: DeviceGrant] = [:]
+    var registered: [RegisteredClient] = []
     var codes: [[UInt8]: CodeGrant] = [:]
     var tokens: [[UInt8]: TokenGrant] = [:]
     /// The identifiers of all proofs so far, and the nonces that are good, oldest first.

@@ -26,6 +26,8 @@ extension AuthorizationService {
             switch form.text("grant_type") ?? (shape == .gitHub ? "authorization_code" : nil) {
             case "authorization_code": return try exchange(form, client, input, shape: shape)
             case "refresh_token": return try refresh(form, client, input, shape: shape)
+            case "urn:ietf:params:oauth:grant-type:device_code" where configuration.offersDeviceGrant:
+                return try deviceTokens(form, client, input)
             default: throw .grantType
             }
         } catch {
@@ -37,8 +39,9 @@ extension AuthorizationService {
     }
 
     /// The key that a request proves to have; `nil` for one without a proof.
-    private func provenKey(_ input: Input, shape: Shape) throws(TokenRefusal) -> String? {
-        guard shape == .standard, !input.proofs.isEmpty || configuration.requiresDPoP else { return nil }
+    func provenKey(_ input: Input, shape: Shape, isOptional: Bool = false) throws(TokenRefusal) -> String? {
+        let isNeeded = configuration.requiresDPoP && !isOptional
+        guard shape == .standard, !input.proofs.isEmpty || isNeeded else { return nil }
         do throws(ProofRefusal) {
             return try checkProof(of: input, token: nil)
         } catch {
@@ -167,7 +170,7 @@ extension AuthorizationService {
 
     // MARK: - Tokens
 
-    private struct TokenSet {
+    struct TokenSet {
         let client: RegisteredClient
         let scopes: [String]
         let family: Int
@@ -176,7 +179,7 @@ extension AuthorizationService {
         let keyThumbprint: String?
     }
 
-    private func issue(_ set: TokenSet, json: Bool) throws(TokenRefusal) -> LoopbackResponse {
+    func issue(_ set: TokenSet, json: Bool) throws(TokenRefusal) -> LoopbackResponse {
         let isGitHub = set.shape == .gitHub
         let expires = !isGitHub || configuration.gitHubTokensExpire
         let lifetime = expires ? configuration.accessTokenLifetime : nil
@@ -204,8 +207,9 @@ extension AuthorizationService {
     private func identityToken(_ set: TokenSet) throws(TokenRefusal) -> KeptSecret {
         do throws(RandomSourceError) {
             let nonce = has(.wrongNonce) ? try KeptSecret.random("nonce") : set.nonce
-            let token = identityTokens.token(
-                issuer: issuer, subject: configuration.login, audience: set.client.identifier, nonce: nonce)
+            let token = try identityTokens.token(
+                issuer: issuer, subject: configuration.login, audience: set.client.identifier, nonce: nonce,
+                algorithm: has(.symmetricIDToken) ? "HS256" : "ES256", isForged: has(.forgedIDToken))
             note(token)
             return token
         } catch {

@@ -20,6 +20,10 @@ public struct OAuthError: RedactedError, Hashable {
         case sessionEnded
         /// The revocation endpoint refused.
         case revocationFailed(statusCode: Int)
+        /// Nobody confirmed a sign-in on another device in time.
+        case deviceCodeExpired
+        /// The server refused another request than those above.
+        case requestRefused(Request, statusCode: Int)
         /// The answer can't be understood.
         case invalidResponse(Malformation)
         /// There is no whole answer.
@@ -34,17 +38,24 @@ public struct OAuthError: RedactedError, Hashable {
         case noRandomOctets(number: Int32)
     }
 
+    /// What was asked of a server.
+    public enum Request: Sendable, Hashable, CaseIterable {
+        case pushedAuthorization, deviceAuthorization, registration, keySet
+    }
+
     /// What is wrong with an answer.
     public enum Malformation: Sendable, Hashable, CaseIterable {
         case notJSON, tooLarge, missingAccessToken, malformedToken, unknownTokenType, missingIDToken, malformedIDToken,
             idTokenIssuer, idTokenAudience, idTokenExpired, idTokenNonce, idTokenSubject, malformedQuery,
-            duplicateParameter, neitherCodeNorError, notThisRedirect, malformedScope, tokenNotBound
+            duplicateParameter, neitherCodeNorError, notThisRedirect, malformedScope, tokenNotBound, pushedRequest,
+            deviceCodes, registration, keySet, idTokenAlgorithm, idTokenSignature
     }
 
     /// What is wrong with a server's metadata.
     public enum MetadataProblem: Sendable, Hashable, CaseIterable {
         case notFound, redirected, notJSON, tooLarge, missingEndpoint, malformedEndpoint, endpointNotConfidential,
-            withoutS256, withoutCodeFlow, withoutES256, reservedParameter
+            withoutS256, withoutCodeFlow, withoutES256, withoutPushedRequests,
+            withoutDeviceGrant, withoutRegistration, withoutClientAuthentication, reservedParameter
     }
 
     /// What is wrong with a client's configuration.
@@ -71,7 +82,8 @@ public struct OAuthError: RedactedError, Hashable {
             case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .timedOut, .other: true
             default: false
             }
-        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
+        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status),
+            .requestRefused(_, let status):
             status >= 500 || status == 429
         default: serverError == .temporarilyUnavailable || serverError == .serverError
         }
@@ -91,6 +103,8 @@ extension OAuthError {
         case .exchangeFailed: "oauth.exchange-failed"
         case .sessionEnded: "oauth.session-ended"
         case .revocationFailed: "oauth.revocation-failed"
+        case .deviceCodeExpired: "oauth.device-code-expired"
+        case .requestRefused: "oauth.request-refused"
         case .invalidResponse: "oauth.invalid-response"
         case .networkError(let error): error.codeName
         case .discoveryFailed: "oauth.discovery-failed"
@@ -116,6 +130,8 @@ extension OAuthError {
         case .exchangeFailed(let status): "the server refused the token request (status \(status))"
         case .sessionEnded: "the server no longer accepts this session"
         case .revocationFailed(let status): "the server did not revoke the token (status \(status))"
+        case .deviceCodeExpired: "nobody confirmed the sign-in in time"
+        case .requestRefused(let request, let status): "the server refused \(request) (status \(status))"
         case .invalidResponse(let malformation): "the server's answer can't be used: \(malformation)"
         case .networkError(let error): error.cause
         case .discoveryFailed(let status): "the server did not give its metadata (status \(status))"
@@ -130,6 +146,9 @@ extension OAuthError {
         case .stateMismatch: "start the sign-in again, and answer only the browser page it opens"
         case .issuerMismatch: "give the issuer exactly as the server writes it, a slash at its end included"
         case .sessionEnded: "sign in again"
+        case .deviceCodeExpired: "start the sign-in again, and enter the new code"
+        case .invalidMetadata(.withoutDeviceGrant): "sign in with --browser or --paste"
+        case .invalidMetadata(.withoutRegistration): "register a client with the server, and give its --client-id"
         case .networkError(let error): error.hint
         case .invalidMetadata(.notFound): "check the issuer, or configure the endpoints one by one"
         case .invalidMetadata(.withoutS256): "the server must offer PKCE with S256"
@@ -141,7 +160,7 @@ extension OAuthError {
         case .invalidConfiguration(.issuer): "give the https:// address that the server calls its issuer"
         case .invalidConfiguration(.clientSecret): "give it without a line break at its end, as printf does"
         case .invalidConfiguration(.redirectLocalhost): "use 127.0.0.1 or [::1]"
-        case .exchangeFailed, .authorizationFailed, .revocationFailed, .discoveryFailed:
+        case .exchangeFailed, .authorizationFailed, .revocationFailed, .discoveryFailed, .requestRefused:
             isTransient ? "try again later" : clientHint
         default: nil
         }
@@ -157,6 +176,18 @@ extension OAuthError {
         case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
         case .invalidGrant, .badVerificationCode, .invalidCode: "sign in again"
         default: nil
+        }
+    }
+}
+
+extension OAuthError.Request: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .pushedAuthorization: "the authorization request"
+        case .deviceAuthorization: "a code for another device"
+        case .registration: "to register the client"
+        case .keySet: "its public keys"
         }
     }
 }
@@ -182,6 +213,12 @@ extension OAuthError.Malformation: Loggable {
         case .neitherCodeNorError: "it holds neither a code nor an error"
         case .notThisRedirect: "it is not the redirect address of this sign-in"
         case .malformedScope: "the granted scopes are malformed"
+        case .pushedRequest: "the request that was pushed got no reference that can be used"
+        case .deviceCodes: "the codes for another device are incomplete"
+        case .registration: "the registration is incomplete, or asks for what we don't have"
+        case .keySet: "the public keys are malformed, or too many"
+        case .idTokenAlgorithm: "the ID token is not signed with ES256 or RS256"
+        case .idTokenSignature: "the ID token is not signed by one of the server's keys"
         case .tokenNotBound: "the token is not bound to the key of this sign-in, which was asked for"
         }
     }
@@ -200,6 +237,10 @@ extension OAuthError.MetadataProblem: Loggable {
         case .endpointNotConfidential: "an endpoint is neither HTTPS nor a loopback address"
         case .withoutS256: "PKCE with S256 is not among its methods"
         case .withoutCodeFlow: "the authorization code flow is not among its response types"
+        case .withoutPushedRequests: "authorization requests must be pushed, and there is no endpoint for it"
+        case .withoutDeviceGrant: "there is no endpoint for a sign-in on another device"
+        case .withoutRegistration: "there is no endpoint to register a client"
+        case .withoutClientAuthentication: "a client can't prove itself by its secret"
         case .withoutES256: "ES256 is not among its algorithms for DPoP proofs"
         case .reservedParameter: "the authorization endpoint sets a parameter that is ours to set"
         }

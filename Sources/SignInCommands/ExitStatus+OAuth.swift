@@ -7,7 +7,9 @@ extension OAuthError: CommandError {
         switch code {
         case .userCancelled, .accessDenied, .sessionEnded: .refused
         case .networkError(let error): error.exitStatus
-        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
+        case .deviceCodeExpired: .tryAgain
+        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status),
+            .requestRefused(_, let status):
             if status == 429 || status == 503 { .tryAgain } else if status >= 500 { .unavailable } else { .refused }
         case .stateMismatch, .issuerMismatch, .authorizationFailed, .invalidResponse, .invalidMetadata: .protocolError
         case .invalidConfiguration: .configuration

@@ -12,6 +12,7 @@ internal import Terminal
 enum ProviderAddCommand {
     static let command = Command(SignInDefinitions.providerAdd) { arguments, context in
         var configuration = try configuration(arguments)
+        let registers = arguments.has(SignInDefinitions.register)
         // Whatever is wrong with the rest is found before the server is asked.
         do {
             _ = try configuration.provider()
@@ -25,10 +26,14 @@ enum ProviderAddCommand {
             if configuration.usesDPoP, metadata.dpopAlgorithms?.contains("ES256") == false {
                 throw OAuthError(.invalidMetadata(.withoutES256))
             }
-            if arguments.has(SignInDefinitions.clientSecret) {
-                let offered = metadata.clientAuthenticationMethods
-                configuration.secretMethod = offered?.contains(.secretBasic) ?? true ? .secretBasic : .secretPost
+            if configuration.requiresPushedRequests, metadata.pushedAuthorizationRequestEndpoint == nil {
+                throw OAuthError(.invalidMetadata(.withoutPushedRequests))
             }
+            if arguments.has(SignInDefinitions.clientSecret) {
+                configuration.secretMethod = try ClientAuthentication.methodWithSecret(
+                    offered: metadata.clientAuthenticationMethods)
+            }
+            if registers { try await register(&configuration, metadata, http, context) }
         }
         let isReplaced = try context.providers.read(configuration.name) != nil
         if arguments.has(SignInDefinitions.clientSecret) { try await keepSecret(configuration, context) }
@@ -43,32 +48,96 @@ enum ProviderAddCommand {
         let server: ProviderConfiguration.Server
         if let issuer = arguments.value(SignInDefinitions.issuer) {
             server = .issuer(issuer)
-        } else if ProviderConfiguration.builtIns.contains(name.text) {
-            server = .builtIn(name.text)
+            if arguments.value(SignInDefinitions.service) != nil || arguments.value(SignInDefinitions.host) != nil {
+                throw CommandFailure(
+                    .usage, "provider.two-servers", "--issuer can't be used with --service or --host",
+                    hint: "leave --issuer out for a built-in service")
+            }
         } else {
-            throw CommandFailure(
-                .usage, "provider.no-issuer", "the provider \(name) needs an issuer",
-                hint: "give --issuer URL; github and spotify are built in")
+            server = try builtIn(name, arguments)
         }
-        guard let clientID = arguments.value(SignInDefinitions.clientID) else {
+        let registers = arguments.has(SignInDefinitions.register)
+        if registers {
+            guard case .issuer = server, arguments.value(SignInDefinitions.clientID) == nil,
+                !arguments.has(SignInDefinitions.clientSecret)
+            else {
+                throw CommandFailure(
+                    .usage, "provider.register", "--register gets a client id from the server of --issuer",
+                    hint: "leave --client-id and --client-secret-stdin out")
+            }
+        }
+        // Until the server has given one.
+        let placeholder = registers ? "to-be-registered" : nil
+        guard let clientID = arguments.value(SignInDefinitions.clientID) ?? placeholder else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(name) needs a client id",
-                hint: "register a client with the server, and give its --client-id")
+                hint: "register a client with the server, and give its --client-id; or give --register")
         }
         var configuration = ProviderConfiguration(name: name, server: server, clientID: clientID)
         configuration.scopes = arguments.all(SignInDefinitions.scope)
         configuration.usesDPoP = arguments.has(SignInDefinitions.dpop)
-        if configuration.usesDPoP, case .builtIn = server {
+        configuration.requiresPushedRequests = arguments.has(SignInDefinitions.par)
+        if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {
             throw CommandFailure(
-                .usage, "provider.no-dpop", "\(name) has no DPoP", hint: "leave --dpop out")
+                .usage, "provider.unsupported", "\(name) has neither DPoP nor pushed requests",
+                hint: "leave --dpop and --par out")
         }
         configuration.redirect = arguments.value(SignInDefinitions.redirect)
         configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
         return configuration
     }
 
-    private static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
+    /// A built-in service: the one that is named, or else the one that the provider is called after.
+    private static func builtIn(
+        _ name: ProviderName, _ arguments: ParsedArguments
+    ) throws -> ProviderConfiguration.Server {
+        let chosen = arguments.value(SignInDefinitions.service) ?? name.text
+        guard let service = BuiltInProvider.named(chosen) else {
+            throw CommandFailure(
+                .usage, "provider.no-issuer", "the provider \(name) needs an issuer",
+                hint: "give --issuer URL, or --service with one of \(BuiltInProvider.names)")
+        }
+        let host = arguments.value(SignInDefinitions.host)
+        switch (service.host, host) {
+        case (.required, nil):
+            throw CommandFailure(
+                .usage, "provider.no-host", "\(service.name) is on many hosts, and none was named",
+                hint: "give --host with the one where the account is")
+        case (.fixed, _?):
+            throw CommandFailure(
+                .usage, "provider.no-other-host", "\(service.name) is at one place", hint: "leave --host out")
+        case (_, let host?) where !BuiltInProvider.isHost(host):
+            throw CommandFailure(
+                .usage, "provider.host", "--host takes a host's name, with or without a port",
+                hint: "leave https:// and what follows the name out")
+        default: return .builtIn(service.name.text, host: host)
+        }
+    }
+
+    /// Makes the server know us: as a public client, with the redirect address that will be used.
+    private static func register(
+        _ configuration: inout ProviderConfiguration, _ metadata: ServerMetadata, _ http: any HTTPClient,
+        _ context: CommandContext
+    ) async throws {
+        guard
+            let endpoint = RegistrationEndpoint(
+                server: metadata, http: http, log: context.logger.category("latchkey.oauth"))
+        else { throw OAuthError(.invalidMetadata(.withoutRegistration)) }
         let provider = try configuration.provider()
+        let client = try await endpoint.register(
+            ClientRegistration(
+                name: "Latchkey", redirects: [provider.redirect], scopes: provider.scopes,
+                usesDPoP: configuration.usesDPoP))
+        configuration.clientID = client.clientID
+        switch client.secret {
+        case .some(let secret):
+            configuration.secretMethod = client.method
+            try await keep(secret.duplicate(), configuration, context)
+        case .none: break
+        }
+    }
+
+    private static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
         let secret = try SecretInput.readAll(as: ClientSecret.self, limit: 4096)
         // Refuses what no server takes, such as a line break at the end.
         do throws(OAuthError) {
@@ -76,6 +145,13 @@ enum ProviderAddCommand {
         } catch {
             throw CommandFailure(error, .badData)
         }
+        try await keep(secret, configuration, context)
+    }
+
+    private static func keep(
+        _ secret: consuming Secret<ClientSecret>, _ configuration: ProviderConfiguration, _ context: CommandContext
+    ) async throws {
+        let provider = try configuration.provider()
         let view = try await context.openView()
         let store = try await view.store(
             forService: SessionStore.service(ofProvider: configuration.name.text), deadline: context.deadline)
@@ -86,4 +162,8 @@ enum ProviderAddCommand {
             deadline: context.deadline)
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
     }
+}
+
+extension BuiltInProvider {
+    static var names: LogMessage { .joined(all.map { "\($0.name)" }) }
 }

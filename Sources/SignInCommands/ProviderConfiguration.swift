@@ -11,8 +11,8 @@ struct ProviderConfiguration: Sendable {
     /// How the server is found.
     enum Server: Sendable, Equatable {
         case issuer(String)
-        /// One that is built in, such as `github`.
-        case builtIn(String)
+        /// One that is built in, such as `github`; `nil` for its own host.
+        case builtIn(String, host: String?)
     }
 
     let name: ProviderName
@@ -27,8 +27,8 @@ struct ProviderConfiguration: Sendable {
     var certificateFile: String?
     /// Whether tokens are bound to a key.
     var usesDPoP = false
-
-    static let builtIns = ["github", "spotify"]
+    /// Whether authorization requests must be pushed.
+    var requiresPushedRequests = false
 
     /// The provider that it describes.
     func provider() throws -> Provider {
@@ -38,15 +38,21 @@ struct ProviderConfiguration: Sendable {
             if let secretMethod { .secret(secretMethod) } else { .none }
         switch server {
         case .issuer(let text):
-            return try Provider.issuer(
+            var provider = try Provider.issuer(
                 Issuer(text), name: name, clientID: clientID, scopes: scopes ?? ["openid"], redirect: redirect,
                 proof: proof, usesDPoP: usesDPoP)
-        case .builtIn("github"):
-            return try Provider.gitHub(
-                clientID: clientID, scopes: scopes ?? ["repo"], redirect: redirect, name: name)
-        case .builtIn:
-            return try Provider.spotify(
-                clientID: clientID, scopes: scopes ?? ["user-read-private"], redirect: redirect)
+            provider.pushes = requiresPushedRequests ? .required : .whenOffered
+            return provider
+        case .builtIn(let service, let host):
+            guard let builtIn = BuiltInProvider.named(service) else {
+                preconditionFailure("the configuration's service is checked when it is read")
+            }
+            var choices = BuiltInProvider.Choices(name: name, clientID: clientID)
+            choices.host = host
+            choices.scopes = scopes
+            choices.redirect = redirect
+            choices.secretMethod = secretMethod
+            return try builtIn.provider(choices)
         }
     }
 
@@ -56,7 +62,9 @@ struct ProviderConfiguration: Sendable {
         var members: [(name: StaticString, value: Terminal.JSONValue)] = []
         switch server {
         case .issuer(let issuer): members.append(("issuer", .text(Self.shown(issuer))))
-        case .builtIn(let name): members.append(("built_in", .text(Self.shown(name))))
+        case .builtIn(let service, let host):
+            members.append(("built_in", .text(Self.shown(service))))
+            if let host { members.append(("host", .text(Self.shown(host)))) }
         }
         members.append(("client_id", .text(Self.shown(clientID))))
         members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
@@ -64,6 +72,7 @@ struct ProviderConfiguration: Sendable {
         if let secretMethod { members.append(("client_authentication", .text(Self.shown(secretMethod.rawValue)))) }
         if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
         if usesDPoP { members.append(("dpop", .bool(true))) }
+        if requiresPushedRequests { members.append(("par", .bool(true))) }
         return .object(members)
     }
 
@@ -77,8 +86,8 @@ struct ProviderConfiguration: Sendable {
         self.name = name
         if let issuer = try text("issuer") {
             server = .issuer(issuer)
-        } else if let builtIn = try text("built_in"), Self.builtIns.contains(builtIn) {
-            server = .builtIn(builtIn)
+        } else if let builtIn = try text("built_in"), BuiltInProvider.named(builtIn) != nil {
+            server = .builtIn(builtIn, host: try text("host"))
         } else {
             throw JSONError(.wrongType)
         }
@@ -93,6 +102,7 @@ struct ProviderConfiguration: Sendable {
         redirect = try text("redirect")
         certificateFile = try text("ca_file")
         if let flag = document.member("dpop") { usesDPoP = try document.boolean(flag) }
+        if let flag = document.member("par") { requiresPushedRequests = try document.boolean(flag) }
         if let method = try text("client_authentication") {
             guard let known = ClientAuthentication.Method(rawValue: method), known != .none else {
                 throw JSONError(.wrongType)

@@ -28,11 +28,22 @@ enum RequestCommand {
             request.fields.append(field)
         }
         let service = try await context.service(arguments)
-        let response = try await service.send(
-            request, account: arguments.value(SignInDefinitions.account),
-            limits: HTTPLimits(maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout))
+        let response = try await send(
+            request, service, arguments.value(SignInDefinitions.account),
+            HTTPLimits(maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout))
         try context.output.write(secret: response.body)
         return try outcome(response.status, url)
+    }
+
+    private static func send(
+        _ request: consuming HTTPRequest, _ service: SignInService, _ account: String?, _ limits: HTTPLimits
+    ) async throws -> HTTPResponse {
+        do {
+            return try await service.send(request, account: account, limits: limits)
+        } catch {
+            await service.finishRenewals()
+            throw error
+        }
     }
 
     private static func outcome(_ status: Int, _ url: HTTPURL) throws -> ExitStatus {

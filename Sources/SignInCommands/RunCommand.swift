@@ -15,8 +15,10 @@ enum RunCommand {
         // Before a token is fetched, or asked for at the server.
         let path = try path(of: words[0], context)
         let service = try await context.service(configuration, arguments)
-        let token = try await service.accessToken(
-            for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        let token = try await service.settling {
+            try await service.accessToken(
+                for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        }
         var sink = ChildEnvironmentSink(variable: variable, path: path, arguments: words)
         do throws(ChildEnvironmentSink.StartFailure) {
             try token.pour(into: &sink)
@@ -29,7 +31,8 @@ enum RunCommand {
     /// What the service's own tools read, or else `LATCHKEY_TOKEN`.
     private static func variable(of configuration: ProviderConfiguration) -> String {
         switch configuration.server {
-        case .builtIn("github"): "GITHUB_TOKEN"
+        case .builtIn("github", _): "GITHUB_TOKEN"
+        case .builtIn("gitlab", _): "GITLAB_TOKEN"
         default: "LATCHKEY_TOKEN"
         }
     }

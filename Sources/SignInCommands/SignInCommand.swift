@@ -14,12 +14,20 @@ enum SignInCommand {
 
     static let command = Command(SignInDefinitions.signIn) { arguments, context in
         let (configuration, isNew) = try configuration(arguments, context)
-        let agent = try agent(arguments, context)
+        let isDevice = try usesDevice(arguments)
+        let agent = isDevice ? nil : try agent(arguments, context)
         let redirect = try arguments.value(SignInDefinitions.redirect).map { try RedirectURI($0) }
         let service = try await context.service(configuration, arguments)
-        let session = try await service.signIn(
-            presenting: agent, account: arguments.value(SignInDefinitions.account), redirect: redirect,
-            deadline: .after(arguments.seconds(GlobalOptions.timeout) ?? patience))
+        let account = arguments.value(SignInDefinitions.account)
+        let deadline = Deadline.after(arguments.seconds(GlobalOptions.timeout) ?? patience)
+        let session: SessionSummary
+        if let agent {
+            session = try await service.signIn(
+                presenting: agent, account: account, redirect: redirect, deadline: deadline)
+        } else {
+            session = try await service.signIn(
+                showing: TerminalDevicePrompt(prompt: context.prompt), account: account, deadline: deadline)
+        }
         if isNew { try context.providers.write(configuration) }
         context.output.note("signed in at \(configuration.name) as \(Account(session.account))")
         let sessions = service.sessions
@@ -38,10 +46,11 @@ enum SignInCommand {
         let known = try context.providers.read(name)
         if let known {
             configuration = known
-        } else if ProviderConfiguration.builtIns.contains(name.text),
+        } else if let builtIn = BuiltInProvider.named(name.text), builtIn.host != .required,
             let clientID = arguments.value(SignInDefinitions.clientID)
         {
-            configuration = ProviderConfiguration(name: name, server: .builtIn(name.text), clientID: clientID)
+            configuration = ProviderConfiguration(
+                name: name, server: .builtIn(name.text, host: nil), clientID: clientID)
         } else {
             configuration = try context.configuration(arguments)
         }
@@ -54,6 +63,23 @@ enum SignInCommand {
         let scopes = arguments.all(SignInDefinitions.scope)
         if !scopes.isEmpty { configuration.scopes = scopes }
         return (configuration, known == nil)
+    }
+
+    private static func usesDevice(_ arguments: ParsedArguments) throws -> Bool {
+        guard arguments.has(SignInDefinitions.device) else { return false }
+        let others = [SignInDefinitions.browser, SignInDefinitions.paste, SignInDefinitions.ephemeral]
+        guard !others.contains(where: { arguments.has($0) }), arguments.value(SignInDefinitions.redirect) == nil else {
+            throw CommandFailure(
+                .usage, "sign-in.two-agents",
+                "--device can't be used together with --browser, --paste, --ephemeral or --redirect",
+                hint: "leave one of them out")
+        }
+        guard !arguments.has(GlobalOptions.noPrompt) else {
+            throw CommandFailure(
+                .refused, "sign-in.device-forbidden", "--device has to show a code, and --no-prompt forbids it",
+                hint: "leave one of them out")
+        }
+        return true
     }
 
     private static func agent(_ arguments: ParsedArguments, _ context: CommandContext) throws -> any UserAgent {

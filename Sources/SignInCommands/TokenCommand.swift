@@ -7,8 +7,10 @@ internal import Terminal
 enum TokenCommand {
     static let command = Command(SignInDefinitions.token) { arguments, context in
         let service = try await context.service(arguments)
-        let token = try await service.accessToken(
-            for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        let token = try await service.settling {
+            try await service.accessToken(
+                for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        }
         try context.output.write(secret: token)
         return .success
     }

@@ -10,15 +10,26 @@ public enum SignInDefinitions {
     public static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope to ask for")
     public static let browser = CommandOption.flag("--browser", help: "use a browser on this machine")
     public static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
+    public static let device = CommandOption.flag("--device", help: "show a code to enter on another device")
     public static let ephemeral = CommandOption.flag(
         "--ephemeral", help: "use a private window, without the browser's cookies")
     public static let redirect = CommandOption.value(
         "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
     public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
+    public static let service = CommandOption.value(
+        "--service", "SERVICE",
+        form: .choice(["codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
+        help: "a built-in service, when NAME isn't its name: codeberg, github, gitlab, google, mastodon, ...")
+    public static let host = CommandOption.value(
+        "--host", "HOST", help: "where the service is, for codeberg (Forgejo, Gitea), github, gitlab and mastodon")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
     public static let dpop = CommandOption.flag(
         "--dpop", help: "bind tokens to a key that only the store has, and refuse others")
+    public static let par = CommandOption.flag(
+        "--par", help: "push each sign-in's request to the server first, or refuse")
+    public static let register = CommandOption.flag(
+        "--register", help: "register a client with the server, in place of --client-id")
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
@@ -27,7 +38,7 @@ public enum SignInDefinitions {
 
     public static let variable = CommandOption.value(
         "--env", "NAME", form: .variableName,
-        help: "the variable that holds the token (GITHUB_TOKEN for github, else LATCHKEY_TOKEN)")
+        help: "the token's variable (GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else LATCHKEY_TOKEN)")
 
     public static let importSource = CommandOption.value(
         "--from", "SOURCE",
@@ -41,7 +52,7 @@ public enum SignInDefinitions {
 
     public static let signIn = CommandDefinition(
         "sign-in", summary: "sign in and keep the session", operands: [provider],
-        options: [account, clientID, scope, browser, ephemeral, paste, redirect, certificateAuthority])
+        options: [account, clientID, scope, browser, ephemeral, paste, device, redirect, certificateAuthority])
     public static let signOut = CommandDefinition(
         "sign-out", summary: "revoke the session where the server can, and delete it", operands: [provider],
         options: [account, certificateAuthority])
@@ -75,7 +86,9 @@ public enum SignInDefinitions {
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
-        options: [issuer, clientID, clientSecret, scope, dpop, redirect, certificateAuthority])
+        options: [
+            issuer, service, host, clientID, register, clientSecret, scope, dpop, par, redirect, certificateAuthority,
+        ])
     public static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
     public static let providerRemove = CommandDefinition(

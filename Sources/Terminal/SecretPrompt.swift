@@ -57,10 +57,27 @@ public struct SecretPrompt: Sendable {
     }
 
     /// Opens the terminal for a secret that the person has to see.
-    public func screen() throws(PromptError) -> TerminalSecretSink {
+    ///
+    /// - Parameter indentation: how many spaces stand before it.
+    public func screen(indentedBy indentation: Int = 0) throws(PromptError) -> TerminalSecretSink {
         let question: LogMessage = "a line for the person"
         guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
-        return TerminalSecretSink(device: try TerminalDevice(path: path, question: question))
+        let device = try TerminalDevice(path: path, question: question)
+        device.write(String(repeating: " ", count: indentation))
+        return TerminalSecretSink(device: device)
+    }
+
+    /// Writes a line in place of the one that was written so before, and leaves it open. Where there is no terminal,
+    /// nothing happens.
+    public func showStatus(_ line: LogMessage) {
+        guard isAllowed, let device = try? TerminalDevice(path: path, question: line) else { return }
+        device.write("\r\u{1B}[K\(line.text)")
+    }
+
+    /// Ends the line that `showStatus` left open.
+    public func endStatus() {
+        guard isAllowed, let device = try? TerminalDevice(path: path, question: "") else { return }
+        device.write("\r\u{1B}[K")
     }
 
     /// Asks twice and returns the answer when both are the same; otherwise throws `different`.

@@ -13,7 +13,8 @@ struct RealServerTests {
 
         init(
             _ store: StoreUnderTest, issuer: Glewlwyd.Issuer = .hour, briefTokenSeconds: Int = 3,
-            answer: Person.Answer = .consent, client: String = Glewlwyd.nativeClient, tls: Bool = false
+            answer: Person.Answer = .consent, client: String = Glewlwyd.nativeClient, tls: Bool = false,
+            options: [String] = []
         ) async throws {
             let redirect = "http://127.0.0.1:\(try LoopbackPort.free())/callback"
             let server = try await Glewlwyd(
@@ -31,7 +32,8 @@ struct RealServerTests {
             try await terminal.run(
                 ["provider", "add", "work", "--issuer", self.issuer, "--client-id", client]
                     + ["--scope", "openid", "--scope", "offline_access", "--redirect", redirect]
-                    + (isConfidential ? ["--client-secret-stdin"] : []) + (authority.map { ["--ca-file", $0] } ?? []),
+                    + (isConfidential ? ["--client-secret-stdin"] : []) + (authority.map { ["--ca-file", $0] } ?? [])
+                    + options,
                 input: isConfidential ? Glewlwyd.confidentialSecret : "")
         }
 

@@ -214,6 +214,36 @@ import Testing
         }
     }
 
+    @Test func `a key set that is accepted holds keys of the two kinds alone`() async throws {
+        let point = String(repeating: "A", count: 43)
+        let samples = [
+            #"{"keys":[{"kty":"EC","crv":"P-256","x":"\#(point)","y":"\#(point)","kid":"1","use":"sig","alg":"ES256"}]}"#,
+            #"{"keys":[{"kty":"RSA","n":"sXch","e":"AQAB","kid":"2"},{"kty":"oct","k":"AAAA"}]}"#,
+        ]
+        let words = Self.jsonWords + ["\"kty\":", "\"d\":\"A\"", "\"alg\":\"HS256\"", "\"use\":\"enc\"", "\"k\":\"A\""]
+        try await fuzz(samples, words: words) { input in
+            guard let set = try? KeySet(parsing: Secret(copying: input.span)) else { return false }
+            for key in set.keys {
+                if case .p256(let point) = key.material, point.count != 64 {
+                    throw Violation("a point of another size")
+                }
+                _ = key.accepts([UInt8](repeating: 0, count: 64), of: input.span)
+            }
+            return true
+        }
+    }
+
+    @Test func `challenges of any form are read to their end, and in bounds`() async throws {
+        let samples = [#"DPoP error="use_dpop_nonce", algs="ES256", Basic realm="a\"b", Negotiate abc=="#, "Bearer"]
+        let words = ["\"", "\\", ",", "=", " ", "error=", "DPoP ", "\t", ";"]
+        try await fuzz(samples, words: words) { input in
+            let text = String(decoding: input, as: UTF8.self)
+            let read = AuthenticateChallenge.parse(text)
+            guard read.count <= AuthenticateChallenge.maximumCount else { throw Violation("too many") }
+            return read.contains { $0.error != nil }
+        }
+    }
+
     @Test func `a token answer that is accepted holds a token that can stand in a field`() async throws {
         var mutator = Mutator(seed: Self.seed, samples: Self.tokenAnswers, words: Self.jsonWords)
         var accepted = 0

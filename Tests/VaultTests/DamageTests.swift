@@ -61,6 +61,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 7, 9, 16] as [UInt8])
+    func `a header that leaves other room than that of the checksums is refused`(_ reserved: UInt8) async throws {
+        let (folder, sound) = try await sampleVault()
+        var page = Array(sound.prefix(4096))
+        page[20] = reserved
+        var span = page.mutableSpan
+        PageSealedFiles.seal(page: 1, &span)
+        try folder.replace(with: page + sound.dropFirst(4096))
+        #expect(try await complaint(folder) == .corrupted)
+    }
+
     @Test func `bytes behind the end are noticed by verify`() async throws {
         let (folder, sound) = try await sampleVault()
         try folder.replace(with: sound + sound.suffix(4096))

@@ -8,8 +8,8 @@ import Testing
 
 /// Imports that are larger than one transaction: they are cut off between any two, and taken up again.
 @Suite struct LargeImportTests {
-    /// 25 MB, in three transactions.
-    private static let count = 700
+    /// 20 MB, in three transactions.
+    private static let count = 560
 
     /// A large export, "vault-export".
     private func sample() async throws -> VaultFolder {

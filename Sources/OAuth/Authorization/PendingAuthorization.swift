@@ -48,11 +48,37 @@ public struct PendingAuthorization: ~Copyable, Sendable {
 
     /// Returns the address to send the browser to.
     public borrowing func authorizationURL() throws(OAuthError) -> AuthorizationURL {
+        var query = try emptyQuery()
+        try appendParameters(to: &query)
+        return address(query)
+    }
+
+    /// Returns the address for a request that was pushed: the client and a reference (RFC 9126 section 4).
+    borrowing func authorizationURL(naming reference: borrowing Secret<PushedRequest>) throws(OAuthError)
+        -> AuthorizationURL
+    {
+        var query = try emptyQuery()
+        try query.append("client_id", text: request.client.clientID)
+        try query.append("request_uri", secret: reference)
+        return address(query)
+    }
+
+    /// Returns the form to push. The client proves itself there, which adds its id.
+    borrowing func form() throws(OAuthError) -> FormBody {
+        var form = FormBody()
+        try appendParameters(to: &form, withClientID: false)
+        return form
+    }
+
+    private borrowing func emptyQuery() throws(OAuthError) -> FormBody {
         let endpoint = request.server.authorizationEndpoint
-        var query = try FormBody(
+        return try FormBody(
             queryAfter: endpoint.text + (endpoint.query == nil ? "?" : ""),
             needsSeparator: !(endpoint.query ?? "").isEmpty)
-        try appendParameters(to: &query)
+    }
+
+    private borrowing func address(_ query: consuming FormBody) -> AuthorizationURL {
+        let endpoint = request.server.authorizationEndpoint
         let publicPart = LoggableText(
             reviewed: "origin and path of a configured endpoint, without the query",
             unredacted: endpoint.origin + endpoint.path)
@@ -60,9 +86,11 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     }
 
     /// The parameters, the same in a query and in a form pushed beforehand.
-    private borrowing func appendParameters(to form: inout FormBody) throws(OAuthError) {
+    private borrowing func appendParameters(
+        to form: inout FormBody, withClientID: Bool = true
+    ) throws(OAuthError) {
         try form.append("response_type", text: "code")
-        try form.append("client_id", text: request.client.clientID)
+        if withClientID { try form.append("client_id", text: request.client.clientID) }
         try form.append("redirect_uri", text: request.redirect.text)
         if !request.client.scopes.isEmpty { try form.append("scope", text: request.client.scopes.text) }
         try form.append("state", secret: state)

@@ -11,6 +11,17 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         case secretPost = "client_secret_post"
     }
 
+    /// The way for a client with a secret that a server offers: Basic before the form, and Basic where it doesn't say
+    /// (RFC 8414 section 2).
+    ///
+    /// Throws `.invalidMetadata(.withoutClientAuthentication)` when it offers others alone.
+    public static func methodWithSecret(offered: Set<Method>?) throws(OAuthError) -> Method {
+        guard let offered else { return .secretBasic }
+        if offered.contains(.secretBasic) { return .secretBasic }
+        if offered.contains(.secretPost) { return .secretPost }
+        throw OAuthError(.invalidMetadata(.withoutClientAuthentication))
+    }
+
     /// How the two parts of Basic credentials are written. RFC 6749 section 2.3.1 wants them form-encoded; some servers
     /// take them raw. It matters only where they hold other characters than letters, digits and `*-._`.
     public enum BasicForm: String, Sendable, Hashable, CaseIterable {

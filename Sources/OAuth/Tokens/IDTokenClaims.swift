@@ -3,14 +3,15 @@ internal import Secrets
 
 /// What an ID token says (OpenID Connect Core section 2).
 ///
-/// The token comes straight from the token endpoint over TLS, or from a loopback address; section 3.1.3.7 item 6 lets
-/// that stand for its signature, which is not looked at. Issuer, audience, expiry and nonce are.
+/// Issuer, audience, times and nonce are checked here, the signature by `SigningKeys`.
 struct IDTokenClaims: ~Copyable {
     private let payload: JSONDocument
     let subject: String
 
     /// How far the server's clock may be behind ours, in seconds.
     static let toleratedSkew: Int64 = 300
+    /// How far ahead it may be: our own clock may be a day off.
+    static let toleratedFuture: Int64 = 2 * 86_400
 
     init(_ token: borrowing Secret<IDToken>) throws(OAuthError) {
         let malformed = OAuthError(.invalidResponse(.malformedIDToken))
@@ -27,7 +28,7 @@ struct IDTokenClaims: ~Copyable {
     }
 
     /// Decodes the header (0) or the payload (1) of a compact JWS (RFC 7515 section 7.1).
-    private static func part(_ token: borrowing Secret<IDToken>, _ wanted: Int) throws(OAuthError) -> JSONDocument {
+    static func part(_ token: borrowing Secret<IDToken>, _ wanted: Int) throws(OAuthError) -> JSONDocument {
         let text = token.withExposedBytes { bytes -> Secret<IDToken>? in
             var dots: [Int] = []
             for index in bytes.indices where bytes[index] == UInt8(ascii: ".") { dots.append(index) }
@@ -52,6 +53,12 @@ struct IDTokenClaims: ~Copyable {
         guard let expiry = payload.member("exp"), let seconds = try? payload.double(expiry),
             seconds > Double(now.seconds - Self.toleratedSkew)
         else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
+        // Item 10: one from the future is somebody's stock.
+        if let issued = payload.member("iat") {
+            guard let seconds = try? payload.double(issued),
+                seconds < Double(now.seconds + Self.toleratedFuture)
+            else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
+        }
     }
 
     private borrowing func isAddressed(to clientID: String) -> Bool {

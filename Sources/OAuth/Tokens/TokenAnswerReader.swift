@@ -33,6 +33,17 @@ struct TokenAnswerReader {
         }
     }
 
+    /// Reads the answer to a device code, where there was no nonce to send (RFC 8628 section 3.5).
+    func deviceTokens(in document: borrowing JSONDocument, openID: Bool) throws(OAuthError) -> TokenResponse {
+        let refreshToken = try token("refresh_token", in: document, as: RefreshToken.self)
+        guard openID, let idToken = try token("id_token", in: document, as: IDToken.self) else {
+            return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
+        }
+        let claims = try IDTokenClaims(idToken)
+        try claims.check(issuer: server.issuer, clientID: clientID, now: now)
+        return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+    }
+
     /// Reads the answer to a refresh token. An ID token may come, and must be for the same person then (OpenID Connect
     /// Core section 12.2).
     func renewedTokens(

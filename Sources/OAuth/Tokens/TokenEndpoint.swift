@@ -9,18 +9,22 @@ public struct TokenEndpoint: Sendable {
     public let client: ClientConfiguration
     let endpoint: EndpointClient
     private let dpop: DPoPSigner?
+    let signingKeys: SigningKeys
     private let now: @Sendable () -> UnixTime
 
     /// - Parameters:
     ///   - dpop: the signer of the key that tokens are, or will be, bound to (RFC 9449 section 5).
+    ///   - signingKeys: where servers' public keys are kept, to check ID tokens with.
     ///   - now: the clock that ID tokens are checked against.
     public init(
         server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
-        log: Logger = .disabled, now: @escaping @Sendable () -> UnixTime = UnixTime.now
+        signingKeys: SigningKeys = SigningKeys(), log: Logger = .disabled,
+        now: @escaping @Sendable () -> UnixTime = UnixTime.now
     ) {
         self.server = server
         self.client = client
         self.dpop = dpop
+        self.signingKeys = signingKeys
         self.now = now
         endpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
     }
@@ -47,6 +51,7 @@ public struct TokenEndpoint: Sendable {
         let document = try Self.success(answer)
         var tokens = try reader.tokens(in: document, nonce: callback.nonce)
         tokens.acceptedBasicForm = basicForm
+        try await checkSignature(of: tokens)
         return tokens
     }
 
@@ -73,6 +78,7 @@ public struct TokenEndpoint: Sendable {
         var tokens = try reader.renewedTokens(
             in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
         tokens.acceptedBasicForm = basicForm
+        try await checkSignature(of: tokens)
         return tokens
     }
 

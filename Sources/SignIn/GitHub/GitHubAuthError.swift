@@ -76,7 +76,9 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .issuerMismatch: .issuerMismatch
         // GitHub sends these to the redirect address, before there is a code to exchange.
         case .authorizationFailed: .exchangeFailed(statusCode: 302, serverError: error.serverError)
-        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status):
+        case .deviceCodeExpired: .timedOut
+        case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status),
+            .requestRefused(_, let status):
             .exchangeFailed(statusCode: status, serverError: error.serverError)
         case .sessionEnded: .sessionEnded
         case .invalidResponse: .invalidResponse

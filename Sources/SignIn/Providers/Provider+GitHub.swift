@@ -43,7 +43,7 @@ public struct GitHubEndpoints: Sendable, Hashable {
 }
 
 extension Provider {
-    /// GitHub with an OAuth App: the web flow with PKCE.
+    /// GitHub with an OAuth App: the web flow with PKCE, and the device flow where the app has it switched on.
     ///
     /// GitHub wants the app's secret for it even with PKCE; of a program that people run themselves it is no secret in
     /// earnest. It is read from the store when it is there.
@@ -51,18 +51,28 @@ extension Provider {
         clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
         endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub
     ) throws(OAuthError) -> Provider {
-        let user: HTTPURL
+        let (user, device): (HTTPURL, HTTPURL)
         do throws(HTTPURLError) {
             user = try endpoints.resource("/user")
+            device = try HTTPURL(endpoints.authorization.origin + "/login/device/code")
         } catch {
             throw OAuthError(.invalidMetadata(.malformedEndpoint))
         }
         let server = try ServerMetadata(
             authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
-            clientAuthenticationMethods: [.none, .secretPost], separatesScopesByComma: true)
+            deviceAuthorizationEndpoint: device, clientAuthenticationMethods: [.none, .secretPost],
+            separatesScopesByComma: true)
         return try Provider(
             name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
             proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
             revocation: .gitHub(api: endpoints.api))
+    }
+}
+
+extension BuiltInProvider {
+    static let gitHub = BuiltInProvider(.gitHub, host: .standard("github.com")) { choices, host throws(OAuthError) in
+        try .gitHub(
+            clientID: choices.clientID, scopes: choices.scopes ?? ["repo"], redirect: choices.redirect,
+            endpoints: host.name == "github.com" ? .gitHub : .enterprise(host: host.name), name: choices.name)
     }
 }

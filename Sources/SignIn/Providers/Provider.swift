@@ -37,7 +37,7 @@ public struct Provider: Sendable, Hashable {
 
     /// A member of a resource that names an account.
     public enum AccountMember: String, Sendable, Hashable {
-        case login, id, username, email
+        case login, id, username, email, acct, userPrincipalName
     }
 
     /// How its tokens are revoked.
@@ -63,6 +63,15 @@ public struct Provider: Sendable, Hashable {
     public let revocation: Revocation
     /// Whether tokens are bound to a key that is made at the sign-in (RFC 9449).
     public var usesDPoP: Bool
+    /// When authorization requests are pushed (RFC 9126).
+    public var pushes: PushedRequests = .whenOffered
+
+    public enum PushedRequests: Sendable, Hashable {
+        /// Where the server has the endpoint, and where it says that it wants nothing else.
+        case whenOffered
+        /// Always: a server without the endpoint is refused.
+        case required
+    }
 
     /// Throws `.invalidConfiguration` for a client id that no server takes.
     public init(
@@ -118,7 +127,12 @@ public struct ProviderName: Sendable, Hashable, Loggable {
         self.text = text.description
     }
 
+    public static let codeberg = ProviderName(known: "codeberg")
     public static let gitHub = ProviderName(known: "github")
+    public static let gitLab = ProviderName(known: "gitlab")
+    public static let google = ProviderName(known: "google")
+    public static let mastodon = ProviderName(known: "mastodon")
+    public static let microsoft = ProviderName(known: "microsoft")
     public static let spotify = ProviderName(known: "spotify")
 
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.

@@ -75,6 +75,12 @@ extension SignInService {
         if let failure = outcome { throw failure }
     }
 
+    /// Waits until the renewals that are going on have ended, cancelled task or not: to be called before a process ends, so
+    /// that a rotated refresh token which is on its way is stored.
+    public func finishRenewals() async {
+        for renewal in Array(renewals.values) { _ = await renewal.wait() }
+    }
+
     /// Under the lease, among all processes: reads again, refreshes, stores.
     private func renewAlone(
         _ account: String, refused: RefusedToken?, deadline: Deadline

@@ -19,6 +19,15 @@ extension SignInService {
     ) async throws(SignInError) -> SessionSummary {
         var provider = provider
         if let redirect { provider.redirect = redirect }
+        return try await superseding { [provider] () async throws(SignInError) in
+            try await self.attemptSignIn(provider, presenting: agent, account: account, deadline: deadline)
+        }
+    }
+
+    /// Runs an attempt in a task of its own, after the one before it, which is cancelled.
+    func superseding(
+        _ body: @escaping @Sendable () async throws(SignInError) -> SessionSummary
+    ) async throws(SignInError) -> SessionSummary {
         let previous = attempt
         previous?.cancel()
         attemptCount += 1
@@ -26,12 +35,11 @@ extension SignInService {
         let id = CorrelationID()
         let log = log.with("sign_in", id)
         let task = LogContext.with("sign_in", id) {
-            Task { [provider] () async -> Result<SessionSummary, SignInError> in
+            Task { () async -> Result<SessionSummary, SignInError> in
                 // The one before may still hold the port.
                 _ = await previous?.value
                 do throws(SignInError) {
-                    return .success(
-                        try await attemptSignIn(provider, presenting: agent, account: account, deadline: deadline))
+                    return .success(try await body())
                 } catch {
                     return .failure(error)
                 }
@@ -59,15 +67,27 @@ extension SignInService {
     private func attemptSignIn(
         _ provider: Provider, presenting agent: any UserAgent, account: String?, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
-        // What can be refused without the person is refused before they are asked.
+        try await refuseEarly(provider, account)
+        let secret = try await clientSecret()
+        let server = try await server()
+        return try await attemptSignIn(
+            provider, server, secret, presenting: agent, account: account, deadline: deadline)
+    }
+
+    /// What can be refused without the person is refused before they are asked.
+    func refuseEarly(_ provider: Provider, _ account: String?) async throws(SignInError) {
         if account == nil, identify == nil, provider.account == .nowhere, !provider.scopes.includesOpenID {
             throw SignInError(.accountNameNeeded)
         }
         if let account { try await stored { () throws(StoreError) in _ = try sessions.key(account) } }
         // A store that is locked or gone says so now, and not when there are tokens to keep.
         try await stored { () throws(StoreError) in _ = try await sessions.currentAccount() }
-        let secret = try await clientSecret()
-        let server = try await server()
+    }
+
+    private func attemptSignIn(
+        _ provider: Provider, _ server: ServerMetadata, _ secret: borrowing Secret<ClientSecret>?,
+        presenting agent: any UserAgent, account: String?, deadline: Deadline
+    ) async throws(SignInError) -> SessionSummary {
         let attempt: any UserAgentAttempt
         do throws(UserAgentError) {
             attempt = try await agent.begin(provider.redirect)
@@ -96,10 +116,11 @@ extension SignInService {
             try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect, dpop: signer)
                 .begin(random: context.random)
         }
-        let url = try reported { () throws(OAuthError) in try pending.authorizationURL() }
         let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+        let url = try await address(of: pending, provider, authentication, signer)
         let endpoint = TokenEndpoint(
-            server: server, client: client, http: context.http, dpop: signer, log: log, now: context.now)
+            server: server, client: client, http: context.http, dpop: signer, signingKeys: signingKeys, log: log,
+            now: context.now)
         let answer: RedirectAnswer
         do throws(UserAgentError) {
             answer = try await attempt.present(url, gate: pending.answerGate(), deadline: deadline)
@@ -113,7 +134,29 @@ extension SignInService {
         }
     }
 
-    private func reported<Result: ~Copyable>(
+    /// Where to send the person; the request is pushed before, if the server or the provider wants it.
+    private func address(
+        of pending: borrowing PendingAuthorization, _ provider: Provider,
+        _ authentication: borrowing ClientAuthentication, _ signer: DPoPSigner?
+    ) async throws(SignInError) -> AuthorizationURL {
+        let request = pending.request
+        do throws(OAuthError) {
+            guard
+                let endpoint = PushedRequestEndpoint(
+                    server: request.server, client: request.client, http: context.http, dpop: signer, log: log)
+            else {
+                guard provider.pushes != .required, !request.server.requiresPushedRequests else {
+                    throw OAuthError(.invalidMetadata(.withoutPushedRequests))
+                }
+                return try pending.authorizationURL()
+            }
+            return try await endpoint.push(pending, authentication: authentication)
+        } catch {
+            throw .oauth(error)
+        }
+    }
+
+    func reported<Result: ~Copyable>(
         _ body: () throws(OAuthError) -> Result
     ) throws(SignInError) -> Result {
         do throws(OAuthError) {
@@ -126,7 +169,7 @@ extension SignInService {
     // MARK: - With tokens in hand
 
     /// Keeps the session, or gives the tokens back.
-    private func keep(
+    func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata,
         secret: borrowing Secret<ClientSecret>?, signer: DPoPSigner?
     ) async throws(SignInError) -> SessionSummary {

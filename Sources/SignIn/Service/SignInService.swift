@@ -29,6 +29,7 @@ public actor SignInService {
     var renewals: [String: FirstValue<SignInError?>] = [:]
     /// What servers told about proofs, and the keys that were read, by thumbprint.
     let proofs = DPoPMemory()
+    let signingKeys = SigningKeys()
     var signers: [String: DPoPSigner] = [:]
 
     public init(provider: Provider, store: any CredentialStore, context: SignInContext) {
@@ -126,7 +127,8 @@ public actor SignInService {
 
     func tokenEndpoint(_ server: ServerMetadata, dpop: DPoPSigner?) throws(OAuthError) -> TokenEndpoint {
         TokenEndpoint(
-            server: server, client: try provider.client, http: context.http, dpop: dpop, log: log, now: context.now)
+            server: server, client: try provider.client, http: context.http, dpop: dpop, signingKeys: signingKeys,
+            log: log, now: context.now)
     }
 
     // MARK: - Keys

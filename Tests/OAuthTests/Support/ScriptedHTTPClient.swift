@@ -26,8 +26,17 @@ final class ScriptedHTTPClient: HTTPClient {
     private let script: Mutex<[Answer]>
     private let kept = Mutex<[Request]>([])
 
+    private let always: Answer?
+
     init(_ script: Answer...) {
         self.script = Mutex(script)
+        always = nil
+    }
+
+    /// Answers everything the same.
+    init(repeating answer: Answer) {
+        script = Mutex([])
+        always = answer
     }
 
     /// All requests so far, oldest first.
@@ -54,7 +63,7 @@ final class ScriptedHTTPClient: HTTPClient {
             proof: proof, body: body, limits: limits)
         kept.withLock { $0.append(seen) }
         let origin = LoggableText(reviewed: "a test's own origin", unredacted: request.url.origin)
-        guard let answer = script.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+        guard let answer = script.withLock({ $0.isEmpty ? always : $0.removeFirst() }) else {
             throw HTTPError(.cannotConnect, origin: origin)
         }
         switch answer {

@@ -243,7 +243,10 @@ enum PageSealedFiles {
         let status = unsafe xRead(inner, target, count, offset)
         guard status == SQLITE_OK else { return status }
         let page = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: target, count: pageByteCount))
-        if isIntact(page: Int(offset) / pageByteCount + 1, page) { return SQLITE_OK }
+        if isIntact(page: Int(offset) / pageByteCount + 1, page) {
+            // A forged header can't have SQLite put rows where the seals go (fileformat2, section 1.3.4).
+            return offset == 0 && Int(page[20]) != sealByteCount ? SQLite.ioDamaged : SQLITE_OK
+        }
         return offset == 0 && !isHeaderOfVault(page) ? SQLITE_NOTADB : SQLite.ioDamaged
     }
 

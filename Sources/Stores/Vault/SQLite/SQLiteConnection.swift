@@ -43,7 +43,7 @@ internal import RedactedLog
     }
 
     /// How many pages a reader keeps: 4 MiB, and 2 % of a larger file, 16 MiB at most. Under 1 % of a file are inner pages
-    /// of its b-trees; a read at random needs six or seven of them, and two others.
+    /// of its b-trees, but each read at random brings two others, which push them out.
     private static let smallestCache = 1000
     private static let largestCache = 4000
 

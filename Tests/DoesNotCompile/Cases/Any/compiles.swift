@@ -17,7 +17,8 @@ func show(_ token: borrowing Secret<AccessToken>) -> Any {
 
 func passOn(
     _ url: consuming AuthorizationURL, _ answer: consuming RedirectAnswer, _ callback: consuming ValidatedCallback,
-    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ key: consuming DPoPKey, _ response: consuming TokenResponse,
+    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ key: consuming DPoPKey,
+    _ device: consuming DeviceAuthorization, _ identity: consuming ClientIdentity, _ response: consuming TokenResponse,
     _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
     _ request: consuming HTTPRequest, _ reply: consuming HTTPResponse, _ asked: consuming LoopbackRequest,
     _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,

@@ -1,0 +1,121 @@
+internal import LoopbackHTTP
+internal import Secrets
+internal import Sodium
+internal import Synchronization
+
+/// A sign-in that waits for somebody on another device.
+struct DeviceGrant: Sendable {
+    enum Decision: Sendable { case pending, allowed, denied, used }
+
+    let clientID: String
+    let scopes: [String]
+    let userCode: String
+    let expiry: ContinuousClock.Instant
+    var decision = Decision.pending
+    var lastQuestion: ContinuousClock.Instant?
+}
+
+extension AuthorizationService {
+    /// RFC 8628 section 3.1.
+    func beginDevice(_ input: Input) -> LoopbackResponse {
+        do throws(TokenRefusal) {
+            guard let form = input.form else { throw .request }
+            let client = try authenticate(input, form)
+            let scopes = (form.text("scope") ?? "").split(separator: " ").map(String.init)
+            let code: KeptSecret
+            let userCode: KeptSecret
+            do throws(RandomSourceError) {
+                code = try KeptSecret.random("device_code")
+                userCode = KeptSecret("user_code", try Self.userCode())
+            } catch {
+                throw .server
+            }
+            note(code)
+            let digest = index.digest(code)
+            let grant = DeviceGrant(
+                clientID: client.identifier, scopes: scopes, userCode: userCode.publicText() ?? "",
+                expiry: .now + configuration.deviceCodeLifetime)
+            let origin = state.withLock { state in
+                state.devices[digest] = grant
+                return state.origin
+            }
+            return .members(
+                [
+                    Member("device_code", .secret(code)), Member("user_code", .secret(userCode)),
+                    Member("verification_uri", .text(origin + "/device")),
+                    Member("expires_in", .number(Int(configuration.deviceCodeLifetime.components.seconds))),
+                    Member("interval", .number(configuration.deviceIntervalSeconds)),
+                ], status: 200, json: true)
+        } catch {
+            return .oauthError(error.name, status: error.name == "invalid_client" ? 401 : 400)
+        }
+    }
+
+    /// Two groups of four letters that nobody takes for others (RFC 8628 section 6.1).
+    private static func userCode() throws(RandomSourceError) -> Secret<MessageBody> {
+        let letters = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
+        let random = try Secret<MessageBody>.random(byteCount: 8)
+        return Secret(byteCount: 9) { target in
+            random.withExposedBytes { bytes in
+                for index in bytes.indices {
+                    target[index < 4 ? index : index + 1] = letters[Int(bytes[index]) % letters.count]
+                }
+            }
+            target[4] = UInt8(ascii: "-")
+        }
+    }
+
+    /// What the person opens: `/device?user_code=…` answers at once, as the configuration and the faults say.
+    func decideDevice(_ input: Input) -> LoopbackResponse {
+        guard let code = input.query?.text("user_code") else { return ConsentPage.refusal(status: 400) }
+        let decision: DeviceGrant.Decision = has(.denied) ? .denied : .allowed
+        let isFound = state.withLock { state in
+            guard let digest = state.devices.first(where: { $0.value.userCode == code })?.key else { return false }
+            state.devices[digest]?.decision = decision
+            return true
+        }
+        return isFound
+            ? LoopbackResponse(status: 200, contentType: "text/plain", publicText: "done\n")
+            : ConsentPage.refusal(status: 404)
+    }
+
+    /// RFC 8628 sections 3.4 and 3.5. A question before its time gets `slow_down`.
+    func deviceTokens(
+        _ form: FormFields, _ client: RegisteredClient, _ input: Input
+    ) throws(TokenRefusal) -> LoopbackResponse {
+        guard let code = form.secret("device_code") else { throw .request }
+        let key = try provenKey(input, shape: .standard)
+        let digest = index.digest(code)
+        let interval = Duration.seconds(configuration.deviceIntervalSeconds)
+        let found = state.withLock { state -> (DeviceGrant, isEarly: Bool)? in
+            guard let grant = state.devices[digest], grant.clientID == client.identifier else { return nil }
+            let isEarly = grant.lastQuestion.map { .now < $0 + interval } ?? false
+            state.devices[digest]?.lastQuestion = .now
+            if grant.decision == .allowed, !isEarly { state.devices[digest]?.decision = .used }
+            return (grant, isEarly)
+        }
+        guard let (grant, isEarly) = found else { throw .code }
+        if has(.deviceCodeExpired) || grant.expiry <= .now { throw TokenRefusal("expired_token") }
+        if isEarly || has(.slowDown) {
+            state.withLock { $0.record.hurriedQuestions += isEarly ? 1 : 0 }
+            throw TokenRefusal("slow_down")
+        }
+        switch grant.decision {
+        case .pending: throw TokenRefusal("authorization_pending")
+        case .denied: throw TokenRefusal("access_denied")
+        case .used: throw .code
+        case .allowed: break
+        }
+        let family = state.withLock { $0.newFamily() }
+        return try issue(
+            TokenSet(
+                client: client, scopes: grant.scopes, family: family, shape: .standard, nonce: nil,
+                keyThumbprint: key), json: true)
+    }
+}
+
+extension TokenRefusal {
+    init(_ name: String) {
+        self.init(name: name, gitHubName: name)
+    }
+}

@@ -1,0 +1,53 @@
+internal import LoopbackHTTP
+internal import Secrets
+internal import Synchronization
+
+/// A request that was pushed; it is good once, for a short while.
+struct PushedAuthorization: Sendable {
+    let request: AuthorizationRequest
+    let expiry: ContinuousClock.Instant
+}
+
+extension AuthorizationService {
+    /// RFC 9126 section 2.
+    func push(_ input: Input) -> LoopbackResponse {
+        do throws(TokenRefusal) {
+            guard let form = input.form, form.secret("request_uri") == nil else { throw .request }
+            let client = try authenticate(input, form)
+            let key = try provenKey(input, shape: .standard, isOptional: true)
+            guard case .valid(var request) = read(form, shape: .standard), request.clientID == client.identifier else {
+                throw .request
+            }
+            if let key {
+                guard request.keyThumbprint == nil || request.keyThumbprint == key else { throw .request }
+                request.keyThumbprint = key
+            }
+            let reference: KeptSecret
+            do throws(RandomSourceError) {
+                reference = try KeptSecret.random("request_uri", prefix: "urn:ietf:params:oauth:request_uri:")
+            } catch {
+                throw .server
+            }
+            note(reference)
+            let digest = index.digest(reference)
+            let pushed = PushedAuthorization(request: request, expiry: .now + configuration.codeLifetime)
+            state.withLock { $0.pushed[digest] = pushed }
+            return .members(
+                [
+                    Member("request_uri", .secret(reference)),
+                    Member("expires_in", .number(Int(configuration.codeLifetime.components.seconds))),
+                ], status: 201, json: true)
+        } catch {
+            return .oauthError(error.name, status: error.name == "invalid_client" ? 401 : 400)
+        }
+    }
+
+    /// The request that a reference stands for, once.
+    func takePushed(_ reference: KeptSecret, clientID: String?) -> AuthorizationRequest? {
+        let digest = index.digest(reference)
+        guard let pushed = state.withLock({ $0.pushed.removeValue(forKey: digest) }), pushed.expiry > .now,
+            pushed.request.clientID == clientID
+        else { return nil }
+        return pushed.request
+    }
+}

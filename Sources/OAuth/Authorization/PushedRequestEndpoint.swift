@@ -1,0 +1,55 @@
+public import HTTPTransport
+public import RedactedLog
+internal import Secrets
+
+/// What a `request_uri` is for: it stands for a whole authorization request, for a short while (RFC 9126 section 2.2).
+enum PushedRequest: SecretPurpose { static var name: StaticString { "pushed authorization request" } }
+
+/// Pushes authorization requests to a server beforehand (RFC 9126), so that the browser's address holds none of it.
+public struct PushedRequestEndpoint: Sendable {
+    private let server: ServerMetadata
+    private let url: HTTPURL
+    private let endpoint: EndpointClient
+    private let provingEndpoint: EndpointClient
+
+    static let maximumRequestURIByteCount = 2048
+
+    /// Returns `nil` when the server has no such endpoint.
+    ///
+    /// - Parameter dpop: the signer of the key that the attempt names. The request holds the key's thumbprint; a server that
+    ///   wants a proof as well gets one.
+    public init?(
+        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
+        log: Logger = .disabled
+    ) {
+        guard let url = server.pushedAuthorizationRequestEndpoint else { return nil }
+        self.server = server
+        self.url = url
+        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
+        provingEndpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
+    }
+
+    /// Pushes an attempt's request, and returns the address to send the browser to: it names the request and the client.
+    ///
+    /// Throws `.requestRefused(.pushedAuthorization, …)`, `.networkError`, or `.invalidResponse(.pushedRequest)` for an
+    /// answer without a `request_uri` that can still be used.
+    public func push(
+        _ pending: borrowing PendingAuthorization, authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) -> AuthorizationURL {
+        var answer = try await endpoint.post(url, try pending.form(), authentication: authentication)
+        if provingEndpoint.dpop != nil, answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof {
+            answer = try await provingEndpoint.post(url, try pending.form(), authentication: authentication)
+        }
+        guard answer.isSuccess else {
+            throw OAuthError(
+                .requestRefused(.pushedAuthorization, statusCode: answer.status), serverError: answer.error)
+        }
+        let malformed = OAuthError(.invalidResponse(.pushedRequest))
+        guard let document = answer.document, let member = document.member("request_uri"),
+            let lifetime = document.member("expires_in"), let seconds = try? document.double(lifetime), seconds > 0,
+            let reference = try? document.secret(member, as: PushedRequest.self),
+            reference.withExposedBytes({ ASCII.isVisible($0, limit: Self.maximumRequestURIByteCount) })
+        else { throw malformed }
+        return try pending.authorizationURL(naming: reference)
+    }
+}

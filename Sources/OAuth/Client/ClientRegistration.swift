@@ -1,0 +1,114 @@
+public import HTTPTransport
+public import RedactedLog
+public import Secrets
+
+/// What a client tells about itself when it registers (RFC 7591 section 2). It holds no secret.
+public struct ClientRegistration: Sendable, Hashable {
+    public var name: String
+    public var redirects: [RedirectURI]
+    public var scopes: ScopeList
+    public var grantTypes: [String]
+    public var method: ClientAuthentication.Method
+    /// Whether tokens are to be bound to a key (RFC 9449 section 5.2).
+    public var usesDPoP: Bool
+
+    public init(
+        name: String, redirects: [RedirectURI], scopes: ScopeList = [],
+        grantTypes: [String] = ["authorization_code", "refresh_token"],
+        method: ClientAuthentication.Method = .none, usesDPoP: Bool = false
+    ) {
+        self.name = name
+        self.redirects = redirects
+        self.scopes = scopes
+        self.grantTypes = grantTypes
+        self.method = method
+        self.usesDPoP = usesDPoP
+    }
+}
+
+/// A client as the server knows it (RFC 7591 section 3.2.1).
+public struct ClientIdentity: ~Copyable, Sendable {
+    public let clientID: String
+    public let secret: Secret<ClientSecret>?
+    /// How it proves itself, which may be another way than was asked for.
+    public let method: ClientAuthentication.Method
+}
+
+/// Registers clients at a server (RFC 7591), without an access token of its own.
+public struct RegistrationEndpoint: Sendable {
+    private let url: HTTPURL
+    private let http: any HTTPClient
+    private let log: Logger
+
+    /// Returns `nil` when the server has no such endpoint.
+    public init?(server: ServerMetadata, http: any HTTPClient, log: Logger = .disabled) {
+        guard let url = server.registrationEndpoint else { return nil }
+        self.url = url
+        self.http = http
+        self.log = log
+    }
+
+    /// Registers a client. Some servers answer 200 where RFC 7591 has 201.
+    ///
+    /// Throws `.requestRefused(.registration, …)`, `.networkError`, `.invalidResponse(.registration)` for an answer without a
+    /// client id, or with a way of authentication that we don't have or that lacks its secret.
+    public func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
+        let response = try await http.answer(
+            to: HTTPRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client)),
+            limits: EndpointClient.limits, log: log)
+        let answer = EndpointAnswer(response)
+        guard answer.isSuccess else {
+            throw OAuthError(.requestRefused(.registration, statusCode: answer.status), serverError: answer.error)
+        }
+        let malformed = OAuthError(.invalidResponse(.registration))
+        guard let document = answer.document, let member = document.member("client_id"),
+            let clientID = try? document.publicText(member, limit: 2048), !clientID.isEmpty,
+            clientID.utf8.allSatisfy({ ASCII.isVisible($0) })
+        else { throw malformed }
+        let secret = try Self.secret(in: document)
+        let method = try Self.method(in: document) ?? client.method
+        guard method == .none || secret != nil else { throw malformed }
+        return ClientIdentity(clientID: clientID, secret: method == .none ? nil : secret, method: method)
+    }
+
+    private static func secret(in document: borrowing JSONDocument) throws(OAuthError) -> Secret<ClientSecret>? {
+        guard let member = document.member("client_secret") else { return nil }
+        guard let secret = try? document.secret(member, as: ClientSecret.self),
+            secret.withExposedBytes({ ASCII.isVisible($0, limit: 4096) })
+        else { throw OAuthError(.invalidResponse(.registration)) }
+        return secret
+    }
+
+    private static func method(
+        in document: borrowing JSONDocument
+    ) throws(OAuthError) -> ClientAuthentication.Method? {
+        guard let member = document.member("token_endpoint_auth_method") else { return nil }
+        // glewlwyd answers with a list.
+        let values = member.kind == .array ? document.elements(of: member) : [member]
+        guard let value = values.first, let text = try? document.publicText(value, limit: 64),
+            let method = ClientAuthentication.Method(rawValue: text)
+        else { throw OAuthError(.invalidResponse(.registration)) }
+        return method
+    }
+
+    private static func body(_ client: ClientRegistration) throws(OAuthError) -> Secret<MessageBody> {
+        do throws(JSONError) {
+            var json = JSONWriter(limit: 64 << 10)
+            try json.member("client_name", publicText: client.name)
+            try json.member("application_type", publicText: "native")
+            try json.member("redirect_uris", publicTexts: client.redirects.map(\.text))
+            try json.member("grant_types", publicTexts: client.grantTypes)
+            try json.member("response_types", publicTexts: ["code"])
+            try json.member("token_endpoint_auth_method", publicText: client.method.rawValue)
+            if !client.scopes.isEmpty { try json.member("scope", publicText: client.scopes.text) }
+            if client.usesDPoP { try json.member("dpop_bound_access_tokens", boolean: true) }
+            return try json.finish(as: MessageBody.self)
+        } catch {
+            throw OAuthError(.invalidConfiguration(.requestTooLarge))
+        }
+    }
+}
+
+private enum ResourceJSON {
+    static let fields = ["Accept", "Content-Type"].compactMap { HTTPField($0, "application/json") }
+}

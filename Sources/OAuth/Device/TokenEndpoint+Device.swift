@@ -1,0 +1,81 @@
+internal import HTTPTransport
+internal import RedactedLog
+internal import Secrets
+
+extension TokenEndpoint {
+    /// Asks for tokens again and again until the person has confirmed a sign-in on another device (RFC 8628 sections 3.4
+    /// and 3.5).
+    ///
+    /// It waits as long as the server says between two questions, five seconds more from each `slow_down` on, and twice as
+    /// long after each question that got no answer. Throws `.accessDenied`, `.deviceCodeExpired` when the codes' life or
+    /// `patience` is over, `.networkError` with `.cancelled` when the task is cancelled; otherwise as `exchange`.
+    ///
+    /// - Parameter patience: how long to wait at most, where the codes live longer.
+    public func poll(
+        _ device: borrowing DeviceAuthorization, authentication: borrowing ClientAuthentication,
+        patience: Duration = .seconds(86_400), clock: PollClock = .continuous
+    ) async throws(OAuthError) -> TokenResponse {
+        let end = clock.now() + min(device.lifetime, patience)
+        var interval = device.interval
+        while true {
+            try await wait(min(interval, max(.zero, end - clock.now())), clock)
+            guard clock.now() < end else { throw OAuthError(.deviceCodeExpired) }
+            guard let answer = try await ask(device, authentication) else {
+                // Section 3.5: a question without an answer is repeated, each time after twice the wait.
+                interval = min(interval * 2, .seconds(300))
+                continue
+            }
+            switch answer.error {
+            case .authorizationPending: continue
+            case .slowDown:
+                interval = max(interval + .seconds(5), Self.interval(in: answer))
+                continue
+            case .accessDenied: throw OAuthError(.accessDenied, serverError: .accessDenied)
+            case .expiredToken: throw OAuthError(.deviceCodeExpired, serverError: .expiredToken)
+            case .none where answer.status == 429 || answer.status >= 500:
+                interval = min(interval * 2, .seconds(300))
+                continue
+            default: break
+            }
+            let basicForm = answer.basicForm
+            let document = try Self.success(answer)
+            var tokens = try reader.deviceTokens(in: document, openID: client.scopes.includesOpenID)
+            tokens.acceptedBasicForm = basicForm
+            try await checkSignature(of: tokens)
+            return tokens
+        }
+    }
+
+    /// GitHub says how long the wait is now.
+    private static func interval(in answer: borrowing EndpointAnswer) -> Duration {
+        switch answer.document {
+        case .some(let document): .seconds(DeviceAuthorizationEndpoint.seconds("interval", in: document) ?? 0)
+        case .none: .zero
+        }
+    }
+
+    /// Returns `nil` when there is no answer, but may be one the next time.
+    private func ask(
+        _ device: borrowing DeviceAuthorization, _ authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) -> EndpointAnswer? {
+        var form = FormBody()
+        try form.append("grant_type", text: "urn:ietf:params:oauth:grant-type:device_code")
+        try form.append("device_code", secret: device.deviceCode)
+        do throws(OAuthError) {
+            return try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
+        } catch {
+            guard error.isTransient else { throw error }
+            return nil
+        }
+    }
+
+    private func wait(_ time: Duration, _ clock: PollClock) async throws(OAuthError) {
+        do {
+            try await clock.sleep(time)
+        } catch {
+            let origin = LoggableText(
+                reviewed: "the origin of a configured endpoint", unredacted: server.tokenEndpoint.origin)
+            throw OAuthError(.networkError(HTTPError(.cancelled, origin: origin)))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import HTTPTransport
+internal import RedactedLog
+internal import Secrets
+internal import Synchronization
+
+/// Servers' public keys, kept while the process lives and asked for anew when a token names one that isn't among them.
+public final class SigningKeys: Sendable {
+    private let sets = Mutex<[HTTPURL: [VerificationKey]]>([:])
+
+    private static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+    /// Of one token without a key's name.
+    private static let maximumTries = 8
+
+    public init() {}
+
+    /// Checks an ID token's signature (OpenID Connect Core section 3.1.3.7 items 6 to 8).
+    ///
+    /// Throws `.invalidResponse(.idTokenAlgorithm)` for another algorithm than ES256 and RS256, `.idTokenSignature` unless
+    /// one of the server's keys of that algorithm, and with the token's key name, has signed it;
+    /// `.requestRefused(.keySet, …)`, `.networkError`. Keys and addresses inside the token are not looked at.
+    func check(
+        _ token: borrowing Secret<IDToken>, keysAt url: HTTPURL, over http: any HTTPClient, log: Logger
+    ) async throws(OAuthError) {
+        let signature = try IDTokenSignature(token)
+        if let known = sets.withLock({ $0[url] }), Self.isValid(token, signature, known) { return }
+        // The server may have changed its keys.
+        let fresh = try await fetch(url, http, log)
+        sets.withLock { sets in
+            if sets.count >= 16 { sets = [:] }
+            sets[url] = fresh
+        }
+        guard Self.isValid(token, signature, fresh) else { throw OAuthError(.invalidResponse(.idTokenSignature)) }
+    }
+
+    private static func isValid(
+        _ token: borrowing Secret<IDToken>, _ signature: IDTokenSignature, _ keys: [VerificationKey]
+    ) -> Bool {
+        let fitting = keys.filter { key in
+            key.algorithm == signature.algorithm
+                && (signature.keyIdentifier == nil || signature.keyIdentifier == key.identifier)
+        }
+        return token.withExposedBytes { bytes in
+            let signed = bytes.extracting(0..<signature.signedByteCount)
+            return fitting.prefix(maximumTries).contains { $0.accepts(signature.bytes, of: signed) }
+        }
+    }
+
+    private func fetch(
+        _ url: HTTPURL, _ http: any HTTPClient, _ log: Logger
+    ) async throws(OAuthError) -> [VerificationKey] {
+        let response = try await http.answer(
+            to: HTTPRequest(.get, url, fields: EndpointFields.json), limits: Self.limits, log: log)
+        guard response.isSuccess else {
+            throw OAuthError(.requestRefused(.keySet, statusCode: response.status))
+        }
+        return try KeySet(parsing: response.body).keys
+    }
+}
+
+/// The signature of an ID token, and what its header says about it (RFC 7515).
+struct IDTokenSignature {
+    let algorithm: SignatureAlgorithm
+    let keyIdentifier: String?
+    let bytes: [UInt8]
+    /// How much of the token is signed: header and payload.
+    let signedByteCount: Int
+
+    init(_ token: borrowing Secret<IDToken>) throws(OAuthError) {
+        let header = try IDTokenClaims.part(token, 0)
+        guard let member = header.member("alg"), let name = try? header.publicText(member, limit: 32),
+            let algorithm = SignatureAlgorithm(rawValue: name), header.member("crit") == nil
+        else { throw OAuthError(.invalidResponse(.idTokenAlgorithm)) }
+        self.algorithm = algorithm
+        keyIdentifier = header.member("kid").flatMap { try? header.publicText($0, limit: 256) }
+        guard header.member("kid") == nil || keyIdentifier != nil else {
+            throw OAuthError(.invalidResponse(.idTokenSignature))
+        }
+        let (count, text) = token.withExposedBytes { bytes in
+            var dot = bytes.count - 1
+            while dot > 0, bytes[dot] != UInt8(ascii: ".") { dot -= 1 }
+            var text = ""
+            for index in min(dot + 1, bytes.count)..<bytes.count {
+                text.unicodeScalars.append(Unicode.Scalar(bytes[index]))
+            }
+            return (dot, text)
+        }
+        guard let decoded = Base64URL.decode(text) else { throw OAuthError(.invalidResponse(.idTokenSignature)) }
+        signedByteCount = count
+        bytes = decoded
+    }
+}
+
+extension TokenEndpoint {
+    /// Checks the signature of tokens' ID token, where there is one and the server has keys. Without keys the connection to
+    /// the token endpoint stands for it (OpenID Connect Core section 3.1.3.7 item 6).
+    func checkSignature(of tokens: borrowing TokenResponse) async throws(OAuthError) {
+        guard let url = server.keySetEndpoint else { return }
+        switch tokens.idToken {
+        case .some(let token):
+            try await signingKeys.check(token, keysAt: url, over: endpoint.http, log: endpoint.log)
+        case .none: break
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Glibc
+internal import HTTPTransport
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+internal import SignIn
+internal import Synchronization
+internal import Terminal
+
+/// Shows the code of a sign-in on another device at the person's terminal, with a countdown below it.
+final class TerminalDevicePrompt: DevicePrompt {
+    private let prompt: SecretPrompt
+    private let countdown = Mutex<Task<Void, Never>?>(nil)
+
+    init(prompt: SecretPrompt) {
+        self.prompt = prompt
+    }
+
+    func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
+        do throws(PromptError) {
+            try prompt.show("On any device, open this address and enter the code below it:")
+            try prompt.show("")
+            try prompt.show(
+                "        \(LoggableText(reviewed: "where the server wants its codes entered", unredacted: device.address.text))"
+            )
+            try prompt.show("")
+            var screen = try prompt.screen(indentedBy: 8)
+            try device.userCode.pour(into: &screen)
+            try prompt.show("")
+        } catch {
+            throw error.problem == .interrupted ? .cancelled : .unavailable(.noTerminal)
+        }
+        let end = ContinuousClock.now + device.lifetime
+        let (prompt, ticking) = (prompt, ContinuousClock())
+        let task = Task {
+            while !Task.isCancelled {
+                let left = max(0, ContinuousClock.now.duration(to: end).components.seconds)
+                prompt.showStatus(Self.line(seconds: left))
+                guard left > 0, (try? await ticking.sleep(for: .seconds(1))) != nil else { return }
+            }
+        }
+        countdown.withLock { $0 = task }
+    }
+
+    /// The time in minutes and seconds.
+    static func line(seconds: Int64) -> LogMessage {
+        let (minutes, rest) = (seconds / 60, seconds % 60)
+        let digits: LogMessage = rest < 10 ? "0\(rest)" : "\(rest)"
+        return "Waiting for you; the code is good for \(minutes):\(digits) more. Control-C gives up."
+    }
+
+    func finish(_ outcome: SignInOutcome) async {
+        let task = countdown.withLock { $0.take() }
+        guard let task else { return }
+        task.cancel()
+        await task.value
+        prompt.endStatus()
+    }
+}

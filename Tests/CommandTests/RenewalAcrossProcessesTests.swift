@@ -1,0 +1,121 @@
+import AuthorizationServer
+import Foundation
+import TestServices
+import Testing
+
+/// Eight processes with one session whose token has ended: one renewal, whatever becomes of the process that makes it.
+@Suite struct RenewalAcrossProcessesTests {
+    private let directory: TestDirectory
+    private let server: LoopbackAuthorizationServer
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        server = try LoopbackAuthorizationServer()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700
+        )
+        self.environment = environment
+        try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
+        try await run(
+            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "latchkey", "--scope", "read"
+        )
+        .successful("provider add")
+        try await run("sign-in", "work").successful("sign-in")
+    }
+
+    private func run(_ arguments: String...) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment)
+    }
+
+    private func ask() throws -> RunningProgram {
+        let program = try BuiltProducts.latchkey().start(
+            ["request", "work", "GET", server.userInfoEndpoint, "--timeout", "120"], environment: environment)
+        program.closeInput()
+        return program
+    }
+
+    private func count(_ endpoint: AuthorizationServerEndpoint) -> Int { server.record.requests[endpoint] ?? 0 }
+
+    @Test func `eight processes make one renewal, and all get their answer`() async throws {
+        server.expireAccessTokens()
+        let programs = try (0..<8).map { _ in try ask() }
+        for program in programs {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        }
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    @Test func `control-C in the middle of a renewal loses nothing, and the others go on with it`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.slow(.seconds(2), .token))
+        let (questions, renewals) = (count(.userInfo), count(.token))
+        let first = try ask()
+        try await first.wait(for: "the renewal") { count(.token) > renewals }
+        let others = try (0..<7).map { _ in try ask() }
+        try await others[6].wait(for: "the others' refusals") { count(.userInfo) >= questions + 8 }
+        first.signal(SIGINT)
+        #expect(try await first.finish().status == 130)
+        for program in others {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        }
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    @Test func `a process that is killed before it has sent anything costs nothing`() async throws {
+        server.expireAccessTokens()
+        // The server's metadata is asked for with the lease in hand.
+        server.switchOn(.slow(.seconds(2), .metadata))
+        let asked = count(.metadata)
+        let first = try ask()
+        try await first.wait(for: "the lease") { count(.metadata) > asked }
+        let others = try (0..<7).map { _ in try ask() }
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        server.switchOff(.slow(.seconds(2), .metadata))
+        for program in others {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        }
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    /// The limit of what a client can do: the server has spent the old token, and the new one died with the process.
+    @Test func `a process that is killed while the server renews costs the session, which is told`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.slow(.seconds(1), .token))
+        let renewals = count(.token)
+        let first = try ask()
+        try await first.wait(for: "the renewal") { count(.token) > renewals }
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        let next = try ask()
+        try await next.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        let run = try await next.finish()
+        #expect(run.status == 77, "\(run.errorText)")
+        #expect(run.errorText.contains("sign-in.session-ended") && run.errorText.contains("sign in again"))
+    }
+
+    @Test func `a process that is killed while it waits its turn holds up nobody`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.slow(.seconds(2), .token))
+        let (questions, renewals) = (count(.userInfo), count(.token))
+        let first = try ask()
+        try await first.wait(for: "the renewal") { count(.token) > renewals }
+        let others = try (0..<7).map { _ in try ask() }
+        try await others[6].wait(for: "the others' refusals") { count(.userInfo) >= questions + 8 }
+        others[0].signal(SIGKILL)
+        others[1].signal(SIGKILL)
+        for program in others.prefix(2) { _ = try await program.finish() }
+        for program in [first] + others.dropFirst(2) {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        }
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+}

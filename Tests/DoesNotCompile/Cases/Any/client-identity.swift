@@ -1,0 +1,6 @@
+import OAuth
+
+func leak(_ value: consuming ClientIdentity) {
+    let hidden: Any = value  // expected-error {{value of type 'ClientIdentity' does not conform to specified type 'Copyable'}}
+    print(hidden)
+}

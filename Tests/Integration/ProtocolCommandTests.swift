@@ -1,0 +1,90 @@
+import Foundation
+import TestServices
+import Testing
+
+/// Keys, pushed requests, other devices and registration, from the command line against a real server.
+struct ProtocolCommandTests {
+    private typealias Setting = RealServerTests.Setting
+
+    @Test func `a session bound to a key is used by one process after the other, with the server's nonces`()
+        async throws
+    {
+        let setting = try await Setting(.vault, issuer: .nonce, options: ["--dpop"])
+        let terminal = setting.terminal
+        try await terminal.run(["sign-in", "work"])
+        for _ in 0..<2 { #expect(try await setting.userinfo().contains("Alice Example")) }
+        #expect(try await terminal.run(["list", "--json"]).outputText.contains("private-key"))
+        // glewlwyd revokes nothing for a public client whose tokens are bound; the session goes all the same.
+        let ended = try await terminal.run(["sign-out", "work"], expecting: 77)
+        #expect(ended.errorText.contains("the session was deleted"))
+        #expect(try await !terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+        try await Canaries(record: setting.person.record(), tokens: []).expectNone(in: terminal.transcript)
+    }
+
+    @Test func `a server that wants its requests pushed gets them so`() async throws {
+        let setting = try await Setting(.vault, issuer: .pushed, options: ["--par"])
+        try await setting.terminal.run(["sign-in", "work"])
+        let record = try await setting.person.record()
+        #expect(record.asked("request_uri") != nil)
+        for name in ["state", "nonce", "code_challenge", "redirect_uri"] { #expect(record.asked(name) == nil) }
+        #expect(try await setting.userinfo().contains("Alice Example"))
+        try await Canaries(record: record, tokens: [setting.token()]).expectNone(in: setting.terminal.transcript)
+    }
+
+    @Test func `a server that can't take pushed requests is refused when they must be`() async throws {
+        let setting = try await Setting(.vault)
+        let refused = try await setting.terminal.run(
+            ["provider", "add", "other", "--issuer", setting.issuer, "--client-id", "native", "--par"], expecting: 76)
+        #expect(refused.errorText.contains("pushed"))
+    }
+
+    /// The code that the terminal shows.
+    private static func code(on terminal: PseudoTerminal) -> String? {
+        terminal.shown.firstMatch(of: /[ ]{8}([A-Z0-9]{4}-[A-Z0-9]{4})/).map { String($0.output.1) }
+    }
+
+    @Test func `a person confirms on another device`() async throws {
+        let setting = try await Setting(.vault)
+        let terminal = try PseudoTerminal()
+        let run = try await setting.terminal.run(["sign-in", "work", "--device"], on: terminal) { program in
+            try await program.wait(for: "the code") { Self.code(on: terminal) != nil }
+            let code = try #require(Self.code(on: terminal))
+            #expect(terminal.shown.contains(setting.issuer + "/device"))
+            let jar = try await setting.server.consent()
+            try await Program("curl").run([
+                "--silent", "--noproxy", "*", "--cookie", jar, "--output", "/dev/null",
+                "\(setting.issuer)/device?code=\(code)&g_continue",
+            ]).successful("curl")
+        }
+        #expect(run.status == 0, "\(run.errorText)\(terminal.shown)")
+        #expect(terminal.shown.contains("Waiting for you"))
+        #expect(try await setting.userinfo().contains("Alice Example"))
+    }
+
+    @Test func `control-C while the person is away ends it with 130 and leaves nothing`() async throws {
+        let setting = try await Setting(.vault)
+        let terminal = try PseudoTerminal()
+        let run = try await setting.terminal.run(["sign-in", "work", "--device"], on: terminal) { program in
+            try await program.wait(for: "the countdown") { terminal.shown.contains("Waiting for you") }
+            terminal.type("\u{3}")
+        }
+        #expect(run.status == 130, "\(run.errorText)\(terminal.shown)")
+        #expect(terminal.echoes)
+        #expect(try await !setting.terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+    }
+
+    @Test func `a client that is not known registers itself, and the server knows it`() async throws {
+        let setting = try await Setting(.vault)
+        let redirect = "http://127.0.0.1:\(try LoopbackPort.free())/callback"
+        try await setting.terminal.run([
+            "provider", "add", "mine", "--issuer", setting.issuer, "--register", "--scope", "openid", "--redirect",
+            redirect,
+        ])
+        let listing = try await setting.terminal.run(["provider", "list", "--json"]).outputText
+        #expect(!listing.contains("to-be-registered"))
+        // The server sends the person back with a code, and then takes each registered client for one with a secret.
+        let refused = try await setting.terminal.run(["sign-in", "mine"], expecting: 77)
+        #expect(refused.errorText.contains("unauthorized_client"))
+        #expect(try await setting.person.record().answered("code") != nil)
+    }
+}

@@ -1,0 +1,145 @@
+import HTTPTransport
+import Secrets
+import Synchronization
+import Testing
+
+@testable import OAuth
+
+/// Sign-ins that are confirmed on another device (RFC 8628), on a clock that the tests turn.
+@Suite struct DeviceGrantTests {
+    private static let server = try! ServerMetadata(
+        issuer: Sample.issuer, authorizationEndpoint: HTTPURL("https://id.example/authorize"),
+        tokenEndpoint: HTTPURL("https://id.example/token"),
+        deviceAuthorizationEndpoint: HTTPURL("https://id.example/device_authorization"))
+
+    private static let codes =
+        #"{"device_code":"GmRh","user_code":"WDJB-MJHT","verification_uri":"https://id.example/device","expires_in":600"#
+
+    /// Time that passes only while somebody sleeps.
+    private final class FakeClock: Sendable {
+        private let state = Mutex<(now: Duration, sleeps: [Duration])>((.zero, []))
+
+        var sleeps: [Duration] { state.withLock { $0.sleeps } }
+
+        var clock: PollClock {
+            PollClock(
+                now: { self.state.withLock { $0.now } },
+                sleep: { time in
+                    try Task.checkCancellation()
+                    self.state.withLock { state in
+                        state.now += time
+                        state.sleeps.append(time)
+                    }
+                })
+        }
+    }
+
+    private func begin(_ text: String) async throws(OAuthError) -> DeviceAuthorization {
+        let http = ScriptedHTTPClient(.json(text))
+        let endpoint = DeviceAuthorizationEndpoint(server: Self.server, client: Sample.client(), http: http)!
+        return try await endpoint.begin(authentication: .none)
+    }
+
+    /// Polls through a script of answers; returns how long it slept before each question.
+    private func poll(
+        _ http: ScriptedHTTPClient, interval: String = #","interval":5"#, patience: Duration = .seconds(86_400)
+    ) async -> (sleeps: [Int64], error: OAuthError?) {
+        let clock = FakeClock()
+        let error = await failure { () async throws(OAuthError) in
+            let device = try await begin(Self.codes + interval + "}")
+            return try await TokenEndpoint(server: Self.server, client: Sample.client(), http: http).poll(
+                device, authentication: .none, patience: patience, clock: clock.clock)
+        }
+        return (clock.sleeps.map(\.components.seconds), error)
+    }
+
+    private static let pending = ScriptedHTTPClient.Answer.status(400, #"{"error":"authorization_pending"}"#)
+    private static let slowDown = ScriptedHTTPClient.Answer.status(400, #"{"error":"slow_down"}"#)
+    private static let tokens = ScriptedHTTPClient.Answer.json(Sample.tokens)
+
+    @Test func `codes, address, life and interval are read; the interval is five seconds unless told`() async throws {
+        let told = try await begin(Self.codes + #","interval":7}"#)
+        #expect(told.userCode.reveal() == "WDJB-MJHT" && told.deviceCode.reveal() == "GmRh")
+        #expect(told.address.text == "https://id.example/device")
+        #expect(told.lifetime == .seconds(600) && told.interval == .seconds(7))
+        #expect(try await begin(Self.codes + "}").interval == .seconds(5))
+        #expect(try await begin(Self.codes + #","interval":0}"#).interval == .seconds(1))
+    }
+
+    @Test(arguments: [
+        "{}", "[]", #"{"device_code":"a","user_code":"b","verification_uri":"http://id.example/","expires_in":60}"#,
+        #"{"device_code":"a","user_code":"b","verification_uri":"javascript:x","expires_in":60}"#,
+        #"{"device_code":"a","user_code":"\u001b[2J","verification_uri":"https://id.example/","expires_in":60}"#,
+        #"{"device_code":"a","verification_uri":"https://id.example/","expires_in":60}"#,
+        #"{"device_code":"a","user_code":"b","verification_uri":"https://id.example/"}"#,
+        #"{"device_code":"a","user_code":"b","verification_uri":"https://id.example/","expires_in":-1}"#,
+    ])
+    func `incomplete codes are refused`(text: String) async {
+        let error = await failure { () async throws(OAuthError) in try await begin(text) }
+        #expect(error == OAuthError(.invalidResponse(.deviceCodes)))
+    }
+
+    @Test func `it asks at the interval until the person has confirmed`() async throws {
+        let http = ScriptedHTTPClient(Self.pending, Self.pending, Self.tokens)
+        let (sleeps, error) = await poll(http)
+        #expect(error == nil && sleeps == [5, 5, 5])
+        #expect(
+            http.requests.allSatisfy {
+                field("grant_type", of: $0.body) == "urn:ietf:params:oauth:grant-type:device_code"
+                    && field("device_code", of: $0.body) == "GmRh" && field("client_id", of: $0.body) == "client one"
+            })
+    }
+
+    @Test func `each slow_down makes all later waits five seconds longer`() async {
+        let http = ScriptedHTTPClient(
+            Self.slowDown, Self.pending, Self.slowDown, Self.status200(#"{"error":"slow_down","interval":40}"#),
+            Self.pending, Self.tokens)
+        let (sleeps, error) = await poll(http)
+        #expect(error == nil && sleeps == [5, 10, 10, 15, 40, 40])
+    }
+
+    private static func status200(_ text: String) -> ScriptedHTTPClient.Answer { .status(200, text) }
+
+    @Test func `a question without an answer doubles the wait`() async {
+        let http = ScriptedHTTPClient(
+            .failure(.timedOut), .failure(.connectionLost), .status(503, "busy"), Self.pending, Self.tokens)
+        let (sleeps, error) = await poll(http)
+        #expect(error == nil && sleeps == [5, 10, 20, 40, 40])
+    }
+
+    @Test func `the end of the codes' life ends it, with or without the server's word`() async {
+        let endless = ScriptedHTTPClient(repeating: Self.pending)
+        let (sleeps, error) = await poll(endless, interval: #","interval":90"#)
+        #expect(error == OAuthError(.deviceCodeExpired))
+        #expect(sleeps == [90, 90, 90, 90, 90, 90, 60] && endless.requests.count == 6)
+        let told = await poll(ScriptedHTTPClient(.status(400, #"{"error":"expired_token"}"#), Self.tokens))
+        #expect(told.error == OAuthError(.deviceCodeExpired, serverError: .expiredToken))
+        let impatient = await poll(ScriptedHTTPClient(repeating: Self.pending), patience: .seconds(12))
+        #expect(impatient.error == OAuthError(.deviceCodeExpired) && impatient.sleeps == [5, 5, 2])
+    }
+
+    @Test func `a person who says no ends it, and so does every other error`() async {
+        let denied = await poll(ScriptedHTTPClient(.status(400, #"{"error":"access_denied"}"#), Self.tokens))
+        #expect(denied.error == OAuthError(.accessDenied, serverError: .accessDenied))
+        let refused = await poll(ScriptedHTTPClient(.status(401, #"{"error":"invalid_client"}"#), Self.tokens))
+        #expect(refused.error == OAuthError(.exchangeFailed(statusCode: 401), serverError: .invalidClient))
+        let certificate = await poll(ScriptedHTTPClient(.failure(.certificateRefused), Self.tokens))
+        guard case .networkError(let cause) = certificate.error?.code else {
+            Issue.record("a refused certificate is not told")
+            return
+        }
+        #expect(cause.code == .certificateRefused)
+    }
+
+    @Test func `giving up ends the wait at once, and is told as such`() async {
+        let http = ScriptedHTTPClient(repeating: Self.pending)
+        let task = Task { await poll(http) }
+        task.cancel()
+        let (_, error) = await task.value
+        guard case .networkError(let cause) = error?.code else {
+            Issue.record("cancelling is not told")
+            return
+        }
+        #expect(cause.code == .cancelled)
+    }
+}

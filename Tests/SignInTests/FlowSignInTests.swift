@@ -1,0 +1,204 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import Secrets
+import Synchronization
+import Testing
+
+@testable import SignIn
+
+/// Sign-ins by pushed requests and on other devices, and ID tokens whose signatures are checked, against a server in the
+/// same process.
+struct FlowSignInTests {
+    private static func provider(
+        _ pushes: Provider.PushedRequests, dpop: Bool = false
+    ) -> (LoopbackAuthorizationServer) throws -> Provider {
+        { server in
+            var provider = try Provider.issuer(
+                Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+                scopes: ["openid", "read"], usesDPoP: dpop)
+            provider.pushes = pushes
+            return provider
+        }
+    }
+
+    // MARK: - Pushed requests
+
+    @Test(arguments: [
+        (AuthorizationServerConfiguration.PushedRequests.offered, false), (.required, false), (.required, true),
+    ])
+    func `a request is pushed wherever the server offers it`(
+        offer: AuthorizationServerConfiguration.PushedRequests, dpop: Bool
+    ) async throws {
+        let scene = try SignInScene(
+            AuthorizationServerConfiguration(dpopNonces: dpop, requiresDPoP: dpop, pushedRequests: offer),
+            provider: Self.provider(.whenOffered, dpop: dpop))
+        try await scene.signIn()
+        #expect(scene.requests[.pushedAuthorization] == 1)
+        #expect(scene.server.record.lastRequestHadState && scene.server.record.matchingVerifiers == 1)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `a provider that must push refuses a server that can't take it, before anybody is asked`() async throws {
+        let scene = try SignInScene(provider: Self.provider(.required))
+        #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidMetadata(.withoutPushedRequests)))))
+        #expect(scene.requests[.authorization] == nil)
+    }
+
+    @Test(arguments: [
+        AuthorizationServerFault.status(400, .pushedAuthorization), .status(503, .pushedAuthorization),
+        .noAnswer(.pushedAuthorization), .temporaryRedirect(.pushedAuthorization),
+        .truncatedJSON(.pushedAuthorization), .hugeBody(byteCount: 1 << 20, .pushedAuthorization),
+    ])
+    func `a request that can't be pushed is not sent by the browser instead`(fault: AuthorizationServerFault)
+        async throws
+    {
+        let scene = try SignInScene(
+            AuthorizationServerConfiguration(pushedRequests: .offered), provider: Self.provider(.whenOffered))
+        scene.server.switchOn(fault)
+        #expect(await scene.failure() != nil)
+        #expect(scene.requests[.authorization] == nil && scene.requests[.token] == nil)
+        #expect(!scene.server.record.strayCredentials)
+        #expect(try scene.findings() == [])
+    }
+
+    // MARK: - Another device
+
+    /// A person who reads the code and goes to the address with it, or doesn't.
+    private final class Person: DevicePrompt {
+        let goes: Bool
+        private let seen = Mutex<[String]>([])
+        private let outcomes = Mutex(0)
+
+        init(goes: Bool = true) { self.goes = goes }
+
+        var codes: [String] { seen.withLock { $0 } }
+        var finishes: Int { outcomes.withLock { $0 } }
+
+        func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
+            let code = device.userCode.testText
+            seen.withLock { $0.append(code) }
+            guard goes else { return }
+            do {
+                _ = try await Fetched.get(device.address.text + "?user_code=" + code)
+            } catch {
+                throw .unavailable(.pageFailed)
+            }
+        }
+
+        func finish(_ outcome: SignInOutcome) async { outcomes.withLock { $0 += 1 } }
+    }
+
+    private func deviceScene(
+        lifetime: Duration = .seconds(600), dpop: Bool = false
+    ) throws -> SignInScene {
+        try SignInScene(
+            AuthorizationServerConfiguration(
+                dpopNonces: dpop, requiresDPoP: dpop, offersDeviceGrant: true, deviceCodeLifetime: lifetime),
+            provider: Self.provider(.whenOffered, dpop: dpop))
+    }
+
+    private func failure(_ scene: SignInScene, _ person: Person) async -> SignInError? {
+        do throws(SignInError) {
+            try await scene.service.signIn(showing: person, deadline: .unhurried)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a person confirms on another device, and the session is like any other`(dpop: Bool) async throws {
+        let scene = try deviceScene(dpop: dpop)
+        let person = Person()
+        let summary = try await scene.service.signIn(showing: person, deadline: .unhurried)
+        #expect(summary.account == "octocat" && summary.subject == "octocat")
+        #expect(person.codes.count == 1 && person.finishes == 1)
+        #expect(scene.server.record.hurriedQuestions == 0)
+        let url = try HTTPURL(scene.server.userInfoEndpoint)
+        #expect(try await scene.service.send(HTTPRequest(.get, url)).status == 200)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `no, too late and a server without it are told apart, and leave no session`() async throws {
+        let denied = try deviceScene()
+        denied.server.switchOn(.denied)
+        #expect(
+            await failure(denied, Person())
+                == SignInError(.oauth(OAuthError(.accessDenied, serverError: .accessDenied))))
+        let late = try deviceScene(lifetime: .seconds(2))
+        #expect(await failure(late, Person(goes: false))?.code == .oauth(OAuthError(.deviceCodeExpired)))
+        let expired = try deviceScene()
+        expired.server.switchOn(.deviceCodeExpired)
+        #expect(
+            await failure(expired, Person())
+                == SignInError(.oauth(OAuthError(.deviceCodeExpired, serverError: .expiredToken))))
+        let without = try SignInScene(provider: Self.provider(.whenOffered))
+        #expect(
+            await failure(without, Person())
+                == SignInError(.oauth(OAuthError(.invalidMetadata(.withoutDeviceGrant)))))
+        for scene in [denied, late, expired, without] { #expect(try await scene.service.accounts() == []) }
+    }
+
+    @Test func `giving up while the person is away ends the wait`() async throws {
+        let scene = try deviceScene()
+        let person = Person(goes: false)
+        let task = Task { await failure(scene, person) }
+        while (scene.requests[.token] ?? 0) < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(person.finishes == 1)
+    }
+
+    // MARK: - ID tokens
+
+    @Test func `a server's new signing key is taken, and a stranger's is not`() async throws {
+        let scene = try SignInScene(provider: Self.provider(.whenOffered))
+        try await scene.signIn()
+        #expect(scene.requests[.keySet] == 1)
+        try await scene.signIn()
+        #expect(scene.requests[.keySet] == 1)
+        try scene.server.rotateSigningKey()
+        try await scene.signIn()
+        #expect(scene.requests[.keySet] == 2)
+        for (fault, problem) in [
+            (AuthorizationServerFault.forgedIDToken, OAuthError.Malformation.idTokenSignature),
+            (.symmetricIDToken, .idTokenAlgorithm),
+        ] {
+            scene.server.switchOn(fault)
+            #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidResponse(problem)))))
+            scene.server.switchOff(fault)
+        }
+        #expect(try scene.findings() == [])
+    }
+
+    @Test(arguments: [
+        AuthorizationServerFault.status(500, .keySet), .truncatedJSON(.keySet), .noAnswer(.keySet),
+        .hugeBody(byteCount: 1 << 20, .keySet), .temporaryRedirect(.keySet),
+    ])
+    func `without the server's keys nobody is signed in`(fault: AuthorizationServerFault) async throws {
+        let scene = try SignInScene(provider: Self.provider(.whenOffered))
+        scene.server.switchOn(fault)
+        #expect(await scene.failure() != nil)
+        #expect(try await scene.service.accounts() == [])
+    }
+
+    // MARK: - Registration
+
+    @Test func `a client that registered itself signs in`() async throws {
+        let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(allowsRegistration: true))
+        let http = CurlHTTPClient()
+        let metadata = try await ServerMetadata.discover(Issuer(server.issuer), over: http)
+        let endpoint = try #require(RegistrationEndpoint(server: metadata, http: http))
+        let redirect = try RedirectURI.loopback()
+        let client = try await endpoint.register(ClientRegistration(name: "App", redirects: [redirect]))
+        let clientID = client.clientID
+        #expect(server.record.registrations == 1)
+        let scene = try SignInScene(AuthorizationServerConfiguration()) { _ in
+            try .issuer(Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: clientID)
+        }
+        try await scene.signIn()
+        #expect(server.record.codesExchanged == 1)
+    }
+}

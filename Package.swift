@@ -16,7 +16,8 @@ let package = Package(
         .library(
             name: "Latchkey",
             targets: [
-                "Secrets", "RedactedLog", "Credentials", "InMemory", "Vault", "SecretService", "StoreSelection",
+                "Secrets", "RedactedLog", "LogScrubbing", "Credentials", "InMemory", "Vault", "SecretService",
+                "StoreSelection",
                 "HTTPTransport", "OAuth", "SignIn",
             ]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
@@ -44,6 +45,7 @@ let package = Package(
         .target(name: "Sodium", dependencies: ["CSodium"]),
         .target(name: "Secrets", dependencies: ["Sodium"]),
         .target(name: "RedactedLog", dependencies: ["Secrets", "CLinux"]),
+        .target(name: "LogScrubbing", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
         .target(name: "ProcessHardening", dependencies: ["CLinux", "RedactedLog"]),
 
         // MARK: Stores
@@ -101,6 +103,8 @@ let package = Package(
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium", "TestServices"]),
         .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets", "TestServices"]),
+        .testTarget(
+            name: "LogScrubbingTests", dependencies: ["LogScrubbing", "RedactedLog", "RedactionAudit", "Secrets"]),
         .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
         .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
         .target(name: "CWatchedDisk", path: "Tests/CWatchedDisk"),
@@ -157,14 +161,16 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "SignIn", "Terminal", "StoreSelection", "AuthorizationServer", "StoreContract", "RedactionAudit",
+                "LogScrubbing", "SignIn", "Terminal", "StoreSelection", "AuthorizationServer", "StoreContract",
+                "RedactionAudit",
             ],
             path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "CAllocations", "RedactedLog", "RedactionAudit", "Secrets", "TestServices", "Vault", "InMemory",
+                "CAllocations", "LogScrubbing", "RedactedLog", "RedactionAudit", "Secrets", "TestServices", "Vault",
+                "InMemory",
                 "SecretService", "Sodium", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",
             ],

@@ -1,6 +1,8 @@
 internal import CAllocations
 internal import Glibc
+internal import LogScrubbing
 internal import RedactedLog
+internal import Secrets
 
 /// What a log call costs, beside `print` and C's fprintf(3) of the same line, all of them into /dev/null.
 enum LogCalls {
@@ -36,6 +38,35 @@ enum LogCalls {
             print("  allocations in a thousand calls, \(name): \(after - before)")
         }
         try await besidePrint()
+        try await scrubbing()
+    }
+
+    /// What the last line adds to a line of 200 bytes, with twenty secrets in use.
+    private static func scrubbing() async throws {
+        final class Kept: Sendable {
+            let watched: WatchedSecret
+            init(_ watched: consuming WatchedSecret) { self.watched = watched }
+        }
+        let live = LiveSecrets()
+        let kept = try (0..<20).map { _ in
+            let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
+            return Kept(live.watch(token))
+        }
+        let piece = LoggableText(reviewed: "made up", unredacted: String(repeating: "0123456789abcde ", count: 10))
+        func thousand(_ sink: any LogSink) -> () -> Void {
+            let logger = Logger("latchkey.benchmark", sink: sink)
+            return { for number in 0..<1000 { logger.info("item \(number): \(piece) in \(Duration.seconds(1))") } }
+        }
+        Comparison(
+            title: "A thousand lines of 200 bytes", limit: 2,
+            rows: try await Measurement.take(
+                count: 50,
+                [
+                    ("formatted", thousand(Nowhere())),
+                    ("formatted and scrubbed", thousand(ScrubbingLogSink(over: Nowhere(), secrets: live))),
+                ])
+        ).show()
+        withExtendedLifetime(kept) {}
     }
 
     private static func besidePrint() async throws {

@@ -1,0 +1,132 @@
+public import Secrets
+internal import Sodium
+internal import Synchronization
+
+/// Knows the secrets that are in use by keyed hashes of their pieces, and so whether a text holds one; never the values.
+///
+/// A text is looked at eight bytes at a time: a multiplication and a table decide at nearly every place that it is
+/// nothing, and a keyed hash (BLAKE2b) decides the rest. What is found is a whole secret of eight bytes or more, and
+/// any fifteen bytes in a row of one, as they are: disguises are for `RedactionAudit`. The keys are random and this value's own.
+public final class LiveSecrets: Sendable {
+    /// The shortest secret that can be told from ordinary text, in bytes.
+    public static let minimumByteCount = 8
+
+    struct Digest: Hashable, Sendable {
+        let high: UInt64
+        let low: UInt64
+    }
+
+    private struct State: Sendable {
+        /// How many pieces have each fingerprint.
+        var fingerprints = [UInt16](repeating: 0, count: 1 << LiveSecrets.fingerprintBits)
+        var digests: [Digest: Int] = [:]
+        var secretCount = 0
+    }
+
+    private static let fingerprintBits = 16
+    private static let pieceByteCount = 8
+
+    private let key: InlineArray<16, UInt8>
+    /// Odd, so that multiplying loses nothing.
+    private let multiplier: UInt64
+    private let state = Mutex(State())
+
+    public init() {
+        var generator = SystemRandomNumberGenerator()
+        var key = InlineArray<16, UInt8>(repeating: 0)
+        for index in key.indices { key[index] = generator.next() }
+        self.key = key
+        multiplier = generator.next() | 1
+    }
+
+    /// How many secrets are watched.
+    public var secretCount: Int { state.withLock { $0.secretCount } }
+
+    /// Watches for a secret as long as the value that is returned lives. A shorter one than `minimumByteCount` is not
+    /// watched for.
+    public func watch<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> WatchedSecret {
+        let pieces = secret.withExposedBytes { self.pieces(of: $0) }
+        state.withLock { state in
+            if !pieces.isEmpty { state.secretCount += 1 }
+            for piece in pieces {
+                // At its end it stays there: a place that is never cleared costs time alone.
+                if state.fingerprints[piece.fingerprint] < .max { state.fingerprints[piece.fingerprint] += 1 }
+                state.digests[piece.digest, default: 0] += 1
+            }
+        }
+        return WatchedSecret(of: self, pieces)
+    }
+
+    /// Whether a text holds a watched secret, or fifteen bytes of one in a row.
+    public func isHeld(by text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count >= Self.pieceByteCount else { return false }
+            let raw = UnsafeRawBufferPointer(bytes)
+            return state.withLock { state in
+                guard state.secretCount > 0 else { return false }
+                for offset in 0...raw.count - Self.pieceByteCount {
+                    let piece = unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                    if state.fingerprints[fingerprint(piece)] != 0, state.digests[digest(piece)] != nil { return true }
+                }
+                return false
+            }
+        }
+    }
+
+    // MARK: - Pieces
+
+    struct Piece: Sendable {
+        let fingerprint: Int
+        let digest: Digest
+    }
+
+    /// Each eight bytes of it, and the last eight: of any fifteen in a row, eight are a piece.
+    private func pieces(of bytes: Span<UInt8>) -> [Piece] {
+        guard bytes.count >= Self.minimumByteCount else { return [] }
+        let last = bytes.count - Self.pieceByteCount
+        let starts = Array(stride(from: 0, to: last, by: Self.pieceByteCount)) + [last]
+        return starts.map { start in
+            var piece: UInt64 = 0
+            for index in 0..<Self.pieceByteCount { piece |= UInt64(bytes[start + index]) << UInt64(8 * index) }
+            return Piece(fingerprint: fingerprint(piece), digest: digest(piece))
+        }
+    }
+
+    private func fingerprint(_ piece: UInt64) -> Int {
+        Int(truncatingIfNeeded: (piece &* multiplier) >> UInt64(64 - Self.fingerprintBits))
+    }
+
+    private func digest(_ piece: UInt64) -> Digest {
+        var bytes = InlineArray<8, UInt8>(repeating: 0)
+        for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: piece >> UInt64(8 * index)) }
+        let hash = KeyedHash.digest(bytes.span, key: key.span, byteCount: 16)
+        func half(_ start: Int) -> UInt64 { (0..<8).reduce(0) { $0 << 8 | UInt64(hash[start + $1]) } }
+        return Digest(high: half(0), low: half(8))
+    }
+
+    fileprivate func forget(_ pieces: [Piece]) {
+        state.withLock { state in
+            if !pieces.isEmpty { state.secretCount -= 1 }
+            for piece in pieces {
+                if state.fingerprints[piece.fingerprint] < .max { state.fingerprints[piece.fingerprint] -= 1 }
+                state.digests[piece.digest] = state.digests[piece.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
+            }
+        }
+    }
+}
+
+/// A secret that `LiveSecrets` watches for; it is forgotten when this dies.
+public struct WatchedSecret: ~Copyable, Sendable {
+    private let watcher: LiveSecrets
+    private let pieces: [LiveSecrets.Piece]
+
+    fileprivate init(of watcher: LiveSecrets, _ pieces: [LiveSecrets.Piece]) {
+        self.watcher = watcher
+        self.pieces = pieces
+    }
+
+    deinit {
+        watcher.forget(pieces)
+    }
+}

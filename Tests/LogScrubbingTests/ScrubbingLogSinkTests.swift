@@ -1,0 +1,114 @@
+import LogScrubbing
+import RedactedLog
+import RedactionAudit
+import Secrets
+import Testing
+
+@Suite struct ScrubbingLogSinkTests {
+    static func text<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> String {
+        secret.withExposedBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    static func made(_ text: String) -> LoggableText { LoggableText(reviewed: "made up by a test", unredacted: text) }
+
+    @Test func `a record that holds a secret in use is withheld and counted, and others are not`() throws {
+        let live = LiveSecrets()
+        let memory = MemoryLogSink()
+        let sink = ScrubbingLogSink(over: memory, secrets: live)
+        let log = Logger("test", minimumLevel: .trace, sink: sink)
+        let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
+        let text = Self.text(token)
+        log.info("before \(Self.made(text))")
+        let watched = live.watch(token)
+        log.warning("child said: \(Self.made(text))")
+        log.with("note", Self.made("x=\(text);")).error("in a field")
+        log.info("ordinary")
+        _ = consume watched
+        log.info("after \(Self.made(text))")
+        #expect(
+            memory.records.map(\.message.text) == [
+                "before \(text)", "a record was withheld: a secret that is in use stood in it",
+                "a record was withheld: a secret that is in use stood in it", "ordinary", "after \(text)",
+            ])
+        #expect(memory.records.map(\.level) == [.info, .warning, .error, .info, .info])
+        #expect(memory.records.allSatisfy(\.fields.isEmpty) && sink.withheldRecordCount == 2)
+    }
+
+    @Test(arguments: [8, 9, 15, 16, 17, 43, 200])
+    func `a secret of any length is found at any place`(_ byteCount: Int) throws {
+        let live = LiveSecrets()
+        let token = try Secret<AccessToken>.random(byteCount: byteCount).base64URLEncoded()
+        let text = String(Self.text(token).prefix(byteCount))
+        let secret = Secret<AccessToken>(copying: Array(text.utf8).span)
+        let watched = live.watch(secret)
+        for padding in 0..<20 {
+            let line = String(repeating: ".", count: padding) + text + String(repeating: ".", count: 20 - padding)
+            #expect(live.isHeld(by: line))
+        }
+        #expect(live.isHeld(by: text) && !live.isHeld(by: String(text.dropLast(text.utf8.count - 7))))
+        _ = consume watched
+        #expect(!live.isHeld(by: text) && live.secretCount == 0)
+    }
+
+    @Test func `any fifteen bytes in a row are found`() throws {
+        let live = LiveSecrets()
+        let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
+        let text = Array(Self.text(token).utf8)
+        let watched = live.watch(token)
+        for start in 0...text.count - 15 {
+            let piece = String(decoding: text[start..<start + 15], as: UTF8.self)
+            #expect(live.isHeld(by: "…\(piece)…"), "\(start)")
+        }
+        _ = consume watched
+    }
+
+    @Test func `a secret that is watched twice is known until both are gone`() throws {
+        let live = LiveSecrets()
+        let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
+        let first = live.watch(token)
+        let second = live.watch(token.duplicate())
+        #expect(live.secretCount == 2)
+        _ = consume first
+        #expect(live.isHeld(by: Self.text(token)))
+        _ = consume second
+        #expect(!live.isHeld(by: Self.text(token)))
+    }
+
+    @Test func `a secret that is too short is not watched for, and a short text holds nothing`() {
+        let live = LiveSecrets()
+        let watched = live.watch(Secret<Password>(copying: Array("ordinal".utf8).span))
+        #expect(live.secretCount == 0 && !live.isHeld(by: "an ordinal number") && !live.isHeld(by: ""))
+        _ = consume watched
+    }
+
+    @Test func `ordinary lines pass, with a hundred secrets in use`() throws {
+        let live = LiveSecrets()
+        let memory = MemoryLogSink()
+        let sink = ScrubbingLogSink(over: memory, secrets: live)
+        final class Kept: Sendable {
+            let watched: WatchedSecret
+            init(_ watched: consuming WatchedSecret) { self.watched = watched }
+        }
+        let kept = try (0..<100).map { _ in
+            let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
+            return Kept(live.watch(token))
+        }
+        let log = Logger("test", sink: sink)
+        for number in 0..<20_000 {
+            let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
+            log.info("refreshed item \(number), commit \(Self.made(digits)), in \(Duration.milliseconds(number))")
+        }
+        #expect(memory.records.count == 20_000 && sink.withheldRecordCount == 0)
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test func `what watches holds no secret itself`() throws {
+        let live = LiveSecrets()
+        let audit = LeakAudit()
+        let token = try audit.plantRandom(AccessToken.self)
+        let watched = live.watch(token)
+        audit.capture(value: live, as: "the watcher")
+        try audit.report().check()
+        _ = consume watched
+    }
+}

@@ -31,11 +31,13 @@ extension CommandContext {
     func configuration(named text: String) throws -> ProviderConfiguration {
         let name = try ProviderName(checking: text)
         if let found = try providers.read(name) { return found }
-        throw CommandFailure(
-            .notFound, "provider.not-found", "there is no provider \(name)",
-            hint: ProviderConfiguration.builtIns.contains(name.text)
-                ? "give --client-id, or add it: latchkey provider add \(name) --client-id ID"
-                : "add it: latchkey provider add \(name) --issuer URL --client-id ID")
+        let hint: LogMessage =
+            switch BuiltInProvider.named(name.text)?.host {
+            case nil: "add it: latchkey provider add \(name) --issuer URL --client-id ID"
+            case .required: "add it: latchkey provider add \(name) --host HOST --client-id ID"
+            case .fixed, .standard: "give --client-id, or add it: latchkey provider add \(name) --client-id ID"
+            }
+        throw CommandFailure(.notFound, "provider.not-found", "there is no provider \(name)", hint: hint)
     }
 
     /// The service for PROVIDER, over the chosen store.

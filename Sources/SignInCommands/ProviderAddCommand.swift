@@ -48,12 +48,13 @@ enum ProviderAddCommand {
         let server: ProviderConfiguration.Server
         if let issuer = arguments.value(SignInDefinitions.issuer) {
             server = .issuer(issuer)
-        } else if ProviderConfiguration.builtIns.contains(name.text) {
-            server = .builtIn(name.text)
+            if arguments.value(SignInDefinitions.service) != nil || arguments.value(SignInDefinitions.host) != nil {
+                throw CommandFailure(
+                    .usage, "provider.two-servers", "--issuer can't be used with --service or --host",
+                    hint: "leave --issuer out for a built-in service")
+            }
         } else {
-            throw CommandFailure(
-                .usage, "provider.no-issuer", "the provider \(name) needs an issuer",
-                hint: "give --issuer URL; github and spotify are built in")
+            server = try builtIn(name, arguments)
         }
         let registers = arguments.has(SignInDefinitions.register)
         if registers {
@@ -84,6 +85,33 @@ enum ProviderAddCommand {
         configuration.redirect = arguments.value(SignInDefinitions.redirect)
         configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
         return configuration
+    }
+
+    /// A built-in service: the one that is named, or else the one that the provider is called after.
+    private static func builtIn(
+        _ name: ProviderName, _ arguments: ParsedArguments
+    ) throws -> ProviderConfiguration.Server {
+        let chosen = arguments.value(SignInDefinitions.service) ?? name.text
+        guard let service = BuiltInProvider.named(chosen) else {
+            throw CommandFailure(
+                .usage, "provider.no-issuer", "the provider \(name) needs an issuer",
+                hint: "give --issuer URL, or --service with one of \(BuiltInProvider.names)")
+        }
+        let host = arguments.value(SignInDefinitions.host)
+        switch (service.host, host) {
+        case (.required, nil):
+            throw CommandFailure(
+                .usage, "provider.no-host", "\(service.name) is on many hosts, and none was named",
+                hint: "give --host with the one where the account is")
+        case (.fixed, _?):
+            throw CommandFailure(
+                .usage, "provider.no-other-host", "\(service.name) is at one place", hint: "leave --host out")
+        case (_, let host?) where !BuiltInProvider.isHost(host):
+            throw CommandFailure(
+                .usage, "provider.host", "--host takes a host's name, with or without a port",
+                hint: "leave https:// and what follows the name out")
+        default: return .builtIn(service.name.text, host: host)
+        }
     }
 
     /// Makes the server know us: as a public client, with the redirect address that will be used.
@@ -134,4 +162,8 @@ enum ProviderAddCommand {
             deadline: context.deadline)
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
     }
+}
+
+extension BuiltInProvider {
+    static var names: LogMessage { .joined(all.map { "\($0.name)" }) }
 }

@@ -11,8 +11,8 @@ struct ProviderConfiguration: Sendable {
     /// How the server is found.
     enum Server: Sendable, Equatable {
         case issuer(String)
-        /// One that is built in, such as `github`.
-        case builtIn(String)
+        /// One that is built in, such as `github`; `nil` for its own host.
+        case builtIn(String, host: String?)
     }
 
     let name: ProviderName
@@ -30,8 +30,6 @@ struct ProviderConfiguration: Sendable {
     /// Whether authorization requests must be pushed.
     var requiresPushedRequests = false
 
-    static let builtIns = ["github", "spotify"]
-
     /// The provider that it describes.
     func provider() throws -> Provider {
         let scopes = self.scopes.isEmpty ? nil : try ScopeList(self.scopes)
@@ -45,12 +43,16 @@ struct ProviderConfiguration: Sendable {
                 proof: proof, usesDPoP: usesDPoP)
             provider.pushes = requiresPushedRequests ? .required : .whenOffered
             return provider
-        case .builtIn("github"):
-            return try Provider.gitHub(
-                clientID: clientID, scopes: scopes ?? ["repo"], redirect: redirect, name: name)
-        case .builtIn:
-            return try Provider.spotify(
-                clientID: clientID, scopes: scopes ?? ["user-read-private"], redirect: redirect)
+        case .builtIn(let service, let host):
+            guard let builtIn = BuiltInProvider.named(service) else {
+                preconditionFailure("the configuration's service is checked when it is read")
+            }
+            var choices = BuiltInProvider.Choices(name: name, clientID: clientID)
+            choices.host = host
+            choices.scopes = scopes
+            choices.redirect = redirect
+            choices.secretMethod = secretMethod
+            return try builtIn.provider(choices)
         }
     }
 
@@ -60,7 +62,9 @@ struct ProviderConfiguration: Sendable {
         var members: [(name: StaticString, value: Terminal.JSONValue)] = []
         switch server {
         case .issuer(let issuer): members.append(("issuer", .text(Self.shown(issuer))))
-        case .builtIn(let name): members.append(("built_in", .text(Self.shown(name))))
+        case .builtIn(let service, let host):
+            members.append(("built_in", .text(Self.shown(service))))
+            if let host { members.append(("host", .text(Self.shown(host)))) }
         }
         members.append(("client_id", .text(Self.shown(clientID))))
         members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
@@ -82,8 +86,8 @@ struct ProviderConfiguration: Sendable {
         self.name = name
         if let issuer = try text("issuer") {
             server = .issuer(issuer)
-        } else if let builtIn = try text("built_in"), Self.builtIns.contains(builtIn) {
-            server = .builtIn(builtIn)
+        } else if let builtIn = try text("built_in"), BuiltInProvider.named(builtIn) != nil {
+            server = .builtIn(builtIn, host: try text("host"))
         } else {
             throw JSONError(.wrongType)
         }

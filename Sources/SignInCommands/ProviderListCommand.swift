@@ -39,7 +39,7 @@ extension ProviderConfiguration {
         let text =
             switch server {
             case .issuer(let issuer): issuer
-            case .builtIn(let name): name
+            case .builtIn(let service, let host): host.map { "\(service) at \($0)" } ?? service
             }
         return LoggableText(reviewed: "a server's public name", unredacted: text)
     }

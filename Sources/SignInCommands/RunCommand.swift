@@ -31,7 +31,8 @@ enum RunCommand {
     /// What the service's own tools read, or else `LATCHKEY_TOKEN`.
     private static func variable(of configuration: ProviderConfiguration) -> String {
         switch configuration.server {
-        case .builtIn("github"): "GITHUB_TOKEN"
+        case .builtIn("github", _): "GITHUB_TOKEN"
+        case .builtIn("gitlab", _): "GITLAB_TOKEN"
         default: "LATCHKEY_TOKEN"
         }
     }

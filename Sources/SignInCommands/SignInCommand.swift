@@ -46,10 +46,11 @@ enum SignInCommand {
         let known = try context.providers.read(name)
         if let known {
             configuration = known
-        } else if ProviderConfiguration.builtIns.contains(name.text),
+        } else if let builtIn = BuiltInProvider.named(name.text), builtIn.host != .required,
             let clientID = arguments.value(SignInDefinitions.clientID)
         {
-            configuration = ProviderConfiguration(name: name, server: .builtIn(name.text), clientID: clientID)
+            configuration = ProviderConfiguration(
+                name: name, server: .builtIn(name.text, host: nil), clientID: clientID)
         } else {
             configuration = try context.configuration(arguments)
         }

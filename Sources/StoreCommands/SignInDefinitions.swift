@@ -16,6 +16,12 @@ public enum SignInDefinitions {
     public static let redirect = CommandOption.value(
         "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
     public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
+    public static let service = CommandOption.value(
+        "--service", "SERVICE",
+        form: .choice(["codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
+        help: "a built-in service, when NAME isn't its name: codeberg, github, gitlab, google, mastodon, ...")
+    public static let host = CommandOption.value(
+        "--host", "HOST", help: "where the service is, for codeberg (Forgejo, Gitea), github, gitlab and mastodon")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
     public static let dpop = CommandOption.flag(
@@ -32,7 +38,7 @@ public enum SignInDefinitions {
 
     public static let variable = CommandOption.value(
         "--env", "NAME", form: .variableName,
-        help: "the variable that holds the token (GITHUB_TOKEN for github, else LATCHKEY_TOKEN)")
+        help: "the token's variable (GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else LATCHKEY_TOKEN)")
 
     public static let importSource = CommandOption.value(
         "--from", "SOURCE",
@@ -80,7 +86,9 @@ public enum SignInDefinitions {
     public static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
-        options: [issuer, clientID, register, clientSecret, scope, dpop, par, redirect, certificateAuthority])
+        options: [
+            issuer, service, host, clientID, register, clientSecret, scope, dpop, par, redirect, certificateAuthority,
+        ])
     public static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
     public static let providerRemove = CommandDefinition(

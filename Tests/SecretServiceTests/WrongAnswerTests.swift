@@ -198,6 +198,7 @@ struct WrongAnswerTests {
         // One that nobody may answer is taken away.
         _ = try await probe.ask("prompting", "no")
         #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.locked")
+        try await service.waitForCall("Dismiss")
         #expect(service.calls("Prompt") == 1 && service.calls("Dismiss") == 1)
     }
 }

@@ -29,6 +29,63 @@ struct ProviderTests {
         #expect(fields["scope"] == "user-read-private")
     }
 
+    // MARK: - Built-in services
+
+    private func builtIn(
+        _ name: String, host: String? = nil, scopes: ScopeList? = nil
+    ) throws -> Provider {
+        let service = try #require(BuiltInProvider.named(name))
+        var choices = BuiltInProvider.Choices(name: ProviderName("mine")!, clientID: "client")
+        choices.host = host
+        choices.scopes = scopes
+        return try service.provider(choices)
+    }
+
+    /// What a service's documentation says of its pages and its default scopes; those with an issuer are discovered.
+    @Test(arguments: [
+        ("codeberg", nil, "https://codeberg.org/login/oauth/authorize", "read%3Auser"),
+        ("codeberg", "git.example.org:3000", "https://git.example.org:3000/login/oauth/authorize", "read%3Auser"),
+        ("github", nil, "https://github.com/login/oauth/authorize", "repo"),
+        ("github", "git.example.org", "https://git.example.org/login/oauth/authorize", "repo"),
+        ("mastodon", "social.example", "https://social.example/oauth/authorize", "read"),
+        (
+            "microsoft", nil, "https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
+            "User.Read%20offline_access"
+        ),
+        ("spotify", nil, "https://accounts.spotify.com/authorize", "user-read-private"),
+    ])
+    func `a built-in service is asked at its own page, with PKCE and state`(
+        name: String, host: String?, page: String, scope: String
+    ) throws {
+        let provider = try builtIn(name, host: host)
+        #expect(provider.name == "mine")
+        let (asked, fields) = try query(provider, redirect: .loopback(port: 49_321))
+        #expect(asked == page)
+        #expect(fields["scope"] == scope && fields["client_id"] == "client" && fields["client_secret"] == nil)
+        #expect(fields["code_challenge_method"] == "S256" && fields["state"]?.utf8.count == 43)
+        let chosen = try query(builtIn(name, host: host, scopes: ["other"]), redirect: .loopback(port: 1234))
+        #expect(chosen.fields["scope"] == "other")
+    }
+
+    @Test func `GitLab and Google are discovered, and Google is asked for a refresh token each time`() throws {
+        let gitLab = try [builtIn("gitlab"), builtIn("gitlab", host: "git.example.org")].map(\.server)
+        #expect(try gitLab == [.issuer(Issuer("https://gitlab.com")), .issuer(Issuer("https://git.example.org"))])
+        let google = try builtIn("google")
+        #expect(try google.server == .issuer(Issuer("https://accounts.google.com")))
+        #expect(google.parameters.map(\.name) == ["access_type", "prompt"])
+        #expect(google.parameters.map(\.value) == ["offline", "consent"])
+        #expect(google.proof == .secretIfPresent(.secretPost))
+    }
+
+    @Test(arguments: [
+        ("mastodon", nil), ("google", "example.org"), ("microsoft", "example.org"), ("spotify", "example.org"),
+        ("gitlab", ""), ("gitlab", "https://example.org"), ("gitlab", "example.org/path"), ("github", "a@b"),
+        ("codeberg", "a b"), ("codeberg", "example.org?x"), ("mastodon", "a#b"),
+    ])
+    func `a host that is none, or not wanted, is refused`(name: String, host: String?) {
+        #expect(throws: OAuthError(.invalidConfiguration(.issuer))) { try builtIn(name, host: host) }
+    }
+
     @Test func `localhost is refused as a redirect`() {
         #expect(throws: OAuthError(.invalidConfiguration(.redirectLocalhost))) {
             try Provider.spotify(clientID: "client", redirect: RedirectURI("http://localhost:1234/callback"))

@@ -61,11 +61,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 7, 9, 16] as [UInt8])
-    func `a header that leaves other room than that of the checksums is refused`(_ reserved: UInt8) async throws {
+    /// Its 16th, 17th and 20th bytes.
+    @Test(
+        arguments: [
+            [16, 0, 0], [16, 0, 7], [16, 0, 9], [16, 0, 16], [2, 0, 8], [8, 0, 8], [32, 0, 8], [0, 1, 8],
+        ] as [[UInt8]])
+    func `a header that says that pages are others is refused`(_ forged: [UInt8]) async throws {
         let (folder, sound) = try await sampleVault()
         var page = Array(sound.prefix(4096))
-        page[20] = reserved
+        for (index, byte) in zip([16, 17, 20], forged) { page[index] = byte }
         var span = page.mutableSpan
         PageSealedFiles.seal(page: 1, &span)
         try folder.replace(with: page + sound.dropFirst(4096))

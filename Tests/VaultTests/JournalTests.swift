@@ -35,4 +35,24 @@ import Testing
         }
         #expect(try folder.contents(victim) == Array("dear diary".utf8))
     }
+    /// Found by the fuzzer: it was told as a disk that can't be written.
+    @Test(arguments: [512, 1024, 8192])
+    func `a journal of pages of another size is damage, and changes nothing`(size: Int) async throws {
+        func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+        let folder = try VaultFolder()
+        let key = try CredentialKey(service: "example.org", account: "ada")
+        try await folder.store().save(secret("hunter2"), for: key)
+        let before = try folder.contents()
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        var journal = magic + number(1) + number(7) + number(before.count / size) + number(512) + number(size)
+        journal += [UInt8](repeating: 0, count: 512 - journal.count)
+        // One page of zeros, whose checksum is the number that it begins with.
+        journal += number(2) + [UInt8](repeating: 0, count: size) + number(7)
+        try folder.replace(folder.vault + "-journal", with: journal)
+        let error = await refusal { () async throws(StoreError) in
+            try await folder.store().read(key, as: Password.self) != nil
+        }
+        #expect(error?.code == .corrupted)
+        #expect(try folder.contents() == before)
+    }
 }

@@ -68,3 +68,11 @@ extension Provider {
             revocation: .gitHub(api: endpoints.api))
     }
 }
+
+extension BuiltInProvider {
+    static let gitHub = BuiltInProvider(.gitHub, host: .standard("github.com")) { choices, host throws(OAuthError) in
+        try .gitHub(
+            clientID: choices.clientID, scopes: choices.scopes ?? ["repo"], redirect: choices.redirect,
+            endpoints: host.name == "github.com" ? .gitHub : .enterprise(host: host.name), name: choices.name)
+    }
+}

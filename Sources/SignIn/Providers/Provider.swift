@@ -37,7 +37,7 @@ public struct Provider: Sendable, Hashable {
 
     /// A member of a resource that names an account.
     public enum AccountMember: String, Sendable, Hashable {
-        case login, id, username, email
+        case login, id, username, email, acct, userPrincipalName
     }
 
     /// How its tokens are revoked.
@@ -127,7 +127,12 @@ public struct ProviderName: Sendable, Hashable, Loggable {
         self.text = text.description
     }
 
+    public static let codeberg = ProviderName(known: "codeberg")
     public static let gitHub = ProviderName(known: "github")
+    public static let gitLab = ProviderName(known: "gitlab")
+    public static let google = ProviderName(known: "google")
+    public static let mastodon = ProviderName(known: "mastodon")
+    public static let microsoft = ProviderName(known: "microsoft")
     public static let spotify = ProviderName(known: "spotify")
 
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.

@@ -65,6 +65,8 @@ struct AccountLookup: Sendable {
         case .id: text("id", in: document)
         case .username: text("username", in: document)
         case .email: text("email", in: document)
+        case .acct: text("acct", in: document)
+        case .userPrincipalName: text("userPrincipalName", in: document)
         }
     }
 

@@ -49,6 +49,12 @@ enum PageSealedFiles {
         return magic.indices.allSatisfy { magic[$0] == page[$0] } && identifier == SQLiteRowTable.applicationID
     }
 
+    /// Whether a first page says that pages are as large as ours, with room for the seals: a forged one can't have SQLite
+    /// put rows where they go (fileformat2, sections 1.3.2 and 1.3.4).
+    private static func hasOurPages(_ page: Span<UInt8>) -> Bool {
+        Int(page[16]) << 8 | Int(page[17]) == pageByteCount && Int(page[20]) == sealByteCount
+    }
+
     /// The numbers of all damaged pages, and the file's size. Call it while the file is locked for reading.
     static func damagedPages(
         of file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience
@@ -244,8 +250,7 @@ enum PageSealedFiles {
         guard status == SQLITE_OK else { return status }
         let page = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: target, count: pageByteCount))
         if isIntact(page: Int(offset) / pageByteCount + 1, page) {
-            // A forged header can't have SQLite put rows where the seals go (fileformat2, section 1.3.4).
-            return offset == 0 && Int(page[20]) != sealByteCount ? SQLite.ioDamaged : SQLITE_OK
+            return offset == 0 && !hasOurPages(page) ? SQLite.ioDamaged : SQLITE_OK
         }
         return offset == 0 && !isHeaderOfVault(page) ? SQLITE_NOTADB : SQLite.ioDamaged
     }
@@ -268,7 +273,8 @@ enum PageSealedFiles {
     private static func write(
         _ file: UnsafeMutablePointer<sqlite3_file>, _ source: UnsafeRawPointer, _ count: Int32, _ offset: sqlite3_int64
     ) -> Int32 {
-        guard count == pageByteCount, offset % sqlite3_int64(pageByteCount) == 0 else { return SQLite.ioWrite }
+        // Nothing but a forged journal can make SQLite write pages of another size.
+        guard count == pageByteCount, offset % sqlite3_int64(pageByteCount) == 0 else { return SQLite.ioDamaged }
         let inner = unsafe innerFile(file)
         var page = unsafe [UInt8](UnsafeRawBufferPointer(start: source, count: pageByteCount))
         let number = Int(offset) / pageByteCount + 1

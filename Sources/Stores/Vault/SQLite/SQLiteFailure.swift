@@ -56,7 +56,6 @@ enum SQLite {
     static let ioAccess = SQLITE_IOERR | (13 << 8)
     static let ioLock = SQLITE_IOERR | (15 << 8)
     static let readOnlyMoved = SQLITE_READONLY | (4 << 8)
-    static let ioWrite = SQLITE_IOERR | (3 << 8)
     static let ioFolderSync = SQLITE_IOERR | (5 << 8)
     static let ioDamaged = SQLITE_IOERR | (32 << 8)
     static let ioFileSystemDamaged = SQLITE_IOERR | (33 << 8)

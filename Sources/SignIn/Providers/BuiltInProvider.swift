@@ -1,0 +1,110 @@
+internal import HTTPTransport
+public import OAuth
+
+/// A service whose addresses and particulars are known: all that is left to say is who the client is there.
+public struct BuiltInProvider: Sendable {
+    /// Where a service is.
+    public enum Host: Sendable, Hashable {
+        /// At one place.
+        case fixed
+        /// At this host, unless the person names one of their own.
+        case standard(String)
+        /// On whatever host the person has an account.
+        case required
+    }
+
+    /// What a person may set. What is left out has the service's own default.
+    public struct Choices: Sendable {
+        public var name: ProviderName
+        public var clientID: String
+        /// A host name, with or without a port; `nil` for the service's own.
+        public var host: String?
+        public var scopes: ScopeList?
+        public var redirect: RedirectURI?
+        /// How the client's secret is sent, when it has one in the store.
+        public var secretMethod: ClientAuthentication.Method?
+
+        public init(name: ProviderName, clientID: String) {
+            self.name = name
+            self.clientID = clientID
+        }
+    }
+
+    public let name: ProviderName
+    public let host: Host
+    private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
+
+    init(
+        _ name: ProviderName, host: Host = .fixed,
+        make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
+    ) {
+        self.name = name
+        self.host = host
+        self.make = make
+    }
+
+    /// The provider, with what the person chose.
+    ///
+    /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, for a host where the service has one place
+    /// alone, and for none where it needs one.
+    public func provider(_ choices: Choices) throws(OAuthError) -> Provider {
+        switch (host, choices.host) {
+        case (.fixed, nil): try make(choices, .unused)
+        case (.standard(let standard), let chosen): try make(choices, try ServiceHost(chosen ?? standard))
+        case (.required, let chosen?): try make(choices, try ServiceHost(chosen))
+        case (.fixed, _?), (.required, nil): throw OAuthError(.invalidConfiguration(.issuer))
+        }
+    }
+
+    /// Each service, by name.
+    public static let all: [BuiltInProvider] = [
+        .codeberg, .gitHub, .gitLab, .google, .mastodon, .microsoft, .spotify,
+    ]
+
+    /// Whether a text is a host's name, with or without a port.
+    public static func isHost(_ text: String) -> Bool {
+        (try? ServiceHost(text)) != nil
+    }
+
+    public static func named(_ name: String) -> BuiltInProvider? {
+        all.first { $0.name.text == name }
+    }
+}
+
+/// The origin of a service on a host of the person's.
+struct ServiceHost: Sendable {
+    private let base: HTTPURL
+    /// As it was given.
+    let name: String
+
+    /// Throws `.invalidConfiguration(.issuer)` for anything but a host name with or without a port.
+    init(_ host: String) throws(OAuthError) {
+        guard !host.isEmpty, !host.contains(where: { "/?#@\\ ".contains($0) }) else {
+            throw OAuthError(.invalidConfiguration(.issuer))
+        }
+        do throws(HTTPURLError) {
+            base = try HTTPURL("https://\(host)")
+        } catch {
+            throw OAuthError(.invalidConfiguration(.issuer))
+        }
+        name = host
+    }
+
+    /// For services at one place.
+    static let unused = ServiceHost()
+
+    private init() {
+        base = HTTPURL(known: "https://localhost")
+        name = ""
+    }
+
+    var origin: String { base.origin }
+
+    func url(_ path: String) throws(OAuthError) -> HTTPURL {
+        do throws(HTTPURLError) {
+            return try HTTPURL(base.origin + path)
+        } catch {
+            throw OAuthError(.invalidMetadata(.malformedEndpoint))
+        }
+    }
+}

@@ -1,0 +1,17 @@
+internal import HTTPTransport
+internal import OAuth
+
+extension BuiltInProvider {
+    /// Mastodon, on the host where the person has an account: PKCE (from version 4.3 on; earlier ones ignore it), a client
+    /// secret, tokens that don't expire, revocation.
+    static let mastodon = BuiltInProvider(.mastodon, host: .required) { choices, host throws(OAuthError) in
+        let server = try ServerMetadata(
+            authorizationEndpoint: host.url("/oauth/authorize"), tokenEndpoint: host.url("/oauth/token"),
+            revocationEndpoint: host.url("/oauth/revoke"), clientAuthenticationMethods: [.secretPost, .secretBasic])
+        return try Provider(
+            name: choices.name, server: .endpoints(server), clientID: choices.clientID,
+            scopes: choices.scopes ?? ["read"], redirect: choices.redirect,
+            proof: .secretIfPresent(choices.secretMethod ?? .secretPost),
+            account: .resource(host.url("/api/v1/accounts/verify_credentials"), name: .acct, subject: .id))
+    }
+}

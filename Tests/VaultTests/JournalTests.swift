@@ -2,6 +2,7 @@ import Credentials
 import Foundation
 import Secrets
 import Testing
+import Vault
 
 /// A journal beside the vault that SQLite never wrote.
 @Suite struct JournalTests {
@@ -35,6 +36,31 @@ import Testing
         }
         #expect(try folder.contents(victim) == Array("dear diary".utf8))
     }
+
+    /// Found by the fuzzer: the vault became 16 TiB of nothing, and `verify` walked through it until its deadline.
+    @Test(arguments: [0xFFFF_FF00, 0x0100_0000, 0x0002_0000])
+    func `a journal of a vault that was much larger is damage, and changes nothing`(pageCount: Int) async throws {
+        func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+        let folder = try VaultFolder()
+        let key = try CredentialKey(service: "example.org", account: "ada")
+        try await folder.store().save(secret("hunter2"), for: key)
+        let before = try folder.contents()
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        var journal = magic + number(0) + number(7) + number(pageCount) + number(512) + number(4096)
+        journal += [UInt8](repeating: 0, count: 512 - journal.count)
+        try folder.replace(folder.vault + "-journal", with: journal)
+        for _ in 0..<2 {
+            let error = await refusal { () async throws(StoreError) in
+                try await folder.store().read(key, as: Password.self) != nil
+            }
+            #expect(error?.code == .corrupted)
+        }
+        #expect(try folder.contents() == before)
+        // What the journal was for is lost, and nothing else: without it the vault is as it was.
+        try FileManager.default.removeItem(atPath: folder.vault + "-journal")
+        #expect(try await folder.store().verify().problems == [])
+    }
+
     /// Found by the fuzzer: it was told as a disk that can't be written.
     @Test(arguments: [512, 1024, 8192])
     func `a journal of pages of another size is damage, and changes nothing`(size: Int) async throws {

@@ -14,6 +14,8 @@ enum PageSealedFiles {
     static let sealByteCount = 8
     /// SQLite never reads or writes the page with the bytes that it locks (fileformat2, section 1.4).
     static let lockPage = 0x4000_0000 / pageByteCount + 1
+    /// The most that a write may leave out behind the file's end, in bytes; a transaction's cache is a sixth of it.
+    static let longestGap: sqlite3_int64 = 256 << 20
     /// The start of the file that SQLite looks at before it holds a lock.
     private static let headerByteCount = 100
 
@@ -276,6 +278,14 @@ enum PageSealedFiles {
         // Nothing but a forged journal can make SQLite write pages of another size.
         guard count == pageByteCount, offset % sqlite3_int64(pageByteCount) == 0 else { return SQLite.ioDamaged }
         let inner = unsafe innerFile(file)
+        // A vault never shrinks. A forged journal that says it was larger before would make it so, with terabytes of
+        // nothing that every check walks through (pager.c, pager_truncate).
+        if offset > longestGap {
+            var size: sqlite3_int64 = 0
+            let sized = unsafe inner.pointee.pMethods.pointee.xFileSize(inner, &size)
+            guard sized == SQLITE_OK else { return sized }
+            guard offset - size <= longestGap else { return SQLite.ioDamaged }
+        }
         var page = unsafe [UInt8](UnsafeRawBufferPointer(start: source, count: pageByteCount))
         let number = Int(offset) / pageByteCount + 1
         clearGap(ofPage: number, &page)

@@ -105,7 +105,11 @@ import Testing
         let folder = try VaultFolder()
         let store = try await filled(folder, 3)
         let before = try folder.contents()
-        #expect(try await store.takeOver(try await folder.store(), onConflict: .refuse).keptCount == 3)
+        for choice in [VaultImportChoice.refuse, .keep, .replace] {
+            let done = try await store.takeOver(
+                try await folder.store(), onConflict: choice, deadline: .after(.seconds(300)))
+            #expect(done.keptCount == 3)
+        }
         #expect(try folder.contents() == before)
     }
 }

@@ -24,10 +24,14 @@ extension SealedStore {
                 do throws(StoreError) {
                     try walk.forEachBatch(patience) { (batch) throws(StoreError) in
                         if result.changedCount > 0 { try patience.letOthersIn() }
-                        let done = try self.commit(patience) { (transaction, state, manifest) throws(StoreError) in
-                            try self.take(batch, of: walk, onConflict: choice, in: transaction, state, &manifest)
+                        if try self.holds(batch, onConflict: choice, patience) {
+                            result.keptCount += batch.count
+                        } else {
+                            let done = try self.commit(patience) { (transaction, state, manifest) throws(StoreError) in
+                                try self.take(batch, of: walk, onConflict: choice, in: transaction, state, &manifest)
+                            }
+                            result.add(done)
                         }
-                        result.add(done)
                         progress(0.25 + SealedWalk<Table>.fraction(after: batch) * 0.75)
                     }
                 } catch {
@@ -46,6 +50,23 @@ extension SealedStore {
                     guard let present, present.metadata.version != item.metadata.version else { continue }
                     throw StoreError.importConflict(item.metadata.key, in: identity)
                 }
+            }
+        }
+    }
+
+    /// Whether nothing is to be changed for a batch. A vault that is imported into itself is never written, as its own
+    /// walk would be waited for.
+    private func holds(
+        _ batch: [WalkedItem], onConflict choice: VaultImportChoice, _ patience: Patience
+    ) throws(StoreError) -> Bool {
+        try patience.retry { () throws(StoreError) in
+            try current { (view, state) throws(StoreError) in
+                for item in batch {
+                    guard let present = try Self.present(item.metadata.key, in: view, state),
+                        present.metadata.version == item.metadata.version || choice == .keep
+                    else { return false }
+                }
+                return true
             }
         }
     }

@@ -1,14 +1,19 @@
 internal import Foundation
+internal import Synchronization
 
 /// A TCP port on 127.0.0.1 that nobody used a moment ago.
 ///
 /// It lies below the ports that the kernel gives to outgoing connections, of which a busy test run has many: one of them
 /// would take it before it is used (ip_local_port_range, 32768 to 60999). Another process may still do so.
 public enum LoopbackPort {
+    /// No port is given out twice: whoever has it may use it much later.
+    private static let given = Mutex<Set<UInt16>>([])
+
     public static func free() throws -> UInt16 {
         var failure: Int32 = 0
         for _ in 0..<100 {
-            let port = UInt16.random(in: 20_000..<32_000)
+            let port = UInt16.random(in: 10_000..<32_000)
+            guard given.withLock({ $0.insert(port).inserted }) else { continue }
             failure = try tryBind(port)
             if failure == 0 { return port }
         }

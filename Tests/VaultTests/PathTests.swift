@@ -153,11 +153,13 @@ import Testing
                 for (old, new) in [("one", "none"), ("two", "one"), ("none", "two")] {
                     unsafe rename(folder.path + "/" + old, folder.path + "/" + new)
                 }
-                await Task.yield()
+                try? await Task.sleep(for: .microseconds(Int.random(in: 0...2000)))
             }
         }
         var opened: Set<String> = []
-        for _ in 0..<(runsLong ? 5000 : 200) {
+        var rounds = 0
+        while rounds < (runsLong ? 5000 : 200) || (opened.isEmpty && rounds < 20_000) {
+            rounds += 1
             do throws(StoreError) {
                 let store = try await VaultStore.open(
                     at: folder.path + "/one/vault", unlockedBy: .keyFile(folder.keyFile))

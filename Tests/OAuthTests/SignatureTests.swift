@@ -18,10 +18,18 @@ import Testing
         let scalar: Secret<PrivateKey>
         let json: String
 
-        init(_ identifier: String?, extra: String = "") throws {
-            scalar = try .random(byteCount: 32)
-            let point = P256.publicKey(of: scalar)!
-            let (x, y) = (Array(point[..<32]), Array(point[32...]))
+        /// - Parameter isShort: a key with a zero at the start of a coordinate, which is left out.
+        init(_ identifier: String?, extra: String = "", isShort: Bool = false) throws {
+            var scalar = try Secret<PrivateKey>.random(byteCount: 32)
+            var point = P256.publicKey(of: scalar)!
+            while isShort && point[0] != 0 && point[32] != 0 {
+                scalar = try .random(byteCount: 32)
+                point = P256.publicKey(of: scalar)!
+            }
+            self.scalar = scalar
+            let (x, y) = (
+                Array(point[..<32].drop { isShort && $0 == 0 }), Array(point[32...].drop { isShort && $0 == 0 })
+            )
             let name = identifier.map { #","kid":"\#($0)""# } ?? ""
             json =
                 #"{"kty":"EC","crv":"P-256","x":"\#(Base64URL.encode(x.span))","y":"\#(Base64URL.encode(y.span))"\#(name)\#(extra)}"#
@@ -66,6 +74,13 @@ import Testing
         // Another key's name: the key that signed it doesn't count.
         let misnamed = try one.token(header: #"{"alg":"ES256","kid":"2"}"#)
         #expect(await check(misnamed, ScriptedHTTPClient(Self.set(one.json))) == Self.wrong)
+    }
+
+    @Test func `a key without the zeros at its start, as some servers write it, is the same key`() async throws {
+        let key = try Key("1", isShort: true)
+        let token = try key.token(header: #"{"alg":"ES256","kid":"1"}"#)
+        #expect(await check(token, ScriptedHTTPClient(Self.set(key.json))) == nil)
+        #expect(try await check(token, ScriptedHTTPClient(Self.set(Key("1", isShort: true).json))) == Self.wrong)
     }
 
     @Test func `a new key of the server's is found by asking once more, and an old one is not asked for`() async throws

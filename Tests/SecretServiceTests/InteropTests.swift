@@ -60,7 +60,8 @@ struct InteropTests {
             try await probe.ask("repair", "s", "u", "password", "discarding")
                 == ["deleted 1", "updated 0", "left 0", "differing 0"])
         #expect(try await python.get("s", "u") == "newest")
-        #expect(try await PythonKeyring(.libsecret, on: session).get("s", "u") == "newest")
+        let wide = try await PythonKeyring(.libsecret, on: session).get("s", "u")
+        #expect(wide == "newest")
         #expect(try await secrets("s", "u") == ["newest"])
     }
 

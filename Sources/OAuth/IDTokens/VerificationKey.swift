@@ -57,6 +57,13 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
+    /// 32 bytes. RFC 7518 section 6.2.1.2 wants them all; some servers (rhonabwy 1.1.11, and so glewlwyd) leave zeros at
+    /// the start out, as one key in 128 has in one of its two. No other point can be meant.
+    private static func coordinate(_ bytes: [UInt8]) -> [UInt8]? {
+        guard (1...32).contains(bytes.count) else { return nil }
+        return [UInt8](repeating: 0, count: 32 - bytes.count) + bytes
+    }
+
     private static func key(_ value: JSONValue, in document: borrowing JSONDocument) -> VerificationKey? {
         func text(_ name: StaticString, limit: Int) -> String? {
             document.member(name, of: value).flatMap { try? document.publicText($0, limit: limit) }
@@ -68,8 +75,9 @@ struct KeySet: Sendable {
         let material: VerificationKey.Material
         switch text("kty", limit: 16) {
         case "EC":
-            guard text("crv", limit: 16) == "P-256", let x = text("x", limit: 64).flatMap(Base64URL.decode),
-                let y = text("y", limit: 64).flatMap(Base64URL.decode), x.count == 32, y.count == 32
+            guard text("crv", limit: 16) == "P-256",
+                let x = text("x", limit: 64).flatMap(Base64URL.decode).flatMap(coordinate),
+                let y = text("y", limit: 64).flatMap(Base64URL.decode).flatMap(coordinate)
             else { return nil }
             material = .p256(x + y)
         case "RSA":

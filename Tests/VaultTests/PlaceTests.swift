@@ -133,8 +133,14 @@ import Testing
         let folder = try VaultFolder()
         let store = try await filled(folder, 5)
         let row = try rows(store)[2]
+        let name = try #require(
+            try await store.list().all().map(\.key).first { try place($0.account, store) == row.place })
+        func move(by step: Int) throws {
+            let lookup = Hexadecimal.encode(row.lookup)
+            try tamper(store, "UPDATE items SET place = place + \(step) WHERE lookup = x'\(lookup)'")
+        }
         for step in [7, -4, -3] {
-            try tamper(store, "UPDATE items SET place = place + \(step) WHERE lookup = x'\(Hexadecimal.encode(row.lookup))'")
+            try move(by: step)
             for index in 0..<5 {
                 let text = try await store.text(key("\(index)"))
                 #expect(text == "secret \(index)")
@@ -142,9 +148,8 @@ import Testing
             #expect(try await store.list().all().count == 5)
             #expect(try await store.verify().problems == [])
         }
-        try tamper(store, "UPDATE items SET place = place + 6 WHERE lookup = x'\(Hexadecimal.encode(row.lookup))'")
+        try move(by: 6)
         // It stays there when it is saved again, and goes when it is resealed.
-        let name = try #require(try await store.list().all().map(\.key).first { try place($0.account, store) == row.place + 6 })
         try await store.save(secret("new"), for: name)
         #expect(try rows(store)[2].place == row.place + 6)
         _ = try await store.rotateDataKey()

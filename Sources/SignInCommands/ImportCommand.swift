@@ -1,5 +1,6 @@
 internal import Credentials
 public import Importing
+internal import InMemory
 internal import RedactedLog
 internal import SecretService
 internal import Secrets
@@ -71,7 +72,7 @@ enum ImportCommand {
             case .libsecretFile:
                 let passphrase = try passphrase(arguments, context)
                 return Read(try await LibsecretFile.read(path, passphrase: passphrase))
-            case .collection: return Read(store: try collection(file, context), skippedCount: 0)
+            case .collection: return try await collection(file, context)
             }
         }
 
@@ -97,16 +98,24 @@ enum ImportCommand {
             return try context.prompt.askForPassphrase("Passphrase of the file to import")
         }
 
-        private func collection(_ name: String?, _ context: CommandContext) throws -> any CredentialStore {
+        /// Everything in a collection: what is the store's own goes before what another program calls the same.
+        private func collection(_ name: String?, _ context: CommandContext) async throws -> Read {
             guard let name else {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "which collection is missing",
                     hint: "give its label, or its path: latchkey import --from gnome-keyring-collection Login")
             }
-            return SecretServiceStore(
+            let collection = SecretServiceStore(
                 SecretServiceConfiguration(
                     collection: try .named(name), mayPrompt: context.settings.mayPrompt,
                     coordination: context.settings.leases))
+            let store = try InMemoryStore()
+            let skipped = try await collection.copyOtherPrograms(to: store, deadline: context.deadline)
+            let own = CredentialTransfer(from: collection, to: store, mode: .copy, replaces: true)
+            for entry in try await collection.list(deadline: context.deadline).all() {
+                _ = try await own.transfer(entry.key, deadline: context.deadline)
+            }
+            return Read(store: store, skippedCount: skipped)
         }
     }
 }

@@ -106,9 +106,10 @@ public enum SignInDefinitions {
         details: """
             git: git credential-store's file. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text
             file of keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked
-            for. gnome-keyring-collection: another collection of the keyring. What is read goes to the store that is
-            used, each credential is read back, and the source is left as it is. Exit status 1: there is nothing in it;
-            73: the store has another secret for one, which was left alone without --replace.
+            for. gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker and
+            cargo keep there. What is read goes to the store that is used, each credential is read back, and the source
+            is left as it is. Exit status 1: there is nothing in it; 73: the store has another secret for one, which was
+            left alone without --replace.
             """)
 
     public static let all = [

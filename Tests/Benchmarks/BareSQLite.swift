@@ -68,7 +68,7 @@ internal import Sodium
 @safe final class BareVaultRows {
     private var database: OpaquePointer?
     private var select: OpaquePointer?
-    private var lookups: [[UInt8]] = []
+    private var rows: [(place: Int64, lookup: [UInt8])] = []
     private var next = 0
 
     /// Opens a vault with as much memory for pages as `VaultStore` takes, and draws rows.
@@ -79,17 +79,20 @@ internal import Sodium
         try unsafe check(sqlite3_exec(database, "PRAGMA cache_size = \(cache)", nil, nil, nil))
         var draw: OpaquePointer?
         defer { unsafe sqlite3_finalize(draw) }
-        let sql = "SELECT lookup FROM items WHERE place >= ?1 ORDER BY place LIMIT 1"
+        let sql = "SELECT place, lookup FROM items WHERE place >= ?1 ORDER BY place LIMIT 1"
         try unsafe check(sqlite3_prepare_v2(database, sql, -1, &draw, nil))
-        while lookups.count < count {
+        while rows.count < count {
             unsafe sqlite3_bind_int64(draw, 1, Int64.random(in: 1...Int64.max))
-            if unsafe sqlite3_step(draw) == SQLITE_ROW, let blob = unsafe sqlite3_column_blob(draw, 0) {
-                lookups.append(unsafe Array(UnsafeRawBufferPointer(start: blob, count: 32)))
+            if unsafe sqlite3_step(draw) == SQLITE_ROW, let blob = unsafe sqlite3_column_blob(draw, 1) {
+                let lookup = unsafe Array(UnsafeRawBufferPointer(start: blob, count: 32))
+                rows.append((unsafe sqlite3_column_int64(draw, 0), lookup))
             }
             unsafe sqlite3_reset(draw)
         }
         try unsafe check(
-            sqlite3_prepare_v2(database, "SELECT metadata, secret FROM items WHERE lookup = ?1", -1, &select, nil))
+            sqlite3_prepare_v2(
+                database, "SELECT metadata, secret FROM items WHERE place BETWEEN ?1 AND ?1 + 7 AND lookup = ?2", -1,
+                &select, nil))
     }
 
     deinit {
@@ -99,9 +102,10 @@ internal import Sodium
 
     /// Reads the next row that was drawn, and looks at a byte of each column.
     func readNext() throws {
-        next = (next + 1) % lookups.count
+        next = (next + 1) % rows.count
         let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        unsafe sqlite3_bind_blob(select, 1, lookups[next], 32, transient)
+        unsafe sqlite3_bind_int64(select, 1, rows[next].place)
+        unsafe sqlite3_bind_blob(select, 2, rows[next].lookup, 32, transient)
         defer { unsafe sqlite3_reset(select) }
         let status = unsafe sqlite3_step(select)
         guard status == SQLITE_ROW, let metadata = unsafe sqlite3_column_blob(select, 0),

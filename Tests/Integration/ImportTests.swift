@@ -185,6 +185,55 @@ struct ImportTests {
         #expect(try await latchkey(["import", "--from", "gnome-keyring-collection"]).status == 64)
     }
 
+    @Test func `what git, docker, cargo and others keep in a collection in their own ways is taken over with it`()
+        async throws
+    {
+        let git = try await GitCredentialLibsecret(on: session)
+        try await git(
+            "store",
+            ["protocol": "https", "host": "example.org:8443", "path": "r", "username": "ada", "password": "git's"])
+        try await session.createItem(
+            "Git: https://newer.example/",
+            ["xdg:schema": "org.git.Password", "protocol": "https", "server": "newer.example", "user": "ada"],
+            "pass\npassword_expiry_utc=1\noauth_refresh_token=refresh")
+        try await session.createItem(
+            "git:https://github.com",
+            ["xdg:schema": "com.microsoft.GitCredentialManager", "service": "git:https://github.com", "account": "u"],
+            "manager's")
+        try await session.createItem(
+            "https://index.docker.io/v1/",
+            [
+                "xdg:schema": "io.docker.Credentials", "label": "Docker Credentials",
+                "server": "https://index.docker.io/v1/", "username": "u", "docker_cli": "1",
+            ], "docker's")
+        try await session.createItem(
+            "cargo-registry:crates-io",
+            ["xdg:schema": "org.rust-lang.cargo.registry", "url": "sparse+https://index.crates.io/"], "cargo's")
+        try await session.createItem("L", ["service": "s", "username": "u"], "ours")
+        try await session.createItem("L", ["service": "s", "account": "u"], "not ours")
+        try await session.createItem("L", ["color": "red"], "unknown")
+        let before = try await session.items()
+
+        let run = try await latchkey(["import", "--from", "gnome-keyring-collection", "Login"])
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(run.errorText.contains("1 entries are not of a kind that is kept here"))
+        let expected = [
+            "git:https://example.org:8443/r ada": "git's", "git:https://newer.example ada": "pass",
+            "git:https://github.com u": "manager's", "docker:https://index.docker.io/v1/ u": "docker's",
+            "cargo:sparse+https://index.crates.io/ token": "cargo's", "s u": "ours",
+        ]
+        for (name, secret) in expected {
+            let parts = name.split(separator: " ").map(String.init)
+            #expect(try await latchkey(["get"] + parts).outputText == secret, "\(name)")
+        }
+        let listed = try await latchkey(["list"]).outputText.split(separator: "\n")
+        #expect(listed.count == expected.count + 1, "with its heading: \(listed)")
+        // What was there is as it was.
+        #expect(try await session.items().map(\.secret).sorted() == before.map(\.secret).sorted())
+        let again = try await latchkey(["import", "--from", "gnome-keyring-collection", "Login"])
+        #expect(again.status == 0 && again.outputText.components(separatedBy: "same").count - 1 == expected.count)
+    }
+
     @Test func `gh's file is taken over from where gh keeps it`() async throws {
         try session.directory.makeFolder("config/gh")
         try session.directory.write(

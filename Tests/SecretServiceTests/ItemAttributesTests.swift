@@ -1,4 +1,5 @@
 import Credentials
+import Secrets
 import Testing
 
 @testable import SecretService
@@ -32,6 +33,37 @@ struct ItemAttributesTests {
     func `attributes that no key of ours has are no credential`(_ attributes: [String: String]) {
         #expect(ItemAttributes.key(of: attributes) == nil)
     }
+
+    // MARK: - Other programs' items
+
+    @Test(arguments: [
+        ["service": "s"], ["account": "a"], ["service": "", "account": "a"], ["service": "s", "account": "a\n"],
+        // Told apart by something that isn't known here.
+        ["service": "s", "account": "a", "profile": "work"],
+        ["url": "https://example.org"], ["server": "s", "username": "u"], ["docker_cli": "1", "server": "s"],
+        // A share that the desktop's file manager signed in to.
+        ["xdg:schema": "org.gnome.keyring.NetworkPassword", "protocol": "smb", "server": "nas", "user": "u"],
+        ["xdg:schema": "org.git.Password", "protocol": "https", "server": "example.org"],
+    ])
+    func `items whose credential isn't certain are left out`(_ attributes: [String: String]) {
+        #expect(OtherPrograms.reading(of: attributes, label: "L") == nil)
+    }
+
+    @Test func `only git's passwords end at a line break`() throws {
+        let git = try #require(
+            OtherPrograms.reading(
+                of: ["protocol": "https", "server": "h", "port": "8443", "object": "r", "user": "u"], label: "Git: x"))
+        #expect(git.key == (try CredentialKey(service: "git:https://h:8443/r", account: "u")))
+        let other = try #require(OtherPrograms.reading(of: ["service": "s", "account": "a"], label: ""))
+        for (content, first) in [("one\ntwo", "one"), ("one", "one"), ("\n", ""), ("", "")] {
+            let whole = Secret<Password>(copying: content.utf8.span)
+            let keepsFirst = git.secret(in: whole.duplicate()).matches(Secret<Password>(copying: first.utf8.span))
+            let keepsAll = other.secret(in: whole.duplicate()).matches(whole)
+            #expect(keepsFirst && keepsAll, "\(content)")
+        }
+    }
+
+    // MARK: - Order
 
     @Test func `everybody chooses the same of two items, whatever their order`() throws {
         func item(_ path: String, modified: Int64 = 5, created: Int64 = 1, attributes: Int = 2) -> KeyringItem {

@@ -69,6 +69,11 @@ enum GoldenRecorder {
             let items = try rows.items(after: nil, limit: 2)
             try rows.put(items[0].lookup, metadata: items[1].metadata, secret: [0])
         }
+        // An item that no look-up finds any more.
+        try tampered("moved.vault", "store.corrupted") { (rows) throws(StoreError) in
+            try rows.connection.execute(
+                "UPDATE items SET place = place + 8 WHERE place = (SELECT min(place) FROM items)")
+        }
         try tampered("stranger.vault", "store.corrupted") { (rows) throws(StoreError) in
             try rows.put(record: "slot/" + String(repeating: "0", count: 32), [9, 9])
         }

@@ -67,7 +67,14 @@ import Vault
         func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
         let folder = try VaultFolder()
         let key = try CredentialKey(service: "example.org", account: "ada")
-        try await folder.store().save(secret("hunter2"), for: key)
+        let store = try await folder.store()
+        try await store.save(secret("hunter2"), for: key)
+        // Pages of each size fill it: SQLite cuts what is over first.
+        var more = 0
+        while try folder.contents().count % 8192 != 0 {
+            more += 1
+            try await store.save(secret("more"), for: VaultTests.key("\(more)"))
+        }
         let before = try folder.contents()
         let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
         var journal = magic + number(1) + number(7) + number(before.count / size) + number(512) + number(size)

@@ -78,12 +78,11 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     func changeMark() throws(StoreError) -> UInt32 { content.mark }
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
-        var place = content.items[lookup]?.place
-        while place == nil {
-            let drawn = Int64.random(in: 1...Int64.max)
-            if !content.items.values.contains(where: { $0.place == drawn }) { place = drawn }
+        let taken = Set(content.items.values.map(\.place))
+        guard let place = content.items[lookup]?.place ?? ItemPlaces(of: lookup).free(besides: taken) else {
+            throw .noFreePlace
         }
-        content.items[lookup] = (place!, metadata, secret)
+        content.items[lookup] = (place, metadata, secret)
     }
 
     func remove(_ lookup: [UInt8]) throws(StoreError) { content.items[lookup] = nil }

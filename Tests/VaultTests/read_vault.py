@@ -106,8 +106,7 @@ def read(path, source, given):
     check(manifest.number("B") == 1, "the manifest's layout is another one")
     generation, count, total, digest = manifest.number("Q"), manifest.number("Q"), manifest.take(32), manifest.take(32)
     hashing = subkey(root, b"digest", vault)
-    listed = b"".join(
-        struct.pack("<H", len(name.encode())) + name.encode() + struct.pack("<I", len(data)) + data
+    listed = b"".join(struct.pack("<H", len(name.encode())) + name.encode() + struct.pack("<I", len(data)) + data
         for name, data in records if name != "manifest")
     check(blake(hashing, listed) == digest, "the records are not those of the manifest")
 
@@ -116,7 +115,7 @@ def read(path, source, given):
     data_keys = [(keys.number("I"), keys.take(32))[1] for _ in range(keys.number("B"))]
 
     items, found = [], 0
-    for lookup, sealed, sealed_secret in database.execute("SELECT lookup, metadata, secret FROM items ORDER BY place"):
+    for place, lookup, sealed, sealed_secret in database.execute("SELECT * FROM items ORDER BY place"):
         found += int.from_bytes(blake(hashing, lookup + sealed), "little")
         for key in data_keys:
             with contextlib.suppress(Damaged):
@@ -132,7 +131,9 @@ def read(path, source, given):
         check(not any(f.data[f.at:]), "padding is not zero")
         name = b"".join([bytes([len(kind)]), kind.encode()] + [
             struct.pack("<H", len(part.encode())) + part.encode() for part in (service, account)])
-        check(blake(subkey(key, b"look-up", vault), name) == lookup, "an item is in a wrong place")
+        first = min(max(int.from_bytes(lookup[:8], "little") >> 1, 1), (1 << 63) - 8)
+        check(blake(subkey(key, b"look-up", vault), name) == lookup, "an item is in another's place")
+        check(0 <= place - first < 8, "an item is in a wrong place")
         secret = unseal(subkey(key, b"secret", vault), b"s" + vault + lookup + version, sealed_secret)
         check(len(secret) == bucket(length) and not any(secret[length:]), "a secret is padded wrongly")
         items.append({

@@ -39,6 +39,7 @@
     extension BusMethod {
         static let processIdentifier = BusMethod(
             interface: "org.freedesktop.DBus", name: "GetConnectionUnixProcessID", reply: "(u)")
+        static let ping = BusMethod(interface: "org.freedesktop.DBus.Peer", name: "Ping", reply: "()")
         fileprivate static let nameHasOwner = BusMethod(
             interface: "org.freedesktop.DBus", name: "NameHasOwner", reply: "(b)")
         fileprivate static let activatableNames = BusMethod(

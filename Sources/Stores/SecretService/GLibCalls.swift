@@ -211,7 +211,7 @@
             return unsafe Variant(adopting: pointer!)
         }
 
-        /// Sends a method call whose answer nobody waits for; `flush` makes sure that it leaves.
+        /// Sends a method call whose answer nobody waits for; `KeyringSession.flush` makes sure that it leaves.
         func send(_ method: BusMethod, on path: String, of destination: String, _ arguments: Variant) {
             unsafe withPointer { connection in
                 unsafe arguments.withPointer { arguments in
@@ -222,23 +222,12 @@
             }
         }
 
-        /// Broadcasts a signal; `flush` makes sure that it leaves.
+        /// Broadcasts a signal; `KeyringSession.flush` makes sure that it leaves.
         func broadcast(_ name: StaticString, of interface: StaticString, from path: String, _ arguments: Variant) {
             unsafe withPointer { connection in
                 unsafe arguments.withPointer { arguments in
                     _ = unsafe g_dbus_connection_emit_signal(
                         connection, nil, path, interface.description, name.description, arguments, nil)
-                }
-            }
-        }
-
-        /// Starts writing what was sent; the answer comes when it is on its way, even if the process ends then.
-        func flush(_ trigger: Trigger) -> Pending<AsyncAnswer> {
-            unsafe start { callback, data in
-                unsafe withPointer { connection in
-                    unsafe trigger.cancellable.withPointer {
-                        unsafe g_dbus_connection_flush(connection, $0, callback, data)
-                    }
                 }
             }
         }

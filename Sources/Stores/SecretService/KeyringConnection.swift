@@ -108,10 +108,10 @@
             await flush()
         }
 
-        /// Waits a moment until what was sent has left the process, which may end next.
+        /// Waits a moment until the bus has taken what was sent, because the process may end next. Any answer of the bus
+        /// shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
         func flush() async {
-            let interruption = Interruption(.after(.milliseconds(200)))
-            _ = await connection.flush(interruption.trigger).value()
+            _ = try? await connection.ask(.ping, [], Interruption(.after(.milliseconds(200))))
         }
 
         /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.

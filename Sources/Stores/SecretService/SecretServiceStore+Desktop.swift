@@ -93,6 +93,22 @@
             try await collection.repairDuplicates(of: key, losingOlder: discardingOlderSecrets, deadline)
         }
 
+        // MARK: - Other programs
+
+        /// Saves in `target` what programs keep in this collection without a `service` and a `username`: git and Git
+        /// Credential Manager under the service `git:URL`, docker under `docker:URL`, cargo under `cargo:URL` with the
+        /// account `token`, and whoever names items by `service` and `account` under these. The items stay as they are.
+        ///
+        /// Of items that would be under one key it takes the one that was changed last. What `target` had under a key is
+        /// replaced. Throws what either store throws; what was saved by then stays.
+        ///
+        /// - Returns: how many items are of no such kind, nor this store's own.
+        public func copyOtherPrograms(
+            to target: any CredentialStore, deadline: Deadline = .standard
+        ) async throws(StoreError) -> Int {
+            try await collection.copyOtherPrograms(to: target, deadline)
+        }
+
         private var collection: KeyringCollection { KeyringCollection(self) }
     }
 #endif

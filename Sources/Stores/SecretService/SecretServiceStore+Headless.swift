@@ -48,5 +48,9 @@
         public func repairDuplicates(
             of key: CredentialKey, discardingOlderSecrets: Bool = false, deadline: Deadline = .standard
         ) async throws(StoreError) -> DuplicateRepair { throw Self.notBuilt }
+
+        public func copyOtherPrograms(
+            to target: any CredentialStore, deadline: Deadline = .standard
+        ) async throws(StoreError) -> Int { throw Self.notBuilt }
     }
 #endif

@@ -40,6 +40,8 @@ protocol RowView {
     ) throws(StoreError) -> Result?
 
     /// The item under a look-up value without its secret, which isn't read; `nil` when there is none.
+    ///
+    /// Throws `corrupted` when there are two.
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading?
 
     /// Up to `limit` items after a place (`nil`: from the start) in the order of places. Secrets aren't read.
@@ -56,7 +58,9 @@ protocol RowView {
 
 /// A view in which changes can be made.
 protocol RowTransaction: RowView {
-    /// Puts an item in the place of the one with the same look-up value, or in a new place.
+    /// Puts an item in the place of the one with the same look-up value, or in the first free one of its places.
+    ///
+    /// Throws `corrupted` when others stand in all of them.
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError)
     func remove(_ lookup: [UInt8]) throws(StoreError)
     func put(record name: String, _ content: [UInt8]) throws(StoreError)
@@ -65,11 +69,14 @@ protocol RowTransaction: RowView {
 
 /// An item without its secret.
 struct ItemHeading: Sendable {
-    /// Where it is in the table, from 1 to 2^63 − 1: drawn at random when its look-up value is first put there, so that
-    /// places are spread evenly and show no order; kept until it is removed.
+    /// Where it is in the table: one of its `ItemPlaces`, unless someone moved it. Places are spread evenly and show no
+    /// order, as the hashes do that they are made from. An item keeps its place until it is removed.
     let place: Int64
     let lookup: [UInt8]
     let metadata: [UInt8]
+
+    /// Whether it stands where a look-up finds it.
+    var isInPlace: Bool { ItemPlaces(of: lookup).contains(place) }
 }
 
 /// A record of the vault's own: a slot, the sealed keys, the manifest.

@@ -77,7 +77,7 @@ extension SealedStore {
     ) throws(StoreError) -> VaultImport {
         var result = VaultImport()
         var changed = manifest
-        for item in batch {
+        for item in state.keys[0].inOrderOfPlaces(batch, \.metadata.key) {
             if let present = try Self.present(item.metadata.key, in: transaction, state) {
                 if present.metadata.version == item.metadata.version || choice == .keep {
                     result.keptCount += 1

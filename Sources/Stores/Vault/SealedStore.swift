@@ -224,6 +224,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     static func openMetadata(
         _ item: ItemHeading, _ state: KnownState
     ) throws(StoreError) -> (metadata: ItemMetadata, keys: DataKeys) {
+        // One that was moved away isn't found by its look-up value any more.
+        guard item.isInPlace else { throw .damagedItem }
         for keys in state.keys {
             guard let bytes = keys.openMetadata(item.metadata.span, at: item.lookup) else { continue }
             guard let metadata = ItemMetadata.decode(bytes), keys.lookup(of: metadata.key) == item.lookup else { break }

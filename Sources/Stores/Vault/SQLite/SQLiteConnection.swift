@@ -43,7 +43,7 @@ internal import RedactedLog
     }
 
     /// How many pages a reader keeps: 4 MiB, and 2 % of a larger file, 16 MiB at most. Under 1 % of a file are inner pages
-    /// of its b-trees, but each read at random brings two others, which push them out.
+    /// of its b-trees, but each read at random brings another one, which pushes them out.
     private static let smallestCache = 1000
     private static let largestCache = 4000
 
@@ -86,9 +86,6 @@ internal import RedactedLog
 
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
-
-    /// How many rows the last insert, update or delete changed.
-    var changedRowCount: Int { Int(unsafe sqlite3_changes(handle)) }
 
     /// Changes whenever the content does, through any connection; current inside a transaction (SQLITE_FCNTL_DATA_VERSION).
     func changeMark() throws(StoreError) -> UInt32 {

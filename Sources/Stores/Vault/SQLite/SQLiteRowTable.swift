@@ -10,16 +10,12 @@ final class SQLiteRowTable: RowTable {
     private let reader: Mutex<SQLiteSession>
     /// Opened at the first write.
     private let writer = Mutex<SQLiteSession?>(nil)
-    private let drawPlace: @Sendable () throws(StoreError) -> Int64
 
     static let applicationID = 0x4C4B_5631  // "LKV1"
 
     /// Opens the table in an existing file whose path was checked.
-    init(
-        path: String, drawPlace: @escaping @Sendable () throws(StoreError) -> Int64 = SQLiteSession.randomPlace
-    ) throws(StoreError) {
+    init(path: String) throws(StoreError) {
         self.path = path
-        self.drawPlace = drawPlace
         let connection = try SQLiteConnection(path: path, role: .reader)
         let session = try SQLiteSession(connection)
         try connection.fitCache()
@@ -32,7 +28,7 @@ final class SQLiteRowTable: RowTable {
     ) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, role: .creator)
         try connection.execute("PRAGMA application_id = \(applicationID); BEGIN IMMEDIATE")
-        for table in SQLiteSession.schema where !table.sql.isEmpty { try connection.execute(table.sql) }
+        for table in SQLiteSession.schema { try connection.execute(table.sql) }
         let session = try SQLiteSession(connection)
         for record in records { try session.put(record: record.name, record.content) }
         try fill(session)
@@ -55,7 +51,7 @@ final class SQLiteRowTable: RowTable {
                 session = present
             } else {
                 session = try patience.retry { () throws(StoreError) in
-                    try SQLiteSession(SQLiteConnection(path: path, role: .writer), drawPlace: drawPlace)
+                    try SQLiteSession(SQLiteConnection(path: path, role: .writer))
                 }
                 present = session
             }

@@ -5,7 +5,6 @@ internal import RedactedLog
 final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
-    private let drawPlace: @Sendable () throws(StoreError) -> Int64
     private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
     private lazy var writing: Result<WriteStatements, StoreError> = WriteStatements.prepare(on: connection)
 
@@ -21,37 +20,34 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     /// The file's whole schema: anything else in it is refused.
     ///
-    /// Items stand in the order of their places, and the index has nothing but look-up values and places. So SQLite never
-    /// compares with a row to find another, which would read all pages of a large one.
+    /// Items stand in the order of their places, which follow from their look-up values: a look-up goes down one tree, whose
+    /// inner pages hold nothing but places. SQLite never compares with a row's content to find another, which would read all
+    /// pages of a large one.
     static let schema: [(name: String, sql: String)] = [
         (
             "items",
             """
-            CREATE TABLE items(place INTEGER PRIMARY KEY, lookup BLOB NOT NULL UNIQUE, metadata BLOB NOT NULL, \
+            CREATE TABLE items(place INTEGER PRIMARY KEY, lookup BLOB NOT NULL, metadata BLOB NOT NULL, \
             secret BLOB NOT NULL)
             """
         ),
         ("records", "CREATE TABLE records(name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID"),
-        // Made by SQLite for UNIQUE.
-        ("sqlite_autoindex_items_1", ""),
     ]
 
-    /// - Parameter drawPlace: gives a place for a new item. One that is taken is given back, and another one drawn.
-    init(
-        _ connection: SQLiteConnection,
-        drawPlace: @escaping @Sendable () throws(StoreError) -> Int64 = SQLiteSession.randomPlace
-    ) throws(StoreError) {
+    init(_ connection: SQLiteConnection) throws(StoreError) {
         self.connection = connection
-        self.drawPlace = drawPlace
         try Self.checkSchema(connection)
         begin = try connection.prepare("BEGIN")
         end = try connection.prepare("COMMIT")
-        readItem = try connection.prepare("SELECT metadata, secret FROM items WHERE lookup = ?1")
-        readHeading = try connection.prepare("SELECT place, metadata FROM items WHERE lookup = ?1")
+        readItem = try connection.prepare("SELECT metadata, secret FROM items WHERE \(Self.isItem)")
+        readHeading = try connection.prepare("SELECT place, metadata FROM items WHERE \(Self.isItem)")
         readItems = try connection.prepare(
             "SELECT place, lookup, metadata FROM items WHERE place > ?1 ORDER BY place LIMIT ?2")
         readRecord = try connection.prepare("SELECT content FROM records WHERE name = ?1")
     }
+
+    /// Which rows are the one with a look-up value; see `SQLiteStatement.bind(item:)`.
+    fileprivate static let isItem = "place BETWEEN ?1 AND ?2 AND lookup = ?3"
 
     private static func checkSchema(_ connection: SQLiteConnection) throws(StoreError) {
         let statement = try connection.prepare(
@@ -128,7 +124,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     ) throws(StoreError) -> Result? {
         if view == .lookup { try holdView() }
         if view == .transaction { readItem.reset() }
-        try readItem.bind(1, lookup)
+        try readItem.bind(item: lookup)
         guard try readItem.step() else { return nil }
         if view == .begun { view = .lookup }
         defer { if view != .lookup { readItem.reset() } }
@@ -140,9 +136,12 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
         try holdView()
         defer { readHeading.reset() }
-        try readHeading.bind(1, lookup)
+        try readHeading.bind(item: lookup)
         guard try readHeading.step() else { return nil }
-        return ItemHeading(place: readHeading.integer(0), lookup: lookup, metadata: try readHeading.blob(1))
+        let found = ItemHeading(place: readHeading.integer(0), lookup: lookup, metadata: try readHeading.blob(1))
+        // Which one is right can't be told, and to take one away would bring the other to light.
+        guard try !readHeading.step() else { throw .vaultCorrupted("an item is there twice") }
+        return found
     }
 
     func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
@@ -187,30 +186,37 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // MARK: - Writing
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
+        let place = try place(for: lookup)
         let statement = try writing.get().putItem
         // The statement would keep its copy of the row until the next one.
         defer { statement.clear() }
+        try statement.bind(1, Int(place))
         try statement.bind(2, lookup)
         try statement.bind(3, metadata)
         try statement.bind(4, secret)
-        // Among 2^40 items, one draw in eight million is taken.
-        for _ in 0..<8 {
-            try statement.bind(1, Int(try drawPlace()))
-            try statement.run()
-            if connection.changedRowCount > 0 { return }
-        }
-        throw StoreError(.unavailable, "the system's random numbers repeat themselves")
+        try statement.run()
     }
 
-    /// 63 random bits, never 0.
-    static func randomPlace() throws(StoreError) -> Int64 {
-        let bits = try Sealing.randomOctets(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return max(1, Int64(bits >> 1))
+    /// Where the item with a look-up value is, or else where it is to be.
+    private func place(for lookup: [UInt8]) throws(StoreError) -> Int64 {
+        let places = ItemPlaces(of: lookup)
+        let statement = try writing.get().takenPlaces
+        defer { statement.reset() }
+        try statement.bind(1, Int(places.first))
+        try statement.bind(2, Int(places.last))
+        var taken: Set<Int64> = []
+        while try statement.step() {
+            let place = statement.integer(0)
+            if try statement.blob(1) == lookup { return place }
+            taken.insert(place)
+        }
+        guard let free = places.free(besides: taken) else { throw .noFreePlace }
+        return free
     }
 
     func remove(_ lookup: [UInt8]) throws(StoreError) {
         let statement = try writing.get().removeItem
-        try statement.bind(1, lookup)
+        try statement.bind(item: lookup)
         try statement.run()
     }
 
@@ -230,19 +236,20 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
 /// The statements of a connection that writes.
 private struct WriteStatements {
-    let begin, putItem, removeItem, putRecord, removeRecord: SQLiteStatement
+    let begin, takenPlaces, putItem, removeItem, putRecord, removeRecord: SQLiteStatement
 
     static func prepare(on connection: SQLiteConnection) -> Result<WriteStatements, StoreError> {
         Result { () throws(StoreError) in
             WriteStatements(
                 begin: try connection.prepare("BEGIN IMMEDIATE"),
+                takenPlaces: try connection.prepare(
+                    "SELECT place, lookup FROM items WHERE place BETWEEN ?1 AND ?2 ORDER BY place"),
                 putItem: try connection.prepare(
                     """
-                    INSERT INTO items(place, lookup, metadata, secret) VALUES(?1, ?2, ?3, ?4) \
-                    ON CONFLICT(lookup) DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret \
-                    ON CONFLICT(place) DO NOTHING
+                    INSERT INTO items(place, lookup, metadata, secret) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(place) \
+                    DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret
                     """),
-                removeItem: try connection.prepare("DELETE FROM items WHERE lookup = ?1"),
+                removeItem: try connection.prepare("DELETE FROM items WHERE \(SQLiteSession.isItem)"),
                 putRecord: try connection.prepare(
                     """
                     INSERT INTO records(name, content) VALUES(?1, ?2) ON CONFLICT(name) \
@@ -251,4 +258,19 @@ private struct WriteStatements {
                 removeRecord: try connection.prepare("DELETE FROM records WHERE name = ?1"))
         }
     }
+}
+
+extension SQLiteStatement {
+    /// Binds the parameters of `isItem`.
+    fileprivate func bind(item lookup: [UInt8]) throws(StoreError) {
+        let places = ItemPlaces(of: lookup)
+        try bind(1, Int(places.first))
+        try bind(2, Int(places.last))
+        try bind(3, lookup)
+    }
+}
+
+extension StoreError {
+    /// Eight look-up values that share 60 bits are no chance.
+    static var noFreePlace: StoreError { .vaultCorrupted("other items stand in all places of a new one") }
 }

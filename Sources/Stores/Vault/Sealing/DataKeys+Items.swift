@@ -17,6 +17,12 @@ extension DataKeys {
         return lookup.withExposedBytes { KeyedHash.digest(name.bytes.span, key: $0) }
     }
 
+    /// In the order of the places that these are to have, so that a transaction meets each page of the table once.
+    func inOrderOfPlaces<Element>(_ elements: [Element], _ key: (Element) -> CredentialKey) -> [Element] {
+        elements.map { (place: ItemPlaces(of: lookup(of: key($0))).first, element: $0) }
+            .sorted { $0.place < $1.place }.map(\.element)
+    }
+
     // MARK: - Metadata
 
     func seal(_ metadata: ItemMetadata, at lookup: [UInt8]) throws(StoreError) -> [UInt8] {

@@ -18,7 +18,7 @@ let package = Package(
             targets: [
                 "Secrets", "RedactedLog", "LogScrubbing", "Credentials", "InMemory", "Vault", "SecretService",
                 "StoreSelection",
-                "HTTPTransport", "OAuth", "SignIn",
+                "HTTPTransport", "OAuth", "SignIn", "ATProtocol",
             ]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
@@ -40,6 +40,7 @@ let package = Package(
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        system("CResolver"),
 
         // MARK: Foundations
         .target(name: "Sodium", dependencies: ["CSodium"]),
@@ -71,6 +72,9 @@ let package = Package(
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
         .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
+        .target(
+            name: "ATProtocol",
+            dependencies: ["CResolver", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
 
         // MARK: Products for other people's tests
         .target(
@@ -135,6 +139,9 @@ let package = Package(
             name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
             name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
+        .testTarget(
+            name: "ATProtocolTests",
+            dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
         .testTarget(
             name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.

@@ -1,9 +1,9 @@
 /// Finds the forms of all canaries in one pass over the bytes.
 ///
-/// Each stretch of eight bytes of each form is in a hash table behind a bitmap. At each offset of the text one
-/// multiplication and one bit decide; only a set bit leads to the table, and only equal bytes to a finding.
+/// Each stretch of eight bytes of each form is in a hash table behind a `WindowFilter`: only what that lets through leads
+/// to the table, and only equal bytes to a finding.
 struct FormIndex: ~Copyable {
-    static let windowByteCount = 8
+    static let windowByteCount = WindowFilter.windowByteCount
 
     struct Match {
         let form: Int
@@ -12,8 +12,7 @@ struct FormIndex: ~Copyable {
     }
 
     private(set) var forms: [DisguisedForm]
-    private var filter: [UInt64]
-    private let filterShift: UInt64
+    private var filter: WindowFilter
     /// Index into `windows` plus one, or 0.
     private var slots: [UInt32]
     private let slotShift: UInt64
@@ -30,9 +29,7 @@ struct FormIndex: ~Copyable {
         let slotCount = 1 << (Int.bitWidth - (count * 2).leadingZeroBitCount)
         slots = Array(repeating: 0, count: slotCount)
         slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
-        let filterBits = max(12, min(23, (slotCount * 16).trailingZeroBitCount))
-        filterShift = UInt64(64 - filterBits)
-        filter = Array(repeating: 0, count: 1 << (filterBits - 6))
+        filter = WindowFilter(windowCount: count)
         for (number, form) in forms.enumerated() where form.bytes.count >= Self.windowByteCount {
             for position in 0...form.bytes.count - Self.windowByteCount {
                 insert(Window(form: UInt32(number), position: UInt32(position)))
@@ -47,10 +44,7 @@ struct FormIndex: ~Copyable {
 
     // MARK: - Building
 
-    /// Multiplicative hashing: only the high bits depend on all of the window.
-    private static func hash(_ window: UInt64) -> UInt64 { window &* 0x9E37_79B9_7F4A_7C15 }
-
-    private func slot(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> slotShift) }
+    private func slot(_ window: UInt64) -> Int { Int(truncatingIfNeeded: WindowFilter.hash(window) >> slotShift) }
 
     private static func load(_ bytes: [UInt8], at offset: Int) -> UInt64 {
         unsafe bytes.withUnsafeBytes { bytes in
@@ -63,11 +57,10 @@ struct FormIndex: ~Copyable {
     }
 
     private mutating func insert(_ window: Window) {
-        let hash = Self.hash(value(window))
-        let bit = hash >> filterShift
-        filter[Int(bit >> 6)] |= 1 << (bit & 63)
+        let bytes = value(window)
+        filter.add(bytes)
         windows.append(window)
-        var slot = slot(hash)
+        var slot = slot(bytes)
         while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
         slots[slot] = UInt32(windows.count)
     }
@@ -96,7 +89,7 @@ struct FormIndex: ~Copyable {
     private func search(_ text: [UInt8], from start: Int, to end: Int, into found: inout [Match]) {
         var offset = max(start, found.last?.range.upperBound ?? 0)
         while offset <= end {
-            guard let candidate = nextCandidate(in: text, from: offset, to: end) else { break }
+            guard let candidate = filter.nextCandidate(in: text, from: offset, to: end) else { break }
             if let match = longestMatch(in: text, at: candidate, notBefore: found.last?.range.upperBound ?? 0) {
                 found.append(match)
                 offset = max(candidate + 1, match.range.upperBound)
@@ -106,27 +99,21 @@ struct FormIndex: ~Copyable {
         }
     }
 
-    /// The hot loop: the next offset whose eight bytes may be in the table.
-    private func nextCandidate(in text: [UInt8], from start: Int, to end: Int) -> Int? {
-        let shift = filterShift
-        return unsafe text.withUnsafeBytes { text in
-            unsafe filter.withUnsafeBufferPointer { filter in
-                var offset = start
-                while offset <= end {
-                    let window = unsafe UInt64(
-                        littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                    let bit = Self.hash(window) >> shift
-                    if unsafe filter[Int(truncatingIfNeeded: bit >> 6)] >> (bit & 63) & 1 == 1 { return offset }
-                    offset &+= 1
-                }
-                return nil
+    /// Whether any window lies across line breaks: if not, `matches(in:across:)` finds nothing in the joined text.
+    func hasWindowAcrossBreaks(in text: [UInt8]) -> Bool {
+        filter.hasCandidateAcrossBreaks(in: text) { bytes in
+            var slot = slot(bytes)
+            while slots[slot] != 0 {
+                if value(windows[Int(slots[slot]) - 1]) == bytes { return true }
+                slot = (slot + 1) & (slots.count - 1)
             }
+            return false
         }
     }
 
     private func longestMatch(in text: [UInt8], at offset: Int, notBefore start: Int) -> Match? {
         let bytes = Self.load(text, at: offset)
-        var slot = slot(Self.hash(bytes))
+        var slot = slot(bytes)
         var best: Match?
         while slots[slot] != 0 {
             let window = windows[Int(slots[slot]) - 1]

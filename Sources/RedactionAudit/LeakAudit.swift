@@ -151,7 +151,7 @@ public final class LeakAudit: Sendable {
                     purpose: purpose, disguise: sighting.disguise, before: stream.bytes[..<sighting.range.lowerBound])
                 if isAllowed == true { allowed.append(finding) } else { findings.append(finding) }
             }
-            for match in KnownForm.all(in: stream.bytes) where knownForms.contains(match.form) {
+            for match in KnownFormSearch.standard.all(in: stream.bytes) where knownForms.contains(match.form) {
                 findings.append(
                     LeakFinding(
                         purpose: match.form.name.description, stream: stream.name, offset: match.range.lowerBound,

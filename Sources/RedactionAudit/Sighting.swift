@@ -16,8 +16,8 @@ struct Sighting {
                     form: match.form, disguise: form.disguise, range: match.range,
                     isWhole: match.range.count == form.bytes.count))
         }
+        guard index.hasWindowAcrossBreaks(in: stream) else { return found }
         let (joined, seams) = join(stream)
-        guard !seams.isEmpty else { return found }
         for match in index.matches(in: joined, across: seams) {
             let form = index.forms[match.form]
             // Across a break two unrelated pieces may meet, so twice as much must agree.

@@ -18,7 +18,7 @@ let package = Package(
             targets: [
                 "Secrets", "RedactedLog", "LogScrubbing", "Credentials", "InMemory", "Vault", "SecretService",
                 "StoreSelection",
-                "HTTPTransport", "OAuth", "SignIn", "ATProtocol",
+                "HTTPTransport", "OAuth", "SignIn", "Surroundings", "ATProtocol",
             ]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
@@ -48,6 +48,7 @@ let package = Package(
         .target(name: "RedactedLog", dependencies: ["Secrets", "CLinux"]),
         .target(name: "LogScrubbing", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
         .target(name: "ProcessHardening", dependencies: ["CLinux", "RedactedLog"]),
+        .target(name: "Surroundings", dependencies: ["RedactedLog"]),
 
         // MARK: Stores
         .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
@@ -71,7 +72,7 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings"]),
         .target(
             name: "ATProtocol",
             dependencies: ["CResolver", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
@@ -87,13 +88,15 @@ let package = Package(
         .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
         .target(
             name: "StoreCommands",
-            dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "SecretService", "Vault"]),
+            dependencies: [
+                "Terminal", "StoreSelection", "ProcessHardening", "SecretService", "Surroundings", "Vault",
+            ]),
         .target(
             name: "SignInCommands",
             dependencies: [
-                "Terminal", "StoreCommands", "StoreSelection", "SignIn", "OAuth", "HTTPTransport",
+                "Terminal", "StoreCommands", "StoreSelection", "ATProtocol", "SignIn", "OAuth", "HTTPTransport",
                 "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault", "Importing",
-                "SecretService",
+                "SecretService", "Surroundings",
             ]),
         .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
         .executableTarget(
@@ -138,7 +141,8 @@ let package = Package(
         .executableTarget(
             name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
-            name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
+            name: "SignInTests",
+            dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings"]),
         .testTarget(
             name: "ATProtocolTests",
             dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),

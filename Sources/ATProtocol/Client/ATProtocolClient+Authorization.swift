@@ -19,25 +19,18 @@ extension ATProtocolClient {
     public func authenticate(
         handle: String, presenting agent: any UserAgent, deadline: Deadline
     ) async throws(ATProtocolError) -> SessionSummary {
-        let identifier = try AccountIdentifier(handle)
-        guard !isAuthenticating else { throw ATProtocolError(.authorizationInProgress) }
-        isAuthenticating = true
-        defer { isAuthenticating = false }
-        try await refuseWhilePending()
-        let destination = try await destination(of: identifier)
-        let service = try service(for: destination)
-        do throws(SignInError) {
-            let summary = try await service.signIn(
-                presenting: agent, account: destination.account, deadline: deadline)
-            keep(service, for: summary.account)
-            return summary
-        } catch {
-            if agent is PresentingUserAgent, case .userAgent(let cause) = error.code,
-                cause.code == .unavailable(.pageFailed)
-            {
-                throw ATProtocolError(.presenterFailed)
-            }
-            throw .signIn(error)
+        try await authenticate(handle) { service, account throws(SignInError) in
+            try await service.signIn(presenting: agent, account: account, deadline: deadline)
+        }
+    }
+
+    /// The same in the way that suits the session it runs in; see `SignInService.signIn(by:)`.
+    @discardableResult
+    public func authenticate(
+        handle: String, by ways: SignInWays, deadline: Deadline
+    ) async throws(ATProtocolError) -> SessionSummary {
+        try await authenticate(handle) { service, account throws(SignInError) in
+            try await service.signIn(by: ways, account: account, deadline: deadline)
         }
     }
 
@@ -47,8 +40,33 @@ extension ATProtocolClient {
     public func authenticate(
         handle: String, using presenter: any AuthorizationPresenter, deadline: Deadline
     ) async throws(ATProtocolError) -> SessionSummary {
-        try await authenticate(
-            handle: handle, presenting: PresentingUserAgent(presenter: presenter), deadline: deadline)
+        do throws(ATProtocolError) {
+            return try await authenticate(
+                handle: handle, presenting: PresentingUserAgent(presenter: presenter), deadline: deadline)
+        } catch {
+            let failed = SignInError(.userAgent(UserAgentError(.unavailable(.pageFailed))))
+            throw error.code == .signIn(failed) ? ATProtocolError(.presenterFailed) : error
+        }
+    }
+
+    private func authenticate(
+        _ handle: String,
+        _ signIn: (SignInService, _ account: String) async throws(SignInError) -> SessionSummary
+    ) async throws(ATProtocolError) -> SessionSummary {
+        let identifier = try AccountIdentifier(handle)
+        guard !isAuthenticating else { throw ATProtocolError(.authorizationInProgress) }
+        isAuthenticating = true
+        defer { isAuthenticating = false }
+        try await refuseWhilePending()
+        let destination = try await destination(of: identifier)
+        let service = try service(for: destination)
+        do throws(SignInError) {
+            let summary = try await signIn(service, destination.account)
+            keep(service, for: summary.account)
+            return summary
+        } catch {
+            throw .signIn(error)
+        }
     }
 
     func service(for destination: Destination) throws(ATProtocolError) -> SignInService {

@@ -172,7 +172,8 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "LogScrubbing", "SignIn", "Terminal", "StoreSelection", "AuthorizationServer", "StoreContract",
+                "LogScrubbing", "ATProtocol", "SignIn", "Terminal", "StoreSelection", "AuthorizationServer",
+                "StoreContract",
                 "RedactionAudit",
             ],
             path: "Tests/DoesNotCompile", exclude: ["Cases"]),

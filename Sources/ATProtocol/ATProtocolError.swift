@@ -153,7 +153,8 @@ extension ATProtocolError {
         case .invalidDocument(let problem): "the account's document can't be used: \(problem)"
         case .addressRefused: "the account leads to an address that is not a public one with HTTPS"
         case .invalidResourceMetadata(let problem): "the account's server can't be used: \(problem)"
-        case .requirementMissing(let requirement): "the authorization server does not follow the profile: \(requirement)"
+        case .requirementMissing(let requirement):
+            "the authorization server does not follow the profile: \(requirement)"
         case .invalidClientMetadata(let problem): "the client's metadata can't be used: \(problem)"
         case .invalidRedirectURI: "the redirect address is none that this client has"
         case .authorizationInProgress: "another sign-in has begun and has not ended"

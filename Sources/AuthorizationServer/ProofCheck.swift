@@ -37,7 +37,8 @@ extension AuthorizationService {
     /// Checks the proof of a request, strictly, and returns the thumbprint of its key.
     ///
     /// - Parameter token: the access token in the request, if any.
-    func checkProof(of input: Input, token: KeptSecret?, at door: Door = .authorization) throws(ProofRefusal) -> String {
+    func checkProof(of input: Input, token: KeptSecret?, at door: Door = .authorization) throws(ProofRefusal) -> String
+    {
         do throws(ProofRefusal) {
             let thumbprint = try checkedProof(of: input, token: token, at: door)
             state.withLock { $0.record.proofs += 1 }

@@ -14,7 +14,8 @@ enum TokenCommand {
         }
         try context.output.write(secret: session.accessToken)
         if session.keyThumbprint != nil {
-            context.output.note("the token is of no use without its key, which only the store has; see latchkey request")
+            context.output.note(
+                "the token is of no use without its key, which only the store has; see latchkey request")
         }
         return .success
     }

@@ -21,7 +21,8 @@ public enum SignInDefinitions {
         form: .choice(["bluesky", "codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
         help: "a built-in service, when NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
     public static let host = CommandOption.value(
-        "--host", "HOST", help: "where the service is, for codeberg, github, gitlab, mastodon; the did:plc directory for bluesky")
+        "--host", "HOST",
+        help: "where the service is, for codeberg, github, gitlab, mastodon; the did:plc directory for bluesky")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
     public static let dpop = CommandOption.flag(

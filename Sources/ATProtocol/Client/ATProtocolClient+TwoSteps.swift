@@ -147,7 +147,8 @@ extension ATProtocolClient {
         let options = SaveOptions(
             label: "\(kept.account) at \(sessions.provider) (sign-in that has begun)", contentType: .text,
             condition: .absent)
-        try await store.save(secret, for: try KeptAuthorization.key(in: sessions), options: options, deadline: .standard)
+        try await store.save(
+            secret, for: try KeptAuthorization.key(in: sessions), options: options, deadline: .standard)
     }
 
     private func pendingRecord() async throws(ATProtocolError) -> CredentialRecord<PendingSecrets>? {
@@ -163,7 +164,8 @@ extension ATProtocolClient {
     ) throws(ATProtocolError) -> JSONDocument {
         do throws(JSONError) {
             return try JSONDocument(
-                secret.repurposed(as: MessageBody.self), limits: JSONLimits(byteCount: KeptAuthorization.maximumByteCount))
+                secret.repurposed(as: MessageBody.self),
+                limits: JSONLimits(byteCount: KeptAuthorization.maximumByteCount))
         } catch {
             throw unreadable
         }

@@ -76,7 +76,9 @@ struct KeptAuthorization: Sendable {
 
     /// The item that it is kept under: one for each provider's name, since one authorization goes on at a time.
     static func key(in sessions: SessionStore) throws(StoreError) -> CredentialKey {
-        guard let kind = CredentialKind("authorization") else { preconditionFailure("a kind in the source is malformed") }
+        guard let kind = CredentialKind("authorization") else {
+            preconditionFailure("a kind in the source is malformed")
+        }
         return try sessions.key("pending", kind: kind)
     }
 }

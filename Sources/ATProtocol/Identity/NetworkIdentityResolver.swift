@@ -92,7 +92,8 @@ public struct NetworkIdentityResolver: IdentityResolver {
         let address =
             switch did.method {
             case .plc: try url(directory.origin + "/" + did.text)
-            case .web("localhost", let port): try url("http://localhost\(port.map { ":\($0)" } ?? "")/.well-known/did.json")
+            case .web("localhost", let port):
+                try url("http://localhost\(port.map { ":\($0)" } ?? "")/.well-known/did.json")
             case .web(let host, _): try url("https://\(host)/.well-known/did.json")
             }
         let response = try await fetch(address, limit: DIDDocument.maximumByteCount)

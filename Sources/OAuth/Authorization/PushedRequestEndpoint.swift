@@ -43,7 +43,8 @@ public struct PushedRequestEndpoint: Sendable {
         let first = provesAtOnce ? provingEndpoint : endpoint
         var answer = try await first.post(url, try pending.form(), authentication: authentication)
         if !provesAtOnce, provingEndpoint.dpop != nil,
-            answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof {
+            answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof
+        {
             answer = try await provingEndpoint.post(url, try pending.form(), authentication: authentication)
         }
         guard answer.isSuccess else {

@@ -76,7 +76,9 @@ extension SignInService {
 
     /// What can be refused without the person is refused before they are asked.
     func refuseEarly(_ provider: Provider, _ account: String?) async throws(SignInError) {
-        if account == nil, identify == nil, provider.knownAccount == nil, provider.account == .nowhere, !provider.scopes.includesOpenID {
+        if account == nil, identify == nil, provider.knownAccount == nil, provider.account == .nowhere,
+            !provider.scopes.includesOpenID
+        {
             throw SignInError(.accountNameNeeded)
         }
         if let account { try await stored { () throws(StoreError) in _ = try sessions.key(account) } }

@@ -81,7 +81,8 @@ public actor SignInService {
 
     /// The session of an account, which must be from this provider's server for this client: its tokens are for nobody
     /// else.
-    package func session(of account: String, deadline: Deadline = .standard) async throws(SignInError) -> StoredSession {
+    package func session(of account: String, deadline: Deadline = .standard) async throws(SignInError) -> StoredSession
+    {
         let loaded: StoredSession?
         do throws(StoreError) {
             loaded = try await sessions.load(account, deadline: deadline)

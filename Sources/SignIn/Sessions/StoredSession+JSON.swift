@@ -49,7 +49,8 @@ extension StoredSession {
             expiry: try reader.integer("expires_at").map(UnixTime.init(seconds:)),
             refreshExpiry: try reader.integer("refresh_expires_at").map(UnixTime.init(seconds:)),
             basicForm: try reader.text("basic_form").flatMap(ClientAuthentication.BasicForm.init(rawValue:)),
-            keyThumbprint: keyThumbprint, resource: try reader.text("resource"), accessToken: try reader.requiredSecret("access_token"),
+            keyThumbprint: keyThumbprint, resource: try reader.text("resource"),
+            accessToken: try reader.requiredSecret("access_token"),
             refreshToken: try reader.secret("refresh_token"))
     }
 

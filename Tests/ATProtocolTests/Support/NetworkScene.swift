@@ -92,6 +92,21 @@ final class NetworkScene: Sendable {
         try await (client ?? self.client).send(HTTPRequest(.get, HTTPURL(network.sessionEndpoint))).status
     }
 
+    /// What is kept of a session, the token as text for tests alone.
+    struct Kept: Hashable {
+        let authority: String
+        let clientID: String
+        let resource: String?
+        let token: String
+    }
+
+    func session(_ account: String = "alice.test") async throws -> Kept {
+        guard let session = try await client.sessions.load(account) else { throw ATProtocolError(.keyLost) }
+        return Kept(
+            authority: session.authority, clientID: session.clientID, resource: session.resource,
+            token: session.accessToken.testText)
+    }
+
     /// The items that are left, by kind.
     func items(_ kind: String) async throws -> [String] {
         try await store.list(service: "latchkey:bluesky", deadline: .unhurried).all()

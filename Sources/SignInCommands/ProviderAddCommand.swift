@@ -91,6 +91,9 @@ enum ProviderAddCommand {
                 hint: "leave --development out")
         }
         configuration.redirect = arguments.value(SignInDefinitions.redirect)
+        if let redirect = configuration.redirect {
+            _ = try RedirectURI(redirect, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
+        }
         configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
         return configuration
     }

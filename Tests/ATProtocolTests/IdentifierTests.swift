@@ -66,18 +66,21 @@ struct IdentifierTests {
         #expect(try read(##"{"id":"\##(Self.did)",\##(first),"service":[\##(Self.service)]}"##).claimedHandle == nil)
     }
 
-    @Test(arguments: [
-        ("", .notJSON), ("[]", .notJSON), ("{}", .notThisDID), (##"{"id":"did:web:a.test"}"##, .notThisDID),
-        (##"{"id":7}"##, .notThisDID), (##"{"id":"DID"}"##, .withoutPersonalServer),
-        (##"{"id":"DID","alsoKnownAs":"at://a.test","service":[SERVICE]}"##, .malformedList),
-        (##"{"id":"DID","alsoKnownAs":[7],"service":[SERVICE]}"##, .malformedList),
-        (##"{"id":"DID","service":{}}"##, .malformedList), (##"{"id":"DID","service":[7]}"##, .malformedList),
-        (##"{"id":"DID","service":[SERVICE,SERVICE]}"##, .repeatedPersonalServer),
-        (##"{"id":"DID","service":[{"id":"#atproto_pds","type":"X","serviceEndpoint":"https://a.test"}]}"##,
-            .withoutPersonalServer),
-        (##"{"id":"DID","service":[SERVICE],"service":[]}"##, .notJSON),
-        (String(repeating: "[", count: 40), .notJSON), (String(repeating: " ", count: 70_000), .tooLarge),
-    ] as [(String, ATProtocolError.DocumentProblem)])
+    @Test(
+        arguments: [
+            ("", .notJSON), ("[]", .notJSON), ("{}", .notThisDID), (##"{"id":"did:web:a.test"}"##, .notThisDID),
+            (##"{"id":7}"##, .notThisDID), (##"{"id":"DID"}"##, .withoutPersonalServer),
+            (##"{"id":"DID","alsoKnownAs":"at://a.test","service":[SERVICE]}"##, .malformedList),
+            (##"{"id":"DID","alsoKnownAs":[7],"service":[SERVICE]}"##, .malformedList),
+            (##"{"id":"DID","service":{}}"##, .malformedList), (##"{"id":"DID","service":[7]}"##, .malformedList),
+            (##"{"id":"DID","service":[SERVICE,SERVICE]}"##, .repeatedPersonalServer),
+            (
+                ##"{"id":"DID","service":[{"id":"#atproto_pds","type":"X","serviceEndpoint":"https://a.test"}]}"##,
+                .withoutPersonalServer
+            ),
+            (##"{"id":"DID","service":[SERVICE],"service":[]}"##, .notJSON),
+            (String(repeating: "[", count: 40), .notJSON), (String(repeating: " ", count: 70_000), .tooLarge),
+        ] as [(String, ATProtocolError.DocumentProblem)])
     func `a document that is hostile or of no use is refused`(text: String, problem: ATProtocolError.DocumentProblem) {
         let text = text.replacing("DID", with: Self.did).replacing("SERVICE", with: Self.service)
         #expect(throws: ATProtocolError.document(problem)) { try read(text) }

@@ -48,9 +48,10 @@ struct NameLookupTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test(arguments: [
-        [], [0, 0], Array(repeating: 0xFF, count: 64), Array(repeating: 0, count: 65_536),
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [], [0, 0], Array(repeating: 0xFF, count: 64), Array(repeating: 0, count: 65_536),
+        ] as [[UInt8]])
     func `what is no answer is refused`(message: [UInt8]) {
         #expect(throws: NameLookupError(.malformedAnswer)) { try TextRecordAnswer(message, about: "a.test") }
     }

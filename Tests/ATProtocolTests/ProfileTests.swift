@@ -11,15 +11,16 @@ import Testing
 
 /// What the profile requires of servers, clients and tokens.
 struct ProfileTests {
-    @Test(arguments: [
-        ("pushed_authorization_request_endpoint", .pushedRequests),
-        ("require_pushed_authorization_requests", .pushedRequestsRequired),
-        ("dpop_signing_alg_values_supported", .es256Proofs), ("scopes_supported", .atprotoScope),
-        ("client_id_metadata_document_supported", .clientDocuments),
-        ("authorization_response_iss_parameter_supported", .issuerInAnswers),
-        ("code_challenge_methods_supported", .s256Challenge), ("grant_types_supported", .codeGrant),
-        ("token_endpoint_auth_methods_supported", .publicClients),
-    ] as [(String, ATProtocolError.Requirement)])
+    @Test(
+        arguments: [
+            ("pushed_authorization_request_endpoint", .pushedRequests),
+            ("require_pushed_authorization_requests", .pushedRequestsRequired),
+            ("dpop_signing_alg_values_supported", .es256Proofs), ("scopes_supported", .atprotoScope),
+            ("client_id_metadata_document_supported", .clientDocuments),
+            ("authorization_response_iss_parameter_supported", .issuerInAnswers),
+            ("code_challenge_methods_supported", .s256Challenge), ("grant_types_supported", .codeGrant),
+            ("token_endpoint_auth_methods_supported", .publicClients),
+        ] as [(String, ATProtocolError.Requirement)])
     func `an authorization server that lacks what the profile requires is refused`(
         member: String, requirement: ATProtocolError.Requirement
     ) async throws {
@@ -35,7 +36,8 @@ struct ProfileTests {
         #expect(await scene.failure() == .signIn(.oauth(OAuthError(.issuerMismatch))))
     }
 
-    @Test func `the account's server and the one that authorizes are two, and each gets what is its own`() async throws {
+    @Test func `the account's server and the one that authorizes are two, and each gets what is its own`() async throws
+    {
         let scene = try NetworkScene()
         let network = scene.network
         #expect(network.personalServerOrigin != network.authorizationServer.origin)
@@ -73,9 +75,11 @@ struct ProfileTests {
 
     // MARK: - Tokens
 
-    @Test(arguments: [
-        (.wrongSubject, .subjectMismatch), (.missingSubject, .subjectMismatch), (.withoutATProtoScope, .scopeMissing),
-    ] as [(AuthorizationServerFault, ATProtocolError.Code)])
+    @Test(
+        arguments: [
+            (.wrongSubject, .subjectMismatch), (.missingSubject, .subjectMismatch),
+            (.withoutATProtoScope, .scopeMissing),
+        ] as [(AuthorizationServerFault, ATProtocolError.Code)])
     func `tokens for another account, or without the scope, are given back and not kept`(
         fault: AuthorizationServerFault, code: ATProtocolError.Code
     ) async throws {
@@ -104,10 +108,11 @@ struct ProfileTests {
         #expect(try await scene.items("session") == [])
     }
 
-    @Test(arguments: [
-        (.wrongIssuer, OAuthError(.issuerMismatch)), (.missingIssuer, OAuthError(.issuerMismatch)),
-        (.denied, OAuthError(.accessDenied)),
-    ] as [(AuthorizationServerFault, OAuthError)])
+    @Test(
+        arguments: [
+            (.wrongIssuer, OAuthError(.issuerMismatch)), (.missingIssuer, OAuthError(.issuerMismatch)),
+            (.denied, OAuthError(.accessDenied)),
+        ] as [(AuthorizationServerFault, OAuthError)])
     func `an answer that isn't the server's, or is a no, ends it`(
         fault: AuthorizationServerFault, error: OAuthError
     ) async throws {
@@ -202,14 +207,17 @@ struct ProfileTests {
         }
     }
 
-    @Test(arguments: [
-        (#""dpop_bound_access_tokens":true"#, #""dpop_bound_access_tokens":false"#, .withoutBoundTokens),
-        (#""none""#, #""private_key_jwt""#, .notPublic), (#""refresh_token""#, #""implicit""#, .withoutCodeGrant),
-        (#"["code"]"#, #"["token"]"#, .withoutCodeResponse), ("atproto transition", "transition", .withoutATProtoScope),
-        (" transition:generic", "", .scopeNotRegistered), (#""native""#, #""web""#, .nativeRedirectOfWebClient),
-        ("https://app.test/client", "https://app.test/other", .otherClient), (#"["http://127.0.0.1/callback","test.app:/callback"]"#, "[]", .withoutRedirects),
-        ("{", "[", .notJSON),
-    ] as [(String, String, ATProtocolError.ClientProblem)])
+    @Test(
+        arguments: [
+            (#""dpop_bound_access_tokens":true"#, #""dpop_bound_access_tokens":false"#, .withoutBoundTokens),
+            (#""none""#, #""private_key_jwt""#, .notPublic), (#""refresh_token""#, #""implicit""#, .withoutCodeGrant),
+            (#"["code"]"#, #"["token"]"#, .withoutCodeResponse),
+            ("atproto transition", "transition", .withoutATProtoScope),
+            (" transition:generic", "", .scopeNotRegistered), (#""native""#, #""web""#, .nativeRedirectOfWebClient),
+            ("https://app.test/client", "https://app.test/other", .otherClient),
+            (#"["http://127.0.0.1/callback","test.app:/callback"]"#, "[]", .withoutRedirects),
+            ("{", "[", .notJSON),
+        ] as [(String, String, ATProtocolError.ClientProblem)])
     func `a client document that doesn't follow the profile is refused`(
         old: String, new: String, problem: ATProtocolError.ClientProblem
     ) async throws {

@@ -5,13 +5,16 @@ import OAuth
 import RedactedLog
 import Secrets
 import SignIn
+import TestServices
 import Testing
 
 @testable import ATProtocol
 
 /// An authorization that begins in one place and ends in another, and sessions that outlive their process.
 struct TwoStepTests {
-    private func scene() throws -> NetworkScene { try NetworkScene(redirect: "http://127.0.0.1:4711/callback") }
+    private func scene() throws -> NetworkScene {
+        try NetworkScene(redirect: "http://127.0.0.1:\(try LoopbackPort.free())/callback")
+    }
 
     private func code(_ body: () async throws -> Void) async -> ATProtocolError.Code? {
         do {
@@ -41,7 +44,8 @@ struct TwoStepTests {
         let other = try scene.relaunched()
         for client in [scene.client, other] {
             #expect(
-                await code { _ = try await client.beginAuthorization(handle: "alice.test") } == .authorizationInProgress)
+                await code { _ = try await client.beginAuthorization(handle: "alice.test") } == .authorizationInProgress
+            )
         }
         #expect(await scene.failure() == .authorizationInProgress)
         #expect(
@@ -215,6 +219,7 @@ struct TwoStepTests {
     // MARK: - An adopter's own user interface
 
     private struct Presenter: AuthorizationPresenter {
+        let redirect: RedirectURI
         let body: @Sendable (_ url: String, _ scheme: String) async throws -> String?
 
         func presentAuthorization(
@@ -222,7 +227,7 @@ struct TwoStepTests {
         ) async throws -> RedirectAnswer? {
             guard let location = try await body(url.testText, callbackScheme) else { return nil }
             return try RedirectAnswer(
-                pasted: Array(location.utf8).span, redirect: RedirectURI("http://127.0.0.1:4711/callback"))
+                pasted: Array(location.utf8).span, redirect: redirect)
         }
     }
 
@@ -233,18 +238,19 @@ struct TwoStepTests {
     ) async -> ATProtocolError.Code? {
         await code {
             try await scene.client.authenticate(
-                handle: "alice.test", using: Presenter(body: body), deadline: .unhurried)
+                handle: "alice.test", using: Presenter(redirect: scene.configuration.redirect, body: body),
+                deadline: .unhurried)
         }
     }
 
     @Test func `a user interface of the adopter's own brings the answer`() async throws {
         let scene = try scene()
         let http = scene.http
-        #expect(
-            await present(scene) { url, scheme in
-                #expect(scheme == "http")
-                return try await http.send(HTTPRequest(.get, HTTPURL(url))).field("Location")
-            } == nil)
+        let code = await present(scene) { url, scheme in
+            #expect(scheme == "http")
+            return try await http.send(HTTPRequest(.get, HTTPURL(url))).field("Location")
+        }
+        #expect(code == nil)
         #expect(try await scene.request() == 200)
     }
 
@@ -253,7 +259,7 @@ struct TwoStepTests {
         #expect(await present(scene) { _, _ in nil } == .authorizationCancelled)
         #expect(await present(scene) { _, _ in throw Prose() } == .presenterFailed)
         #expect(await present(scene) { _, _ in throw CancellationError() } == .cancelled)
-        let foreign = "http://127.0.0.1:4711/callback?code=a&state=b"
+        let foreign = scene.configuration.redirect.text + "?code=a&state=b"
         #expect(await present(scene) { _, _ in foreign } == .signIn(.oauth(OAuthError(.stateMismatch))))
         #expect(scene.record.requests[.token] == nil)
         // Each ended: the next may begin.

@@ -31,7 +31,8 @@ struct TextRecordAnswer: Sendable, Hashable {
             let owner = try reader.name()
             let (type, group) = (try reader.number(), try reader.number())
             try reader.skip(4)
-            let end = try reader.end(after: try reader.number())
+            let count = try reader.number()
+            let end = try reader.end(after: count)
             if group == 1, owners.contains(owner) {
                 if type == 16 { texts.append(try reader.text(until: end)) }
                 if type == 5 { owners.insert(try reader.name()) }

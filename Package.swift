@@ -80,10 +80,12 @@ let package = Package(
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 
         // MARK: The command line
-        .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
+        .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "LogScrubbing", "ProcessHardening"]),
         .target(
             name: "StoreCommands",
-            dependencies: ["Terminal", "StoreSelection", "ProcessHardening", "SecretService", "Vault"]),
+            dependencies: [
+                "Terminal", "StoreSelection", "LogScrubbing", "ProcessHardening", "SecretService", "Vault",
+            ]),
         .target(
             name: "SignInCommands",
             dependencies: [
@@ -142,12 +144,12 @@ let package = Package(
         .testTarget(
             name: "OrdersTests", dependencies: ["Orders", "RedactionAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "LogScrubbing", "TestServices"]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestServices", "AuthorizationServer", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth",
-                "vault-writer",
+                "TestServices", "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "Secrets", "latchkey",
+                "latchkey-auth", "vault-writer",
             ],
             exclude: ["Transcripts", "kernel_keyring.py"]),
         .testTarget(

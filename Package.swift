@@ -18,7 +18,7 @@ let package = Package(
             targets: [
                 "Secrets", "RedactedLog", "LogScrubbing", "Credentials", "InMemory", "Vault", "SecretService",
                 "StoreSelection",
-                "HTTPTransport", "OAuth", "SignIn",
+                "HTTPTransport", "OAuth", "SignIn", "Surroundings",
             ]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
@@ -47,6 +47,7 @@ let package = Package(
         .target(name: "RedactedLog", dependencies: ["Secrets", "CLinux"]),
         .target(name: "LogScrubbing", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
         .target(name: "ProcessHardening", dependencies: ["CLinux", "RedactedLog"]),
+        .target(name: "Surroundings", dependencies: ["RedactedLog"]),
 
         // MARK: Stores
         .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
@@ -70,7 +71,7 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium"]),
+        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings"]),
 
         // MARK: Products for other people's tests
         .target(
@@ -84,14 +85,15 @@ let package = Package(
         .target(
             name: "StoreCommands",
             dependencies: [
-                "Terminal", "StoreSelection", "LogScrubbing", "ProcessHardening", "SecretService", "Vault",
+                "Terminal", "StoreSelection", "LogScrubbing", "ProcessHardening", "SecretService", "Surroundings",
+                "Vault",
             ]),
         .target(
             name: "SignInCommands",
             dependencies: [
                 "Terminal", "StoreCommands", "StoreSelection", "SignIn", "OAuth", "HTTPTransport",
                 "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault", "Importing",
-                "SecretService",
+                "SecretService", "Surroundings",
             ]),
         .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
         .executableTarget(
@@ -136,7 +138,8 @@ let package = Package(
         .executableTarget(
             name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
-            name: "SignInTests", dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit"]),
+            name: "SignInTests",
+            dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings"]),
         .testTarget(
             name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.

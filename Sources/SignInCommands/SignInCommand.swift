@@ -5,6 +5,7 @@ internal import RedactedLog
 internal import SignIn
 internal import StoreCommands
 internal import StoreSelection
+internal import Surroundings
 internal import Terminal
 
 /// `latchkey sign-in PROVIDER`.
@@ -14,20 +15,12 @@ enum SignInCommand {
 
     static let command = Command(SignInDefinitions.signIn) { arguments, context in
         let (configuration, isNew) = try configuration(arguments, context)
-        let isDevice = try usesDevice(arguments)
-        let agent = isDevice ? nil : try agent(arguments, context)
+        let ways = try ways(arguments, context)
         let redirect = try arguments.value(SignInDefinitions.redirect).map { try RedirectURI($0) }
         let service = try await context.service(configuration, arguments)
         let account = arguments.value(SignInDefinitions.account)
         let deadline = Deadline.after(arguments.seconds(GlobalOptions.timeout) ?? patience)
-        let session: SessionSummary
-        if let agent {
-            session = try await service.signIn(
-                presenting: agent, account: account, redirect: redirect, deadline: deadline)
-        } else {
-            session = try await service.signIn(
-                showing: TerminalDevicePrompt(prompt: context.prompt), account: account, deadline: deadline)
-        }
+        let session = try await service.signIn(by: ways, account: account, redirect: redirect, deadline: deadline)
         if isNew { try context.providers.write(configuration) }
         context.output.note("signed in at \(configuration.name) as \(Account(session.account))")
         let sessions = service.sessions
@@ -65,46 +58,62 @@ enum SignInCommand {
         return (configuration, known == nil)
     }
 
-    private static func usesDevice(_ arguments: ParsedArguments) throws -> Bool {
-        guard arguments.has(SignInDefinitions.device) else { return false }
-        let others = [SignInDefinitions.browser, SignInDefinitions.paste, SignInDefinitions.ephemeral]
-        guard !others.contains(where: { arguments.has($0) }), arguments.value(SignInDefinitions.redirect) == nil else {
+    // MARK: - Ways
+
+    private static func ways(_ arguments: ParsedArguments, _ context: CommandContext) throws -> SignInWays {
+        let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
+        let wanted = try wanted(arguments, mayPrompt: mayPrompt)
+        var ways = SignInWays(
+            surroundings: SessionSurroundings(
+                environment: context.environment.variables, hasTerminal: context.prompt.isPossible),
+            environment: context.environment.variables)
+        ways.wanted = wanted
+        ways.ephemeral = arguments.has(SignInDefinitions.ephemeral)
+        if mayPrompt {
+            ways.terminal = PersonsTerminal(prompt: context.prompt)
+            ways.devicePrompt = TerminalDevicePrompt(prompt: context.prompt)
+        }
+        let output = context.output
+        ways.announce = { choice in
+            if choice.reason != .asked { output.note(choice.logMessage) }
+        }
+        return ways
+    }
+
+    /// What the command line asks for; `nil` leaves it to the session.
+    private static func wanted(_ arguments: ParsedArguments, mayPrompt: Bool) throws -> SignInWay? {
+        let ways: [(CommandOption, SignInWay)] = [
+            (SignInDefinitions.browser, .browser), (SignInDefinitions.paste, .paste),
+            (SignInDefinitions.device, .device),
+        ]
+        let asked = ways.filter { arguments.has($0.0) }
+        guard asked.count < 2 else {
             throw CommandFailure(
-                .usage, "sign-in.two-agents",
-                "--device can't be used together with --browser, --paste, --ephemeral or --redirect",
+                .usage, "sign-in.two-agents", "--browser, --paste and --device can't be used together",
                 hint: "leave one of them out")
         }
-        guard !arguments.has(GlobalOptions.noPrompt) else {
+        let isEphemeral = arguments.has(SignInDefinitions.ephemeral)
+        let way = asked.first?.1
+        switch way {
+        case .paste where isEphemeral:
+            throw CommandFailure(
+                .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be used together",
+                hint: "open the address in a private window")
+        case .device where isEphemeral || arguments.value(SignInDefinitions.redirect) != nil:
+            throw CommandFailure(
+                .usage, "sign-in.two-agents", "--device can't be used together with --ephemeral or --redirect",
+                hint: "leave one of them out")
+        case .paste where !mayPrompt:
+            throw CommandFailure(
+                .refused, "sign-in.paste-forbidden", "--paste has to ask, and --no-prompt forbids asking",
+                hint: "leave one of them out")
+        case .device where !mayPrompt:
             throw CommandFailure(
                 .refused, "sign-in.device-forbidden", "--device has to show a code, and --no-prompt forbids it",
                 hint: "leave one of them out")
+        case nil where isEphemeral: return .browser
+        default: return way
         }
-        return true
-    }
-
-    private static func agent(_ arguments: ParsedArguments, _ context: CommandContext) throws -> any UserAgent {
-        let log = context.logger.category("latchkey.user-agent")
-        if arguments.has(SignInDefinitions.paste) {
-            guard !arguments.has(SignInDefinitions.browser) else {
-                throw CommandFailure(
-                    .usage, "sign-in.two-agents", "--browser and --paste can't be used together",
-                    hint: "leave one of them out")
-            }
-            guard !arguments.has(SignInDefinitions.ephemeral) else {
-                throw CommandFailure(
-                    .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be used together",
-                    hint: "open the address in a private window")
-            }
-            guard !arguments.has(GlobalOptions.noPrompt) else {
-                throw CommandFailure(
-                    .refused, "sign-in.paste-forbidden", "--paste has to ask, and --no-prompt forbids asking",
-                    hint: "leave one of them out")
-            }
-            return PasteUserAgent(terminal: PersonsTerminal(prompt: context.prompt), log: log)
-        }
-        let browsers = try BrowserChoice(
-            environment: context.environment.variables, ephemeral: arguments.has(SignInDefinitions.ephemeral))
-        return BrowserUserAgent(browsers: browsers, log: log)
     }
 }
 

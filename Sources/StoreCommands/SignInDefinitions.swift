@@ -8,7 +8,7 @@ public enum SignInDefinitions {
         "--ca-file", "FILE", help: "trust the certificates in this PEM file instead of the system's")
     public static let clientID = CommandOption.value("--client-id", "ID", help: "the client's id at the server")
     public static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope to ask for")
-    public static let browser = CommandOption.flag("--browser", help: "use a browser on this machine")
+    public static let browser = CommandOption.flag("--browser", help: "use a browser on this machine, and only that")
     public static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
     public static let device = CommandOption.flag("--device", help: "show a code to enter on another device")
     public static let ephemeral = CommandOption.flag(
@@ -52,7 +52,12 @@ public enum SignInDefinitions {
 
     public static let signIn = CommandDefinition(
         "sign-in", summary: "sign in and keep the session", operands: [provider],
-        options: [account, clientID, scope, browser, ephemeral, paste, device, redirect, certificateAuthority])
+        options: [account, clientID, scope, browser, ephemeral, paste, device, redirect, certificateAuthority],
+        details: """
+            Without --browser, --paste or --device the session decides, and standard error says which way it is and why: a
+            browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
+            in WSL and in containers; without a display another device where the server can do that, else a paste.
+            """)
     public static let signOut = CommandDefinition(
         "sign-out", summary: "revoke the session where the server can, and delete it", operands: [provider],
         options: [account, certificateAuthority])

@@ -16,6 +16,12 @@ public struct SecretPrompt: Sendable {
         self.isAllowed = isAllowed
     }
 
+    /// Whether a person can be asked: it is allowed, and there is a terminal.
+    public var isPossible: Bool {
+        guard isAllowed else { return false }
+        return (try? TerminalDevice(path: path, question: "")) != nil
+    }
+
     /// Asks and returns the answer, its line break left out. Longer than `limit` bytes throws `tooLong`.
     ///
     /// - Parameter stopping: asked ten times a second whether to give up, and why. It blocks its thread meanwhile.

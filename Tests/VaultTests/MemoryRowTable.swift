@@ -38,7 +38,7 @@ final class MemoryRowTable: RowTable {
         }
     }
 
-    func separate() throws(StoreError) -> Self { self }
+    func separate(_ patience: Patience, copyingFrom byteCount: Int) throws(StoreError) -> Self { self }
 
     func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] { [] }
 }

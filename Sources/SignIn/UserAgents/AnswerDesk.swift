@@ -23,8 +23,10 @@ final class AnswerDesk: Sendable {
 
     /// What ends the wait for an answer.
     enum Event: Sendable {
-        /// The answer is at the desk.
+        /// The answer is at the desk, and the browser that brought it waits for the outcome.
         case answered
+        /// The answer is at the desk, and came by another way.
+        case delivered
         case failed(UserAgentError)
     }
 
@@ -54,6 +56,15 @@ final class AnswerDesk: Sendable {
             papers.url = url.take()
             papers.gate = gate
         }
+    }
+
+    /// Takes an answer that came by another way and was admitted there.
+    func deliver(_ answer: consuming RedirectAnswer) {
+        var answer: RedirectAnswer? = consume answer
+        papers.withLock { papers in
+            if let answer = answer.take() { papers.answer = consume answer }
+        }
+        event.give(.delivered)
     }
 
     /// Hands the answer out, once.

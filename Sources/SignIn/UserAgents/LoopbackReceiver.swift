@@ -66,7 +66,7 @@ final class LoopbackReceiver: Sendable {
         }
         switch event {
         case .failed(let error): throw error
-        case .answered:
+        case .answered, .delivered:
             guard let answer = desk.takeAnswer() else { throw .cancelled }
             return answer
         }

@@ -18,6 +18,10 @@ public struct UserAgentError: RedactedError, Hashable {
 
     /// What is missing.
     public enum Reason: Sendable, Hashable {
+        /// There is neither a browser nor a terminal.
+        case noWay
+        /// The redirect is of a private-use scheme whose handler isn't installed, and there is no terminal to paste at.
+        case noHandler
         /// Neither `BROWSER` nor a display.
         case noDisplay
         /// No browser could be started; the number is the errno of the last one.
@@ -86,6 +90,8 @@ extension UserAgentError.Reason: Loggable {
     // Safe: words of ours and numbers of the system.
     public var logMessage: LogMessage {
         switch self {
+        case .noWay: "there is neither a display to show a browser on nor a terminal to ask at"
+        case .noHandler: "nothing here takes answers for the scheme of the redirect address"
         case .noDisplay: "there is no display to show a browser on"
         case .noBrowser(let number): "no browser could be started (errno \(number))"
         case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
@@ -101,6 +107,8 @@ extension UserAgentError.Reason: Loggable {
 
     var hint: LogMessage? {
         switch self {
+        case .noWay: "run it at a terminal or on a desktop, or set BROWSER; `latchkey copy` brings a session here"
+        case .noHandler: "install it: latchkey scheme add SCHEME"
         case .noDisplay, .noBrowser, .browserFailed:
             "use --paste to open the page on another machine, or set BROWSER"
         case .malformedBrowser: "set BROWSER to a command such as firefox, or use --paste"

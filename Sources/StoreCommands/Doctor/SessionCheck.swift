@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProcessHardening
 internal import RedactedLog
+internal import Surroundings
 internal import Terminal
 
 /// What this process runs in, and what protects it.
@@ -23,29 +24,9 @@ struct SessionCheck {
     // MARK: - The session
 
     private var session: Finding {
-        let environment = context.environment
-        var parts: [LogMessage] = []
-        if environment["WAYLAND_DISPLAY"] != nil { parts.append("Wayland") }
-        if environment["DISPLAY"] != nil { parts.append("X11") }
-        if parts.isEmpty { parts.append("no display") }
-        if environment["SSH_CONNECTION"] != nil { parts.append("over SSH") }
-        if let sandbox { parts.append(sandbox) }
-        if isWSL { parts.append("in WSL") }
-        parts.append(isatty(2) == 1 ? "at a terminal" : "without a terminal")
-        return .note("session", .joined(parts))
-    }
-
-    private var sandbox: LogMessage? {
-        if exists("/.flatpak-info") { return "in a Flatpak" }
-        if context.environment["SNAP"] != nil { return "in a snap" }
-        if exists("/.dockerenv") || exists("/run/.containerenv") || context.environment["container"] != nil {
-            return "in a container"
-        }
-        return nil
-    }
-
-    private var isWSL: Bool {
-        exists("/proc/sys/fs/binfmt_misc/WSLInterop") || context.environment["WSL_DISTRO_NAME"] != nil
+        .note(
+            "session",
+            "\(SessionSurroundings(environment: context.environment.variables, hasTerminal: isatty(2) == 1))")
     }
 
     // MARK: - Files

@@ -6,7 +6,7 @@ internal import Secrets
 // guarded memory.
 
 extension SealedStore {
-    /// Opens each item of one consistent view. Writers wait meanwhile.
+    /// Opens each item of one consistent view. Writers wait where the table is small, or can't be copied.
     ///
     /// Throws `corrupted` at the first item that can't be opened, and when what is there isn't what the manifest says.
     func forEachItem(
@@ -19,11 +19,15 @@ extension SealedStore {
         }
     }
 
-    /// Lends one consistent view of everything, through an opening of the table of its own. Writers wait meanwhile.
+    /// Lends one consistent view of everything, through a copy of the table when it has at least `byteCount` bytes and an
+    /// opening of its own otherwise, which writers wait for.
     func withWalk(
-        _ patience: Patience, _ body: (SealedWalk<Table>) throws(StoreError) -> Void
+        _ patience: Patience, copyingFrom byteCount: Int = SQLiteRowTable.copiedByteCount,
+        _ body: (SealedWalk<Table>) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let table = try patience.retry { () throws(StoreError) in try self.table.separate() }
+        let table = try patience.retry { () throws(StoreError) in
+            try self.table.separate(patience, copyingFrom: byteCount)
+        }
         // The first record takes the lock that the rest is read under: only until then can the table be busy, and be
         // tried again without the body having run. What the body throws is passed on, busy or not.
         var failure: StoreError?

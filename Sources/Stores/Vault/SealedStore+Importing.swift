@@ -7,7 +7,8 @@ internal import Secrets
 extension SealedStore {
     /// Takes over all items of another vault, batch after batch.
     ///
-    /// The first walk over the other only looks: an unsound vault, and one that may not be merged, change nothing.
+    /// The first walk over the other only looks: an unsound vault, and one that may not be merged, change nothing. The other
+    /// is copied whatever its size: two vaults that are imported into each other would wait for each other's walk.
     func takeOver(
         _ other: SealedStore, onConflict choice: VaultImportChoice, deadline: Deadline,
         progress: @escaping @Sendable (Double) -> Void
@@ -15,7 +16,7 @@ extension SealedStore {
         // Not on the store's thread: its own saves go on between the batches.
         try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
             var result = VaultImport()
-            try other.withWalk(patience) { (walk) throws(StoreError) in
+            try other.withWalk(patience, copyingFrom: 0) { (walk) throws(StoreError) in
                 try walk.forEachBatch(patience) { (batch) throws(StoreError) in
                     if choice == .refuse { try self.refuseConflicts(with: batch, patience) }
                     for item in batch { try walk.open(item) { (_, _) throws(StoreError) in } }

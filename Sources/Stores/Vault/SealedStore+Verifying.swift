@@ -3,7 +3,8 @@ internal import Secrets
 internal import Synchronization
 
 extension SealedStore {
-    /// Opens everything and compares it with the manifest, on the store's thread, through an opening of its own.
+    /// Opens everything and compares it with the manifest, on a thread of its own, through a copy or an opening
+    /// of its own.
     ///
     /// What is wrong is reported; it throws only when the work couldn't be done: `timedOut`, `cancelled`, `unavailable`.
     func verify(deadline: Deadline) async throws(StoreError) -> VaultVerification {
@@ -17,10 +18,12 @@ extension SealedStore {
             guard error.code == .corrupted || error.code == .rolledBack else { throw error }
             current = known.withLock { $0 }
         }
-        return try await worker.run(until: deadline) { (patience) throws(StoreError) in
+        return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
             let table: Table
             do throws(StoreError) {
-                table = try patience.retry { () throws(StoreError) in try self.table.separate() }
+                table = try patience.retry { () throws(StoreError) in
+                    try self.table.separate(patience, copyingFrom: SQLiteRowTable.copiedByteCount)
+                }
             } catch {
                 guard error.code == .corrupted else { throw error }
                 table = self.table

@@ -24,7 +24,7 @@ extension VaultStore {
     /// Writes all credentials into a new vault with keys of its own and one slot, and returns how many.
     ///
     /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state, and
-    /// writers wait meanwhile. Versions and times stay. Nothing is in clear on the disk at any time. A key that is kept
+    /// others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any time. A key that is kept
     /// elsewhere is one of `KeySlotReference.ofNewVault()`.
     ///
     /// Throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would

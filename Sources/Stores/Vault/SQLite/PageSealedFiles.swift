@@ -57,28 +57,6 @@ enum PageSealedFiles {
         Int(page[16]) << 8 | Int(page[17]) == pageByteCount && Int(page[20]) == sealByteCount
     }
 
-    /// The numbers of all damaged pages, and the file's size. Call it while the file is locked for reading.
-    static func damagedPages(
-        of file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience
-    ) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
-        let inner = unsafe innerFile(file)
-        var size: sqlite3_int64 = 0
-        let sized = unsafe inner.pointee.pMethods.pointee.xFileSize(inner, &size)
-        guard sized == SQLITE_OK else { throw .sqlite(sized) }
-        var damaged: [Int] = []
-        var page = [UInt8](repeating: 0, count: pageByteCount)
-        for number in 0..<Int(size) / pageByteCount where number + 1 != lockPage {
-            if number % 64 == 0 { try patience.check() }
-            let status = unsafe page.withUnsafeMutableBytes {
-                unsafe inner.pointee.pMethods.pointee.xRead(
-                    inner, $0.baseAddress!, Int32(pageByteCount), sqlite3_int64(number * pageByteCount))
-            }
-            guard status == SQLITE_OK else { throw .sqlite(status) }
-            if !isIntact(page: number + 1, page.span) { damaged.append(number + 1) }
-        }
-        return (damaged, Int(size))
-    }
-
     /// Zeroes the unused room between a b-tree page's cell pointers and its cells (fileformat2, section 1.6).
     ///
     /// `secure_delete` covers what is deleted from a page, but not what was moved off it to another: without this, parts
@@ -97,6 +75,58 @@ enum PageSealedFiles {
         let end = word(5)
         guard start < end, end <= pageByteCount - sealByteCount else { return }
         page.replaceSubrange(start..<end, with: repeatElement(0, count: end - start))
+    }
+
+    // MARK: - Reading all of it
+
+    /// Call it while the file is locked for reading, as the two below.
+    static func byteCount(of file: UnsafeMutablePointer<sqlite3_file>) throws(StoreError) -> Int {
+        let inner = unsafe innerFile(file)
+        var size: sqlite3_int64 = 0
+        let status = unsafe inner.pointee.pMethods.pointee.xFileSize(inner, &size)
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+        return Int(size)
+    }
+
+    private static func read(
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ bytes: inout [UInt8], at offset: Int
+    ) throws(StoreError) {
+        let inner = unsafe innerFile(file)
+        let count = Int32(bytes.count)
+        let status = unsafe bytes.withUnsafeMutableBytes {
+            unsafe inner.pointee.pMethods.pointee.xRead(inner, $0.baseAddress!, count, sqlite3_int64(offset))
+        }
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+    }
+
+    /// The numbers of all damaged pages, and the file's size.
+    static func damagedPages(
+        of file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience
+    ) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
+        let size = try unsafe byteCount(of: file)
+        var damaged: [Int] = []
+        var page = [UInt8](repeating: 0, count: pageByteCount)
+        for number in 0..<size / pageByteCount where number + 1 != lockPage {
+            if number % 64 == 0 { try patience.check() }
+            try unsafe read(file, &page, at: number * pageByteCount)
+            if !isIntact(page: number + 1, page.span) { damaged.append(number + 1) }
+        }
+        return (damaged, size)
+    }
+
+    /// Lends the bytes of the file as they are, up to 1 MiB at a time.
+    static func copy(
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience,
+        _ body: ([UInt8]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let size = try unsafe byteCount(of: file)
+        var bytes = [UInt8](repeating: 0, count: min(size, 1 << 20))
+        for offset in stride(from: 0, to: size, by: 1 << 20) {
+            try patience.check()
+            if size - offset < bytes.count { bytes.removeLast(bytes.count - (size - offset)) }
+            try unsafe read(file, &bytes, at: offset)
+            try body(bytes)
+        }
     }
 
     // MARK: - Registration

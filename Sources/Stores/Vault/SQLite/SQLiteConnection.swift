@@ -97,10 +97,22 @@ internal import RedactedLog
 
     /// The numbers of damaged pages, and how many pages the file has. Call it inside a transaction.
     func checkPages(_ patience: Patience) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
+        try unsafe PageSealedFiles.damagedPages(of: file(), patience)
+    }
+
+    /// Call it inside a transaction.
+    func fileByteCount() throws(StoreError) -> Int { try unsafe PageSealedFiles.byteCount(of: file()) }
+
+    /// Lends the file as it is, piece by piece. Call it inside a transaction.
+    func copyFile(_ patience: Patience, _ body: ([UInt8]) throws(StoreError) -> Void) throws(StoreError) {
+        try unsafe PageSealedFiles.copy(file(), patience, body)
+    }
+
+    private func file() throws(StoreError) -> UnsafeMutablePointer<sqlite3_file> {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let status = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
         guard status == SQLITE_OK, let file = unsafe file else { throw .sqlite(status) }
-        return try unsafe PageSealedFiles.damagedPages(of: file, patience)
+        return unsafe file
     }
 
     func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {

@@ -59,7 +59,10 @@ final class SQLiteRowTable: RowTable {
         }
     }
 
-    func separate() throws(StoreError) -> SQLiteRowTable { try SQLiteRowTable(path: path) }
+    func separate(_ patience: Patience, copyingFrom byteCount: Int) throws(StoreError) -> SQLiteRowTable {
+        let table = try SQLiteRowTable(path: path)
+        return try table.copy(patience, from: byteCount) ?? table
+    }
 
     func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
         try reader.withLock { (session) throws(StoreError) in try session.damage(patience) }

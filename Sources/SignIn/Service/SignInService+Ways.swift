@@ -1,0 +1,104 @@
+public import Credentials
+public import OAuth
+internal import RedactedLog
+public import Surroundings
+
+/// All the ways that a program can sign a person in; the session decides which is used.
+public struct SignInWays: Sendable {
+    public var surroundings: SessionSurroundings
+    /// What to start browsers with: the process's environment.
+    public var environment: [String: String]
+    /// In place of the choice.
+    public var wanted: SignInWay?
+    /// Private windows; see `BrowserChoice`.
+    public var ephemeral = false
+    /// Where to ask; `nil`: nobody may be asked.
+    public var terminal: (any PromptTerminal)?
+    /// Where to show codes for other devices; `nil`: nowhere.
+    public var devicePrompt: (any DevicePrompt)?
+    /// Is told which way it is and why, before the person is bothered.
+    public var announce: @Sendable (SignInChoice) -> Void = { _ in }
+
+    /// - Parameter surroundings: of the session; its `hasTerminal` counts only together with `terminal`.
+    public init(surroundings: SessionSurroundings, environment: [String: String]) {
+        self.surroundings = surroundings
+        self.environment = environment
+    }
+}
+
+extension SignInService {
+    /// Signs a person in by the way that fits the session (`SignInChoice`); otherwise as `signIn(presenting:)`.
+    ///
+    /// Throws `.userAgent(.unavailable)` when no way is left; its hint says what to do.
+    @discardableResult
+    public func signIn(
+        by ways: SignInWays, account: String? = nil, redirect: RedirectURI? = nil, deadline: Deadline
+    ) async throws(SignInError) -> SessionSummary {
+        try await refuseEarly(provider, account)
+        let redirect = redirect ?? provider.redirect
+        let choice = try await choice(among: ways, redirect)
+        log.info("\(choice)")
+        ways.announce(choice)
+        if choice.way == .device {
+            guard let prompt = ways.devicePrompt else { throw .userAgent(.unavailable(.noTerminal)) }
+            return try await signIn(showing: prompt, account: account, deadline: deadline)
+        }
+        let agent: any UserAgent
+        do throws(UserAgentError) {
+            agent = try ways.agent(for: choice, redirect, log.category("latchkey.user-agent"))
+        } catch {
+            throw .userAgent(error)
+        }
+        return try await signIn(presenting: agent, account: account, redirect: redirect, deadline: deadline)
+    }
+
+    private func choice(
+        among ways: SignInWays, _ redirect: RedirectURI
+    ) async throws(SignInError) -> SignInChoice {
+        var means = SignInChoice.Means(surroundings: ways.surroundings)
+        if ways.terminal == nil { means.surroundings.hasTerminal = false }
+        let choice = try chosen(means, ways, redirect)
+        // The server is asked only where its answer matters.
+        guard choice.reason == .noDisplayNoDeviceGrant, ways.devicePrompt != nil else { return choice }
+        means.hasDeviceGrant = try await server().deviceAuthorizationEndpoint != nil
+        return try chosen(means, ways, redirect)
+    }
+
+    private func chosen(
+        _ means: SignInChoice.Means, _ ways: SignInWays, _ redirect: RedirectURI
+    ) throws(SignInError) -> SignInChoice {
+        do throws(UserAgentError) {
+            return try SignInChoice(means, redirect: redirect.kind, wanted: ways.wanted)
+        } catch {
+            throw .userAgent(error)
+        }
+    }
+}
+
+extension SignInWays {
+    fileprivate func agent(
+        for choice: SignInChoice, _ redirect: RedirectURI, _ log: Logger
+    ) throws(UserAgentError) -> any UserAgent {
+        switch choice.way {
+        case .browser: return BrowserUserAgent(browsers: try browsers, log: log)
+        case .browserAndPaste:
+            return BrowserAndPasteUserAgent(browsers: try browsers, terminal: try asked, log: log)
+        case .paste where redirect.kind == .loopback && choice.reason != .asked:
+            // A port may be forwarded here from where the browser is.
+            return BrowserAndPasteUserAgent(browsers: nil, terminal: try asked, log: log)
+        case .paste: return PasteUserAgent(terminal: try asked, log: log)
+        case .scheme, .device: throw .unavailable(.unsupportedRedirect)
+        }
+    }
+
+    private var browsers: BrowserChoice {
+        get throws(UserAgentError) { try BrowserChoice(environment: environment, ephemeral: ephemeral) }
+    }
+
+    private var asked: any PromptTerminal {
+        get throws(UserAgentError) {
+            guard let terminal else { throw .unavailable(.noTerminal) }
+            return terminal
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Credentials
+public import OAuth
+public import RedactedLog
+
+/// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and the
+/// terminal shows the page's address and takes the one that the browser ends at. The first valid answer wins.
+///
+/// For sessions whose browser may run on another machine: there the listener is reached through a forwarded port, or not
+/// at all.
+public struct BrowserAndPasteUserAgent: UserAgent {
+    private let opener: BrowserUserAgent.Opener?
+    private let browsers: BrowserChoice?
+    private let terminal: any PromptTerminal
+    private let log: Logger
+
+    /// - Parameter browsers: what to start; `nil` starts nothing.
+    public init(browsers: BrowserChoice?, terminal: any PromptTerminal, log: Logger = .disabled) {
+        self.browsers = browsers
+        opener = nil
+        self.terminal = terminal
+        self.log = log
+    }
+
+    /// Opens the page in another way; see `BrowserUserAgent`.
+    public init(
+        opener: @escaping BrowserUserAgent.Opener, terminal: any PromptTerminal, log: Logger = .disabled
+    ) {
+        self.opener = opener
+        browsers = nil
+        self.terminal = terminal
+        self.log = log
+    }
+
+    /// Starts listening. Throws `.unavailable`: `.unsupportedRedirect` for anything but a loopback address, or
+    /// `.cannotListen`.
+    public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+        let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
+        var opener = opener
+        if let browsers {
+            let programs = BrowserPrograms(browsers: browsers, opened: receiver.desk.opened, log: log)
+            opener = { link throws(UserAgentError) in try await programs.open(link) }
+        }
+        return BrowserAndPasteAttempt(receiver: receiver, opener: opener, terminal: terminal, log: log)
+    }
+}
+
+private final class BrowserAndPasteAttempt: UserAgentAttempt {
+    private let receiver: LoopbackReceiver
+    private let opener: BrowserUserAgent.Opener?
+    private let terminal: any PromptTerminal
+    private let log: Logger
+
+    var redirect: RedirectURI { receiver.redirect }
+
+    init(
+        receiver: LoopbackReceiver, opener: BrowserUserAgent.Opener?, terminal: any PromptTerminal, log: Logger
+    ) {
+        self.receiver = receiver
+        self.opener = opener
+        self.terminal = terminal
+        self.log = log
+    }
+
+    func present(
+        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
+    ) async throws(UserAgentError) -> RedirectAnswer {
+        let (desk, log, link) = (receiver.desk, log, receiver.startLink)
+        let dialog = PasteDialog(redirect: redirect, terminal: terminal, log: log)
+        do throws(PromptTerminalError) {
+            try await dialog.show(url)
+        } catch {
+            throw UserAgentError(terminal: error)
+        }
+        desk.expect(url, gate: gate)
+        let opening = opener.map { opener in
+            Task {
+                do throws(UserAgentError) {
+                    try await opener(link)
+                } catch {
+                    // The address at the terminal is still good.
+                    log.info("no browser was opened: \(error)")
+                }
+            }
+        }
+        let asking = Task {
+            do throws(PromptTerminalError) {
+                desk.deliver(try await dialog.answer(gate: gate, deadline: deadline))
+            } catch {
+                // A task that was cancelled has nothing to say: the browser's answer was first.
+                if !Task.isCancelled { desk.event.give(.failed(UserAgentError(terminal: error))) }
+            }
+        }
+        do throws(UserAgentError) {
+            let answer = try await receiver.answer(until: deadline)
+            // The terminal is as it was before anybody else writes to it.
+            asking.cancel()
+            await asking.value
+            return answer
+        } catch {
+            opening?.cancel()
+            asking.cancel()
+            await asking.value
+            throw error
+        }
+    }
+
+    func finish(_ outcome: SignInOutcome) async {
+        await receiver.finish(outcome)
+    }
+}

@@ -1,0 +1,138 @@
+public import OAuth
+public import RedactedLog
+public import Surroundings
+
+/// How a person is sent to the authorization page, and how the answer comes back.
+public enum SignInWay: Sendable, Hashable, CaseIterable {
+    /// A browser on this machine, and a listener on a loopback address (RFC 8252 section 7.3).
+    case browser
+    /// The same, with a paste at the terminal beside it, whichever comes first.
+    case browserAndPaste
+    /// A browser on this machine, and the program that a private-use scheme starts (RFC 8252 section 7.1).
+    case scheme
+    /// The page's address at the terminal, and the one that the browser ended at pasted there; a listener waits as well
+    /// where the redirect is a loopback address.
+    case paste
+    /// A code at the terminal, entered on another device (RFC 8628).
+    case device
+}
+
+/// Which way a sign-in goes, and why.
+public struct SignInChoice: Sendable, Hashable {
+    public let way: SignInWay
+    public let reason: Reason
+
+    public enum Reason: Sendable, Hashable {
+        /// The caller asked for it.
+        case asked
+        /// `BROWSER` names a browser.
+        case namedBrowser
+        case display
+        /// There is a browser, which may run where this machine's loopback address means another one.
+        case browserMayBeElsewhere
+        case noDisplay
+        /// There is no display, and the server has no device grant.
+        case noDisplayNoDeviceGrant
+        /// The redirect is a private-use scheme, whose handler is installed.
+        case handler
+        /// The redirect is a private-use scheme, and nothing here takes it.
+        case noHandler
+        /// The redirect is a page on the web: only the person sees where the browser ends.
+        case webRedirect
+    }
+
+    /// What can be asked of the person and the server.
+    public struct Means: Sendable, Hashable {
+        public var surroundings: SessionSurroundings
+        /// Whether the server has a device authorization endpoint (RFC 8628 section 4).
+        public var hasDeviceGrant: Bool
+        /// Whether the handler of the redirect's private-use scheme is installed.
+        public var hasHandler: Bool
+
+        public init(surroundings: SessionSurroundings, hasDeviceGrant: Bool = false, hasHandler: Bool = false) {
+            self.surroundings = surroundings
+            self.hasDeviceGrant = hasDeviceGrant
+            self.hasHandler = hasHandler
+        }
+    }
+
+    /// Chooses without asking anybody.
+    ///
+    /// - Parameter wanted: what the caller asks for; it is taken as it is.
+    ///
+    /// Throws `.unavailable(.noWay)` when there is neither a browser nor a terminal, and `.unavailable(.noTerminal)` when
+    /// only a terminal would do.
+    public init(
+        _ means: Means, redirect: RedirectURI.Kind, wanted: SignInWay? = nil
+    ) throws(UserAgentError) {
+        if let wanted {
+            self.init(wanted, .asked)
+        } else {
+            self = try Self.choose(means, redirect)
+        }
+    }
+
+    private init(_ way: SignInWay, _ reason: Reason) {
+        self.way = way
+        self.reason = reason
+    }
+
+    private static func choose(
+        _ means: Means, _ redirect: RedirectURI.Kind
+    ) throws(UserAgentError) -> SignInChoice {
+        let surroundings = means.surroundings
+        let hasBrowser = surroundings.namesBrowser || surroundings.hasDisplay
+        let hasTerminal = surroundings.hasTerminal
+        let whyBrowser: Reason = surroundings.namesBrowser ? .namedBrowser : .display
+        switch redirect {
+        case .loopback where hasBrowser:
+            if surroundings.mayBeElsewhere, hasTerminal {
+                return SignInChoice(.browserAndPaste, .browserMayBeElsewhere)
+            }
+            return SignInChoice(.browser, whyBrowser)
+        case .privateUse where hasBrowser && means.hasHandler: return SignInChoice(.scheme, .handler)
+        case .privateUse where hasBrowser && hasTerminal: return SignInChoice(.paste, .noHandler)
+        case .privateUse where hasBrowser: throw .unavailable(.noHandler)
+        case .https where hasBrowser && hasTerminal: return SignInChoice(.paste, .webRedirect)
+        case .loopback, .privateUse, .https: break
+        }
+        guard hasTerminal else { throw .unavailable(hasBrowser ? .noTerminal : .noWay) }
+        if means.hasDeviceGrant { return SignInChoice(.device, .noDisplay) }
+        return SignInChoice(.paste, .noDisplayNoDeviceGrant)
+    }
+}
+
+extension SignInChoice: Loggable {
+    /// Safe: words of ours. A sentence for the person.
+    public var logMessage: LogMessage { "\(way.logMessage), because \(reason.logMessage)" }
+}
+
+extension SignInWay: Loggable {
+    /// Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .browser: "signing in with a browser here"
+        case .browserAndPaste: "signing in with a browser here or with a paste"
+        case .scheme: "signing in with a browser here, which starts the program that takes the answer"
+        case .paste: "signing in with a browser anywhere and a paste"
+        case .device: "signing in on another device"
+        }
+    }
+}
+
+extension SignInChoice.Reason: Loggable {
+    /// Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .asked: "it was asked for"
+        case .namedBrowser: "BROWSER names one"
+        case .display: "there is a display"
+        case .browserMayBeElsewhere: "the browser may run on another machine"
+        case .noDisplay: "there is no display"
+        case .noDisplayNoDeviceGrant: "there is no display, and the server can't sign in on another device"
+        case .handler: "the redirect's scheme has its handler"
+        case .noHandler: "nothing here takes the redirect's scheme"
+        case .webRedirect: "the redirect is a page on the web"
+        }
+    }
+}

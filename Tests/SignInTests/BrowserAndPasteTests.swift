@@ -1,0 +1,154 @@
+import Credentials
+import Foundation
+import OAuth
+import RedactedLog
+import Secrets
+import Synchronization
+import Testing
+
+@testable import SignIn
+
+/// A browser and a terminal that answer when the test lets them.
+struct BrowserAndPasteTests {
+    private let server: ScriptedServer
+
+    init() throws {
+        server = try ScriptedServer()
+    }
+
+    private func signIn(
+        _ terminal: ScriptedTerminal, deadline: Deadline = .unhurried, opener: @escaping BrowserUserAgent.Opener
+    ) async throws {
+        let agent = BrowserAndPasteUserAgent(opener: opener, terminal: terminal)
+        let attempt = try await agent.begin(.loopback())
+        let pending = try server.begin(attempt.redirect)
+        do {
+            let answer = try await attempt.present(
+                pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
+            _ = try pending.validate(answer)
+        } catch {
+            await attempt.finish(.failed(cause: "no", hint: nil))
+            throw error
+        }
+        await attempt.finish(.signedIn)
+    }
+
+    /// Follows the link as a browser does, to the page that says how it ended.
+    @Sendable private static func browse(_ link: String) async throws(UserAgentError) {
+        try await PageFollower(http: Fetched.http).follow(link)
+    }
+
+    /// Where the authorization page sends a browser on another machine.
+    @Sendable private static func end(of url: String) async throws -> String {
+        try #require(try await Fetched.get(url).location)
+    }
+
+    /// A person who never gets to paste, as long as the question stands.
+    @Sendable private static func nothing(_ url: String) async throws -> String? {
+        try await Task.sleep(for: .seconds(600))
+        return nil
+    }
+
+    @Test func `the browser's answer ends the question at the terminal`() async throws {
+        let asked = FirstValue<Bool>()
+        let terminal = ScriptedTerminal([
+            { url in
+                asked.give(true)
+                return try await Self.nothing(url)
+            }
+        ])
+        try await signIn(terminal) { link throws(UserAgentError) in
+            _ = await asked.wait()
+            try await Self.browse(link)
+        }
+        #expect(terminal.address.contains("/authorize?"))
+    }
+
+    @Test func `a pasted answer ends the listening, and the browser finds the listener gone`() async throws {
+        let terminal = ScriptedTerminal([{ try await Self.end(of: $0) }])
+        let links = Mutex<[String]>([])
+        let opened = FirstValue<Bool>()
+        try await signIn(terminal) { link in
+            links.withLock { $0.append(link) }
+            opened.give(true)
+        }
+        _ = await opened.wait()
+        let link = try #require(links.withLock { $0.first })
+        await #expect(throws: (any Error).self) { try await Fetched.get(link) }
+    }
+
+    @Test func `a pasted answer of another sign-in is said to be one, and the browser goes on`() async throws {
+        let wrong = FirstValue<Bool>()
+        let terminal = ScriptedTerminal([
+            { url in
+                let address = try await Self.end(of: url)
+                return try #require(URLComponents(string: address)?.string).replacing("state=", with: "state=x")
+            },
+            { url in
+                wrong.give(true)
+                return try await Self.nothing(url)
+            },
+        ])
+        try await signIn(terminal) { link throws(UserAgentError) in
+            _ = await wrong.wait()
+            try await Self.browse(link)
+        }
+        #expect(terminal.lines.contains { $0.contains("belongs to another sign-in") })
+    }
+
+    @Test func `no browser is no end: the paste signs in`() async throws {
+        let failed = FirstValue<Bool>()
+        let terminal = ScriptedTerminal([
+            { url in
+                _ = await failed.wait()
+                return try await Self.end(of: url)
+            }
+        ])
+        try await signIn(terminal) { _ throws(UserAgentError) in
+            failed.give(true)
+            throw .unavailable(.noBrowser(number: 2))
+        }
+    }
+
+    @Test func `without any browser to start, a forwarded port still brings the answer`() async throws {
+        let terminal = ScriptedTerminal([Self.nothing])
+        let agent = BrowserAndPasteUserAgent(browsers: nil, terminal: terminal)
+        let attempt = try await agent.begin(.loopback())
+        let pending = try server.begin(attempt.redirect)
+        async let elsewhere: Void = {
+            while terminal.address.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            try await Self.browse(terminal.address)
+        }()
+        let answer = try await attempt.present(
+            pending.authorizationURL(), gate: pending.answerGate(), deadline: .unhurried)
+        _ = try pending.validate(answer)
+        await attempt.finish(.signedIn)
+        try await elsewhere
+    }
+
+    @Test func `closing the question cancels the sign-in`() async throws {
+        await #expect(throws: UserAgentError.userCancelled) {
+            try await signIn(ScriptedTerminal([{ _ in nil }])) { _ in }
+        }
+    }
+
+    @Test func `nobody answers in time`() async throws {
+        await #expect(throws: UserAgentError.timedOut) {
+            try await signIn(ScriptedTerminal([Self.nothing]), deadline: .after(.milliseconds(200))) { _ in }
+        }
+    }
+
+    @Test func `a cancelled task ends both`() async throws {
+        let asked = FirstValue<Bool>()
+        let terminal = ScriptedTerminal([
+            { url in
+                asked.give(true)
+                return try await Self.nothing(url)
+            }
+        ])
+        let task = Task { try await signIn(terminal) { _ in } }
+        _ = await asked.wait()
+        task.cancel()
+        await #expect(throws: UserAgentError.cancelled) { try await task.value }
+    }
+}

@@ -1,0 +1,98 @@
+import OAuth
+import RedactedLog
+import SignIn
+import Surroundings
+import Testing
+
+/// (session × redirect × server × handler) → way, with the reason.
+struct SignInChoiceTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let environment: [String: String]
+        var files: Set<String> = []
+        var hasTerminal = true
+        var redirect = RedirectURI.Kind.loopback
+        var hasDeviceGrant = false
+        var hasHandler = false
+        var wanted: SignInWay?
+        let way: SignInWay?
+        var reason = SignInChoice.Reason.asked
+        var failure: UserAgentError.Reason?
+
+        var testDescription: String {
+            "\(environment) \(files) \(hasTerminal) \(redirect) \(hasDeviceGrant) \(hasHandler)"
+        }
+    }
+
+    private static let wayland = ["WAYLAND_DISPLAY": "wayland-0"]
+    private static let forwarded = ["DISPLAY": "localhost:10.0", "SSH_CONNECTION": "10.0.0.2 50000 10.0.0.1 22"]
+    private static let ssh = ["SSH_TTY": "/dev/pts/3"]
+    private static let empty = ["DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": "", "SSH_CONNECTION": ""]
+
+    static let cases: [Case] = [
+        Case(environment: wayland, way: .browser, reason: .display),
+        Case(environment: ["DISPLAY": ":0"], hasTerminal: false, hasDeviceGrant: true, way: .browser, reason: .display),
+        Case(environment: ["BROWSER": "w3m"], hasTerminal: false, way: .browser, reason: .namedBrowser),
+        Case(environment: forwarded, way: .browserAndPaste, reason: .browserMayBeElsewhere),
+        Case(environment: forwarded, hasTerminal: false, way: .browser, reason: .display),
+        Case(
+            environment: ["WSL_DISTRO_NAME": "Debian", "BROWSER": "wslview"], hasDeviceGrant: true,
+            way: .browserAndPaste, reason: .browserMayBeElsewhere),
+        Case(
+            environment: ["container": "podman", "BROWSER": "host-browser"], way: .browserAndPaste,
+            reason: .browserMayBeElsewhere),
+        Case(
+            environment: wayland, files: ["/run/.containerenv"], way: .browserAndPaste, reason: .browserMayBeElsewhere),
+        Case(environment: wayland, files: ["/.flatpak-info"], way: .browser, reason: .display),
+        Case(
+            environment: ["BROWSER": "wslview"], files: ["/proc/sys/fs/binfmt_misc/WSLInterop"], way: .browserAndPaste,
+            reason: .browserMayBeElsewhere),
+        Case(environment: ssh, hasDeviceGrant: true, way: .device, reason: .noDisplay),
+        Case(environment: ssh, way: .paste, reason: .noDisplayNoDeviceGrant),
+        Case(environment: ["container": "docker"], hasDeviceGrant: true, way: .device, reason: .noDisplay),
+        Case(environment: empty, hasDeviceGrant: true, way: .device, reason: .noDisplay),
+        Case(environment: empty, hasTerminal: false, hasDeviceGrant: true, way: nil, failure: .noWay),
+        Case(environment: [:], hasTerminal: false, way: nil, failure: .noWay),
+
+        Case(environment: wayland, redirect: .privateUse, hasHandler: true, way: .scheme, reason: .handler),
+        Case(environment: wayland, redirect: .privateUse, way: .paste, reason: .noHandler),
+        Case(environment: wayland, hasTerminal: false, redirect: .privateUse, way: nil, failure: .noHandler),
+        Case(
+            environment: ssh, redirect: .privateUse, hasDeviceGrant: true, hasHandler: true, way: .device,
+            reason: .noDisplay),
+        Case(environment: ssh, redirect: .privateUse, way: .paste, reason: .noDisplayNoDeviceGrant),
+        Case(environment: wayland, redirect: .https, hasDeviceGrant: true, way: .paste, reason: .webRedirect),
+        Case(environment: wayland, hasTerminal: false, redirect: .https, way: nil, failure: .noTerminal),
+        Case(environment: ssh, redirect: .https, hasDeviceGrant: true, way: .device, reason: .noDisplay),
+
+        // Whatever the session is, the caller may say otherwise.
+        Case(environment: wayland, wanted: .device, way: .device),
+        Case(environment: [:], hasTerminal: false, wanted: .browser, way: .browser),
+        Case(environment: forwarded, hasDeviceGrant: true, wanted: .paste, way: .paste),
+    ]
+
+    @Test(arguments: cases)
+    func `the session decides, and says why`(_ test: Case) throws {
+        let means = SignInChoice.Means(
+            surroundings: SessionSurroundings(
+                environment: test.environment, hasTerminal: test.hasTerminal, exists: test.files.contains),
+            hasDeviceGrant: test.hasDeviceGrant, hasHandler: test.hasHandler)
+        do {
+            let choice = try SignInChoice(means, redirect: test.redirect, wanted: test.wanted)
+            #expect(choice.way == test.way && choice.reason == test.reason, "\(choice)")
+            #expect(choice.logMessage.text.contains(", because "))
+        } catch {
+            let failure = try #require(test.failure, "\(error)")
+            #expect(error == .unavailable(failure))
+            #expect(error.hint != nil)
+        }
+    }
+
+    @Test func `a session is described in words of ours alone`() {
+        let surroundings = SessionSurroundings(
+            environment: [
+                "DISPLAY": "secret-display", "SSH_CONNECTION": "10.9.8.7 1 10.9.8.6 22", "WSL_DISTRO_NAME": "name",
+                "SNAP": "/snap/x",
+            ], hasTerminal: true, exists: { _ in false })
+        #expect(surroundings.logMessage.text == "X11, over SSH, in a snap, in WSL, at a terminal")
+    }
+}

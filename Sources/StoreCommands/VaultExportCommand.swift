@@ -18,7 +18,8 @@ enum VaultExportCommand {
             options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService],
             details: """
                 Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
-                everything was read back from it. Others read the vault meanwhile, and wait to write.
+                everything was read back from it. It is one moment's state; others use the vault meanwhile. For that a
+                large vault is first copied as it is, sealed, and takes its size twice on the disk for as long.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(

@@ -10,14 +10,15 @@ enum VaultVerifyCommand {
         CommandDefinition(
             "vault", "verify", summary: "check every credential of a vault, and that none was taken away",
             details: """
+                Others use the vault meanwhile. For that a large one is first copied as it is, sealed, and takes its
+                size twice on the disk for as long.
+
                 Exit status 65: something is damaged or was changed by someone without the key.
                 Exit status 77: all is sound, but the file is an older copy than was seen before, such as a backup.
                 """)
     ) { arguments, context in
         let vault = try await open(context)
-        // A large vault takes its time; only a limit that somebody asked for ends it.
-        let found = try await vault.verify(
-            deadline: arguments.has(GlobalOptions.timeout) ? context.deadline : .after(.seconds(86_400)))
+        let found = try await vault.verify(deadline: context.longDeadline(arguments))
         for problem in found.problems { try context.output.write("\(problem)") }
         note(vault.rollback, context.output)
         if case .rolledBack(let rollback)? = found.problems.first, found.problems.count == 1 {

@@ -57,6 +57,14 @@ import Testing
         #expect(Self.cases.filter { $0.outcome != "opens" }.count >= 5)
     }
 
+    @Test func `the reader in Python has at most 150 lines`() throws {
+        let script = Self.folder.deletingLastPathComponent().appendingPathComponent("read_vault.py")
+        let text = try String(contentsOf: script, encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // The last line ends with a line break as well.
+        #expect(lines.count - 1 <= 150 && lines.allSatisfy { $0.count <= 120 })
+    }
+
     @Test(arguments: cases) func `a golden vault comes out as declared`(_ golden: Case) async throws {
         let folder = try copy(golden)
         let before = try folder.contents()

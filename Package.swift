@@ -71,7 +71,9 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
         .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
-        .target(name: "SignIn", dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings"]),
+        .target(
+            name: "SignIn",
+            dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings", "CLinux"]),
 
         // MARK: Products for other people's tests
         .target(

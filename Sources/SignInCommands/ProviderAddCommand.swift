@@ -83,6 +83,9 @@ enum ProviderAddCommand {
                 hint: "leave --dpop and --par out")
         }
         configuration.redirect = arguments.value(SignInDefinitions.redirect)
+        if let redirect = configuration.redirect {
+            _ = try RedirectURI(redirect, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
+        }
         configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
         return configuration
     }

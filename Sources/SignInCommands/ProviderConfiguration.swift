@@ -33,7 +33,7 @@ struct ProviderConfiguration: Sendable {
     /// The provider that it describes.
     func provider() throws -> Provider {
         let scopes = self.scopes.isEmpty ? nil : try ScopeList(self.scopes)
-        let redirect = try redirect.map { try RedirectURI($0) }
+        let redirect = try redirect.map { try RedirectURI($0, allowingAnyPrivateScheme: true) }
         let proof: Provider.ClientProof =
             if let secretMethod { .secret(secretMethod) } else { .none }
         switch server {

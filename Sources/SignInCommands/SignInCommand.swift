@@ -16,7 +16,9 @@ enum SignInCommand {
     static let command = Command(SignInDefinitions.signIn) { arguments, context in
         let (configuration, isNew) = try configuration(arguments, context)
         let ways = try ways(arguments, context)
-        let redirect = try arguments.value(SignInDefinitions.redirect).map { try RedirectURI($0) }
+        let redirect = try arguments.value(SignInDefinitions.redirect).map {
+            try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
+        }
         let service = try await context.service(configuration, arguments)
         let account = arguments.value(SignInDefinitions.account)
         let deadline = Deadline.after(arguments.seconds(GlobalOptions.timeout) ?? patience)
@@ -73,6 +75,8 @@ enum SignInCommand {
             ways.terminal = PersonsTerminal(prompt: context.prompt)
             ways.devicePrompt = TerminalDevicePrompt(prompt: context.prompt)
         }
+        ways.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
+        ways.redirects = .standard(environment: context.environment.variables, home: context.environment.home)
         let output = context.output
         ways.announce = { choice in
             if choice.reason != .asked { output.note(choice.logMessage) }
@@ -84,12 +88,12 @@ enum SignInCommand {
     private static func wanted(_ arguments: ParsedArguments, mayPrompt: Bool) throws -> SignInWay? {
         let ways: [(CommandOption, SignInWay)] = [
             (SignInDefinitions.browser, .browser), (SignInDefinitions.paste, .paste),
-            (SignInDefinitions.device, .device),
+            (SignInDefinitions.device, .device), (SignInDefinitions.scheme, .scheme),
         ]
         let asked = ways.filter { arguments.has($0.0) }
         guard asked.count < 2 else {
             throw CommandFailure(
-                .usage, "sign-in.two-agents", "--browser, --paste and --device can't be used together",
+                .usage, "sign-in.two-agents", "--browser, --scheme, --paste and --device can't be used together",
                 hint: "leave one of them out")
         }
         let isEphemeral = arguments.has(SignInDefinitions.ephemeral)

@@ -7,6 +7,7 @@ public enum SignInCommandTable {
             SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
             TokenCommand.command, RequestCommand.command, RunCommand.command, ProviderAddCommand.command,
             ProviderListCommand.command,
-            ProviderRemoveCommand.command, DemoCommand.command, ImportCommand.command,
+            ProviderRemoveCommand.command, SchemeCommand.add, SchemeCommand.list, SchemeCommand.remove,
+            SchemeCommand.receive, DemoCommand.command, ImportCommand.command,
         ]
 }

@@ -35,12 +35,8 @@ enum OtherProgram {
     }
 
     private static func folderOfThisProgram() -> String? {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0, count < buffer.count, let slash = buffer.prefix(count).lastIndex(of: UInt8(ascii: "/")) else {
-            return nil
-        }
-        return String(decoding: buffer.prefix(slash), as: UTF8.self)
+        guard let path = ThisProgram.path, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(path[..<slash])
     }
 
     private static func shown(_ path: String) -> LoggableText {

@@ -11,6 +11,10 @@ public enum SignInDefinitions {
     public static let browser = CommandOption.flag("--browser", help: "use a browser on this machine, and only that")
     public static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
     public static let device = CommandOption.flag("--device", help: "show a code to enter on another device")
+    public static let scheme = CommandOption.flag(
+        "--scheme", help: "use a browser here, and the handler of the redirect's private-use scheme")
+    public static let anyScheme = CommandOption.flag(
+        "--any-scheme", help: "take a scheme without a dot, such as relay, which other programs may claim as well")
     public static let ephemeral = CommandOption.flag(
         "--ephemeral", help: "use a private window, without the browser's cookies")
     public static let redirect = CommandOption.value(
@@ -52,11 +56,15 @@ public enum SignInDefinitions {
 
     public static let signIn = CommandDefinition(
         "sign-in", summary: "sign in and keep the session", operands: [provider],
-        options: [account, clientID, scope, browser, ephemeral, paste, device, redirect, certificateAuthority],
+        options: [
+            account, clientID, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
+            certificateAuthority,
+        ],
         details: """
-            Without --browser, --paste or --device the session decides, and standard error says which way it is and why: a
+            Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
             browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
-            in WSL and in containers; without a display another device where the server can do that, else a paste.
+            in WSL and in containers; without a display another device where the server can do that, else a paste. Where
+            the redirect has a private-use scheme, the browser's answer comes by way of latchkey scheme add.
             """)
     public static let signOut = CommandDefinition(
         "sign-out", summary: "revoke the session where the server can, and delete it", operands: [provider],
@@ -92,13 +100,31 @@ public enum SignInDefinitions {
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
-            issuer, service, host, clientID, register, clientSecret, scope, dpop, par, redirect, certificateAuthority,
+            issuer, service, host, clientID, register, clientSecret, scope, dpop, par, redirect, anyScheme,
+            certificateAuthority,
         ])
     public static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
     public static let providerRemove = CommandDefinition(
         "provider", "remove", summary: "forget a server and its client secret",
         operands: [.required("NAME", help: "a name from latchkey provider list")])
+    private static let schemeName = CommandOperand.required("SCHEME", help: "such as com.example.app")
+    public static let schemeAdd = CommandDefinition(
+        "scheme", "add", summary: "have the desktop hand over answers at a private-use scheme",
+        operands: [schemeName], options: [anyScheme],
+        details: """
+            Writes a desktop entry of this user's alone, and makes it the one that the desktop takes for the scheme. A
+            sign-in whose redirect has the scheme then gets its answer by it. Such an answer stands on the command lines of
+            the browser's helpers for a moment; a loopback redirect, which needs no entry, keeps it off them.
+            """)
+    public static let schemeList = CommandDefinition(
+        "scheme", "list", summary: "list the schemes that have an entry", options: [GlobalOptions.json])
+    public static let schemeRemove = CommandDefinition(
+        "scheme", "remove", summary: "take the desktop entry of a scheme away", operands: [schemeName])
+    public static let schemeReceive = CommandDefinition(
+        "scheme", "receive", summary: "hand an answer to the sign-in that waits for it",
+        operands: [.required("URL", help: "where the browser ended")],
+        details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that answer.")
     public static let demo = CommandDefinition(
         "demo", summary: "show the whole path on a server in this process, then audit every byte of it",
         details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
@@ -118,7 +144,7 @@ public enum SignInDefinitions {
             """)
 
     public static let all = [
-        signIn, signOut, accounts, use, token, request, run, providerAdd, providerList, providerRemove, demo,
-        importing,
+        signIn, signOut, accounts, use, token, request, run, providerAdd, providerList, providerRemove,
+        schemeAdd, schemeList, schemeRemove, schemeReceive, demo, importing,
     ]
 }

@@ -16,6 +16,23 @@ package enum PrivateFile {
         }
     }
 
+    /// Reads a text file of at most `limit` bytes; a longer one fails with EFBIG.
+    package static func read(_ path: String, limit: Int) throws(Failure) -> String {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress!, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw Failure(number: errno) }
+            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes += piece[..<count]
+            guard bytes.count <= limit else { throw Failure(number: EFBIG) }
+        }
+    }
+
     /// Writes a file (0600) under a name of its own, then gives it its name: a reader sees the old file or the new one.
     package static func replace(_ path: String, with text: String) throws(Failure) {
         let draft = "\(path).\(getpid())"

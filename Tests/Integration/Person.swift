@@ -13,6 +13,8 @@ struct Person {
         let callbackStatus: Int?
         let pageStatus: Int?
         let page: String?
+        /// How the desktop opened a callback that is none of the browser's.
+        let openedStatus: Int?
 
         func asked(_ name: String) -> String? { Self.parameter(name, of: authorization) }
         func answered(_ name: String) -> String? { Self.parameter(name, of: callback) }

@@ -61,6 +61,41 @@ struct ProtocolCommandTests {
         #expect(try await setting.userinfo().contains("Alice Example"))
     }
 
+    // MARK: - The desktop's own way
+
+    @Test(arguments: ["com.example.latchkey:/callback", "relay://oauth/callback"])
+    func `an answer at a private-use scheme comes by way of the desktop`(redirect: String) async throws {
+        let scheme = String(redirect.prefix { $0 != ":" })
+        let optIn = scheme.contains(".") ? [] : ["--any-scheme"]
+        let setting = try await Setting(.vault, redirect: redirect, options: optIn)
+        let terminal = setting.terminal
+        if !optIn.isEmpty {
+            let refused = try await terminal.run(["scheme", "add", scheme], expecting: 64)
+            #expect(refused.errorText.contains("--any-scheme"))
+            #expect(try await terminal.run(["scheme", "list"]).outputText.isEmpty)
+        }
+        // There is no terminal to paste at.
+        let lost = try await terminal.run(["sign-in", "work"], expecting: 69)
+        #expect(lost.errorText.contains("latchkey scheme add"))
+
+        try await terminal.run(["scheme", "add", scheme] + optIn)
+        #expect(try await terminal.run(["scheme", "list", "--json"]).outputText.contains("\"\(scheme)\""))
+        let run = try await terminal.run(["sign-in", "work", "--timeout", "120"])
+        #expect(run.errorText.contains("because the redirect's scheme has its handler"))
+        let record = try await setting.person.record()
+        #expect(record.openedStatus == 0 && record.callback?.hasPrefix(redirect + "?") == true)
+        #expect(record.startedWith.contains("/go/"), "the browser is started without the state on its command line")
+        #expect(try await setting.userinfo().contains("Alice Example"))
+        try await Canaries(record: record, tokens: [setting.token()]).expectNone(in: terminal.transcript)
+
+        // The same answer once more finds nobody.
+        let late = try await terminal.run(["scheme", "receive", try #require(record.callback)], expecting: 1)
+        #expect(late.errorText.contains("no sign-in waits"))
+        try await terminal.run(["scheme", "remove", scheme])
+        #expect(try await terminal.run(["scheme", "list", "--json"]).outputText.contains("[]"))
+        try await terminal.run(["scheme", "remove", scheme], expecting: 1)
+    }
+
     @Test func `control-C while the person is away ends it with 130 and leaves nothing`() async throws {
         let setting = try await Setting(.vault)
         let terminal = try PseudoTerminal()

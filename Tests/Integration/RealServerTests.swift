@@ -14,9 +14,9 @@ struct RealServerTests {
         init(
             _ store: StoreUnderTest, issuer: Glewlwyd.Issuer = .hour, briefTokenSeconds: Int = 3,
             answer: Person.Answer = .consent, client: String = Glewlwyd.nativeClient, tls: Bool = false,
-            options: [String] = []
+            redirect: String? = nil, options: [String] = []
         ) async throws {
-            let redirect = "http://127.0.0.1:\(try LoopbackPort.free())/callback"
+            let redirect = try redirect ?? "http://127.0.0.1:\(LoopbackPort.free())/callback"
             let server = try await Glewlwyd(
                 redirectURIs: [redirect], briefTokenSeconds: briefTokenSeconds, tls: tls)
             let authority = server.certificateAuthority?.certificate

@@ -16,6 +16,10 @@ public struct SignInWays: Sendable {
     public var terminal: (any PromptTerminal)?
     /// Where to show codes for other devices; `nil`: nowhere.
     public var devicePrompt: (any DevicePrompt)?
+    /// The private-use schemes whose handler is installed, and passes addresses on to `redirects`.
+    public var handledSchemes: Set<String> = []
+    /// Where to wait for handlers.
+    public var redirects: RedirectFolder?
     /// Is told which way it is and why, before the person is bothered.
     public var announce: @Sendable (SignInChoice) -> Void = { _ in }
 
@@ -56,6 +60,7 @@ extension SignInService {
         among ways: SignInWays, _ redirect: RedirectURI
     ) async throws(SignInError) -> SignInChoice {
         var means = SignInChoice.Means(surroundings: ways.surroundings)
+        means.hasHandler = ways.redirects != nil && ways.handledSchemes.contains(redirect.scheme)
         if ways.terminal == nil { means.surroundings.hasTerminal = false }
         let choice = try chosen(means, ways, redirect)
         // The server is asked only where its answer matters.
@@ -87,7 +92,10 @@ extension SignInWays {
             // A port may be forwarded here from where the browser is.
             return BrowserAndPasteUserAgent(browsers: nil, terminal: try asked, log: log)
         case .paste: return PasteUserAgent(terminal: try asked, log: log)
-        case .scheme, .device: throw .unavailable(.unsupportedRedirect)
+        case .scheme:
+            guard let redirects else { throw .unavailable(.noHandler) }
+            return SchemeUserAgent(browsers: try browsers, folder: redirects, log: log)
+        case .device: throw .unavailable(.unsupportedRedirect)
         }
     }
 

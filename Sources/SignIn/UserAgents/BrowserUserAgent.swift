@@ -40,6 +40,10 @@ public struct BrowserUserAgent: UserAgent {
     /// Starts listening. Throws `.unavailable`: `.unsupportedRedirect` for anything but a loopback address, or
     /// `.cannotListen`.
     public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+        try attempt(at: redirect)
+    }
+
+    func attempt(at redirect: RedirectURI) throws(UserAgentError) -> BrowserAttempt {
         let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
         switch way {
         case .opener(let opener): return BrowserAttempt(receiver: receiver, patience: lastPagePatience, opener: opener)
@@ -59,6 +63,7 @@ final class BrowserAttempt: UserAgentAttempt {
     private let opener: BrowserUserAgent.Opener
 
     var redirect: RedirectURI { receiver.redirect }
+    var desk: AnswerDesk { receiver.desk }
 
     init(receiver: LoopbackReceiver, patience: Duration, opener: @escaping BrowserUserAgent.Opener) {
         self.receiver = receiver

@@ -34,6 +34,8 @@ public struct UserAgentError: RedactedError, Hashable {
         case noPrivateWindow
         /// The loopback address can't be listened on.
         case cannotListen(LoopbackError)
+        /// The folder in which handlers are waited for can't be used; the number is the errno.
+        case cannotWaitForHandler(number: Int32)
         /// This agent can't bring an answer back from such a redirect address.
         case unsupportedRedirect
         /// There is no terminal to ask on.
@@ -98,6 +100,8 @@ extension UserAgentError.Reason: Loggable {
         case .malformedBrowser: "the variable BROWSER can't be understood"
         case .noPrivateWindow: "no browser here is known to open private windows when asked"
         case .cannotListen(let error): error.cause
+        case .cannotWaitForHandler(let number):
+            "the folder where the scheme's handler brings its answer can't be used (errno \(number))"
         case .unsupportedRedirect: "this way to sign in can't take an answer at that redirect address"
         case .noTerminal: "there is no terminal to ask on"
         case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
@@ -115,6 +119,7 @@ extension UserAgentError.Reason: Loggable {
         case .noPrivateWindow:
             "set BROWSER to firefox, chromium or another known one, or open a private window yourself with --paste"
         case .cannotListen(let error): error.hint ?? "use --paste"
+        case .cannotWaitForHandler: "set XDG_RUNTIME_DIR to a directory of your own, or use --paste"
         case .unsupportedRedirect: "use --paste, or a redirect such as http://127.0.0.1/callback"
         case .noTerminal: "run it on a terminal, or set BROWSER and use --browser"
         case .noRandomOctets, .pageFailed: nil

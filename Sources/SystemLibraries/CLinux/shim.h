@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -153,4 +154,73 @@ static inline int latchkey_sealed_file(const char *name, const void *bytes, size
         return -1;
     }
     return descriptor;
+}
+
+// A socket that takes messages of this user's programs at the path, which must be free: its descriptor, or -1 with errno.
+static inline int latchkey_mailbox_listen(const char *path) {
+    struct sockaddr_un address;
+    int number = latchkey_socket_address(path, &address);
+    if (number != 0) {
+        errno = number;
+        return -1;
+    }
+    int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -1;
+    // The mode is the socket's own when it is bound, less the umask; nobody else may connect at any moment.
+    if (fchmod(descriptor, 0600) == 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
+        chmod(path, 0600) == 0 && listen(descriptor, 16) == 0)
+        return descriptor;
+    number = errno;
+    close(descriptor);
+    errno = number;
+    return -1;
+}
+
+// A connection to such a socket: its descriptor, or -1 with errno.
+static inline int latchkey_mailbox_connect(const char *path) {
+    struct sockaddr_un address;
+    int number = latchkey_socket_address(path, &address);
+    if (number != 0) {
+        errno = number;
+        return -1;
+    }
+    int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -1;
+    struct timeval patience = {5, 0};
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+    number = errno;
+    close(descriptor);
+    errno = number;
+    return -1;
+}
+
+// struct ucred of socket(7), SO_PEERCRED, which glibc hides without _GNU_SOURCE.
+struct latchkey_peer {
+    pid_t process;
+    uid_t user;
+    gid_t group;
+};
+
+// Whose program is at the other end of a connection: 0, or -1 with errno.
+static inline int latchkey_mailbox_peer(int descriptor, struct latchkey_peer *peer) {
+    socklen_t length = sizeof *peer;
+    return getsockopt(descriptor, SOL_SOCKET, 17, peer, &length);
+}
+
+// Takes a connection: its descriptor, or -1 with errno.
+static inline int latchkey_mailbox_accept(int descriptor) {
+    struct timeval patience = {5, 0};
+    int connection = accept(descriptor, 0, 0);
+    if (connection < 0) return -1;
+    fcntl(connection, F_SETFD, FD_CLOEXEC);
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return connection;
+}
+
+// Sends a whole message; no signal when the other end has gone. 0, or -1 with errno.
+static inline int latchkey_mailbox_send(int descriptor, const void *bytes, size_t byteCount) {
+    return send(descriptor, bytes, byteCount, MSG_NOSIGNAL) == (ssize_t)byteCount ? 0 : -1;
 }

@@ -1,0 +1,64 @@
+internal import Credentials
+internal import Glibc
+internal import OAuth
+public import Secrets
+
+/// Where sign-ins wait for the addresses that a desktop starts the handler of their scheme with: a folder (0700) of this
+/// user alone.
+///
+/// The handler is a program of the adopter's, such as `latchkey scheme receive`: its desktop entry names the scheme
+/// (Desktop Entry Specification, `MimeType=x-scheme-handler/SCHEME`), and it passes its one argument to `deliver`.
+public struct RedirectFolder: Sendable, Hashable {
+    public let path: String
+
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// `$XDG_RUNTIME_DIR/latchkey/redirects`; without a runtime directory `$XDG_STATE_HOME/latchkey/redirects` or
+    /// `~/.local/state/latchkey/redirects`.
+    public static func standard(environment: [String: String], home: String) -> RedirectFolder {
+        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let base = absolute("XDG_RUNTIME_DIR") ?? absolute("XDG_STATE_HOME") ?? home + "/.local/state"
+        return RedirectFolder(path: base + "/latchkey/redirects")
+    }
+
+    func mailbox(for scheme: String) throws(UserAgentError) -> RedirectMailbox {
+        do throws(StoreError) {
+            // It is to be as private as the leases' folder.
+            try LeaseDirectory(path: path).prepare()
+        } catch {
+            throw .unavailable(.cannotWaitForHandler(number: EACCES))
+        }
+        do throws(RedirectMailbox.Failure) {
+            return try RedirectMailbox(scheme: scheme, in: path)
+        } catch {
+            throw .unavailable(.cannotWaitForHandler(number: error.number))
+        }
+    }
+
+    /// Passes on the address that a handler was started with, and returns whether a sign-in took it. Each one that waits
+    /// has five seconds to say so.
+    ///
+    /// What is no address of a private-use scheme is taken by nobody.
+    public func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) -> Bool {
+        guard let scheme = Self.scheme(of: address) else { return false }
+        return RedirectMailbox.post(address, scheme: scheme, in: path)
+    }
+
+    private static func scheme<Purpose: SecretPurpose>(of address: borrowing Secret<Purpose>) -> String? {
+        let name = address.withExposedBytes { bytes -> String? in
+            var name = ""
+            for index in bytes.indices.prefix(256) {
+                if bytes[index] == UInt8(ascii: ":") { return name }
+                guard bytes[index] > 0x20, bytes[index] < 0x7F else { return nil }
+                name.unicodeScalars.append(Unicode.Scalar(bytes[index]))
+            }
+            return nil
+        }
+        guard let name, let redirect = try? RedirectURI(name + ":/x", allowingAnyPrivateScheme: true),
+            redirect.kind == .privateUse
+        else { return nil }
+        return redirect.scheme
+    }
+}

@@ -1,0 +1,165 @@
+internal import CLinux
+internal import Credentials
+internal import Glibc
+internal import OAuth
+internal import Secrets
+internal import Sodium
+
+/// Where a sign-in waits for the address that the handler of a private-use scheme is started with: a socket (0600) in a
+/// folder of this user alone. Messages of other users' programs are refused.
+final class RedirectMailbox: Sendable {
+    /// What became of a message; the handler gets its number.
+    enum Receipt: UInt8, Sendable {
+        case admitted = 1
+        /// It belongs to no sign-in that waits here.
+        case foreign = 2
+    }
+
+    /// A system call failed; `number` is its errno.
+    struct Failure: Error, Sendable, Hashable {
+        let number: Int32
+    }
+
+    private let path: String
+    private let listener: Int32
+
+    static let maximumByteCount = RedirectAnswer.maximumByteCount
+
+    /// Starts listening; nothing is taken before `start`.
+    init(scheme: String, in folder: String) throws(Failure) {
+        let octets: [UInt8]
+        do throws(RandomOctetsError) {
+            octets = try RandomOctets.array(8)
+        } catch {
+            throw Failure(number: error.number)
+        }
+        path = "\(folder)/\(scheme).\(Base64URL.encode(octets.span))"
+        listener = unsafe latchkey_mailbox_listen(path)
+        guard listener >= 0 else { throw Failure(number: errno) }
+    }
+
+    deinit {
+        close(listener)
+    }
+
+    /// Takes messages on a thread of its own, one after another, until `stop`. Throws when there is no thread.
+    func start(_ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt) throws(Failure) {
+        let work = Work(mailbox: self, receive: receive)
+        var thread = pthread_t()
+        let argument = unsafe Unmanaged.passRetained(work).toOpaque()
+        var all = sigset_t()
+        var before = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let status = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                let work = unsafe Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue()
+                work.mailbox.serve(work.receive)
+                return nil
+            }, argument)
+        guard status == 0 else {
+            unsafe Unmanaged<Work>.fromOpaque(argument).release()
+            throw Failure(number: status)
+        }
+        pthread_detach(thread)
+    }
+
+    private final class Work: Sendable {
+        let mailbox: RedirectMailbox
+        let receive: @Sendable (borrowing Secret<MessageBody>) -> Receipt
+
+        init(mailbox: RedirectMailbox, receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt) {
+            self.mailbox = mailbox
+            self.receive = receive
+        }
+    }
+
+    /// Takes the socket away and ends the thread. More than once has no effect.
+    func stop() {
+        unsafe unlink(path)
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    // MARK: - Taking messages
+
+    private func serve(_ receive: (borrowing Secret<MessageBody>) -> Receipt) {
+        while true {
+            let connection = latchkey_mailbox_accept(listener)
+            guard connection >= 0 else {
+                // Whoever connected may have gone again; a listener that was shut down takes nobody (EINVAL).
+                if [EINTR, ECONNABORTED].contains(errno) { continue }
+                return
+            }
+            defer { close(connection) }
+            guard Self.isOurs(connection), let message = Self.receive(connection) else { continue }
+            var answer = receive(message).rawValue
+            unsafe latchkey_mailbox_send(connection, &answer, 1)
+        }
+    }
+
+    /// Whether the program at the other end runs as this user.
+    private static func isOurs(_ connection: Int32) -> Bool {
+        var peer = latchkey_peer()
+        return unsafe latchkey_mailbox_peer(connection, &peer) == 0 && peer.user == geteuid()
+    }
+
+    /// Returns `nil` for an empty message, one that is too long, and none within five seconds.
+    private static func receive(_ connection: Int32) -> Secret<MessageBody>? {
+        var count = 0
+        let message = Secret<MessageBody>(capacity: maximumByteCount + 1) { target in
+            count = unsafe target.withUnsafeMutableBytes { unsafe recv(connection, $0.baseAddress, $0.count, 0) }
+            return max(0, count)
+        }
+        guard (1...maximumByteCount).contains(count) else { return nil }
+        return message
+    }
+
+    // MARK: - Posting
+
+    /// Gives an address to the sign-ins that wait for its scheme, until one admits it; returns whether one did.
+    ///
+    /// Sockets that nobody listens at any more are taken away.
+    static func post<Purpose: SecretPurpose>(
+        _ address: borrowing Secret<Purpose>, scheme: String, in folder: String
+    ) -> Bool {
+        for name in names(in: folder, of: scheme) {
+            let path = "\(folder)/\(name)"
+            let connection = unsafe latchkey_mailbox_connect(path)
+            guard connection >= 0 else {
+                if errno == ECONNREFUSED { unsafe unlink(path) }
+                continue
+            }
+            defer { close(connection) }
+            guard isOurs(connection) else { continue }
+            let isSent = address.withExposedBytes { bytes in
+                unsafe bytes.withUnsafeBytes { bytes in
+                    unsafe latchkey_mailbox_send(connection, bytes.baseAddress, bytes.count) == 0
+                }
+            }
+            var answer: UInt8 = 0
+            guard isSent, unsafe recv(connection, &answer, 1, 0) == 1 else { continue }
+            if Receipt(rawValue: answer) == .admitted { return true }
+        }
+        return false
+    }
+
+    /// More than wait at once; the rest are left alone.
+    private static let mostMailboxes = 64
+
+    private static func names(in folder: String, of scheme: String) -> [String] {
+        guard let stream = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream), names.count < mostMailboxes {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            // The scheme has dots of its own; what follows the last one is the mailbox's.
+            guard let dot = name.lastIndex(of: "."), name[..<dot] == scheme else { continue }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,92 @@
+internal import Credentials
+public import OAuth
+public import RedactedLog
+internal import Secrets
+
+/// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
+/// with the address that the browser ends at, and that program passes it on to the sign-in that waits.
+///
+/// The browser is started with a link to a listener of ours, as by `BrowserUserAgent`.
+public struct SchemeUserAgent: UserAgent {
+    private let browsers: BrowserUserAgent
+    private let folder: RedirectFolder
+    private let log: Logger
+
+    public init(browsers: BrowserChoice, folder: RedirectFolder, log: Logger = .disabled) {
+        self.browsers = BrowserUserAgent(browsers: browsers, log: log)
+        self.folder = folder
+        self.log = log
+    }
+
+    /// Opens the page in another way; see `BrowserUserAgent`.
+    public init(
+        opener: @escaping BrowserUserAgent.Opener, folder: RedirectFolder, log: Logger = .disabled
+    ) {
+        browsers = BrowserUserAgent(opener: opener, log: log)
+        self.folder = folder
+        self.log = log
+    }
+
+    /// Starts waiting for the handler. Throws `.unavailable`: `.unsupportedRedirect` for anything but a private-use scheme,
+    /// or `.cannotWaitForHandler`.
+    public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+        guard redirect.kind == .privateUse else { throw .unavailable(.unsupportedRedirect) }
+        let mailbox = try folder.mailbox(for: redirect.scheme)
+        let start: RedirectURI
+        do throws(OAuthError) {
+            start = try .loopback()
+        } catch {
+            throw .unavailable(.unsupportedRedirect)
+        }
+        log.debug("waiting for an answer at \(redirect)")
+        return SchemeAttempt(
+            redirect: redirect, mailbox: mailbox, browser: try browsers.attempt(at: start), log: log)
+    }
+}
+
+private final class SchemeAttempt: UserAgentAttempt {
+    let redirect: RedirectURI
+    private let mailbox: RedirectMailbox
+    private let browser: BrowserAttempt
+    private let log: Logger
+
+    init(redirect: RedirectURI, mailbox: RedirectMailbox, browser: BrowserAttempt, log: Logger) {
+        self.redirect = redirect
+        self.mailbox = mailbox
+        self.browser = browser
+        self.log = log
+    }
+
+    deinit {
+        mailbox.stop()
+    }
+
+    func present(
+        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
+    ) async throws(UserAgentError) -> RedirectAnswer {
+        let (desk, redirect, log) = (browser.desk, redirect, log)
+        do throws(RedirectMailbox.Failure) {
+            try mailbox.start { message in
+                guard let answer = try? RedirectAnswer(pasted: message, redirect: redirect) else {
+                    log.info("what the handler brought is no answer; it is ignored")
+                    return .foreign
+                }
+                guard gate.admit(answer) == .admitted else {
+                    log.info("what the handler brought belongs to another sign-in; it is ignored")
+                    return .foreign
+                }
+                log.debug("the handler brought the answer")
+                desk.deliver(answer)
+                return .admitted
+            }
+        } catch {
+            throw .unavailable(.cannotWaitForHandler(number: error.number))
+        }
+        return try await browser.present(url, gate: gate, deadline: deadline)
+    }
+
+    func finish(_ outcome: SignInOutcome) async {
+        mailbox.stop()
+        await browser.finish(outcome)
+    }
+}

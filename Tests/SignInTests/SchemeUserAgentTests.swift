@@ -1,0 +1,199 @@
+import Credentials
+import Foundation
+import OAuth
+import RedactedLog
+import Secrets
+import Synchronization
+import Testing
+
+@testable import SignIn
+
+/// The browser and the desktop are the test; the socket between the handler and the sign-in is the real one.
+struct SchemeUserAgentTests {
+    private static let redirect = "com.example.app:/callback"
+    private let temporary: TemporaryFolder
+    private let folder: RedirectFolder
+    private let server: ScriptedServer
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = RedirectFolder(path: temporary.path + "/redirects")
+        server = try ScriptedServer()
+    }
+
+    private func signIn(
+        redirect: String = redirect, deadline: Deadline = .unhurried,
+        desktop: @escaping @Sendable (_ address: String) async -> Void
+    ) async throws {
+        // Follows the link to where the authorization page sends the browser.
+        let agent = SchemeUserAgent(
+            opener: { link throws(UserAgentError) in
+                do {
+                    var address = link
+                    while address.hasPrefix("http") {
+                        address = try #require(try await Fetched.get(address).location)
+                    }
+                    await desktop(address)
+                } catch {
+                    throw .unavailable(.pageFailed)
+                }
+            }, folder: folder)
+        let attempt = try await agent.begin(RedirectURI(redirect, allowingAnyPrivateScheme: true))
+        let pending = try server.begin(attempt.redirect)
+        do {
+            let answer = try await attempt.present(
+                pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
+            _ = try pending.validate(answer)
+        } catch {
+            await attempt.finish(.failed(cause: "no", hint: nil))
+            throw error
+        }
+        await attempt.finish(.signedIn)
+    }
+
+    private static func deliver(_ address: String, to folder: RedirectFolder) -> Bool {
+        let secret: Secret<MessageBody> = .test(address)
+        return folder.deliver(secret)
+    }
+
+    private var mailboxes: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    }
+
+    @Test(arguments: [redirect, "relay://oauth/callback"])
+    func `what the handler brings signs in, and nothing is left behind`(redirect: String) async throws {
+        let taken = Mutex<[Bool]>([])
+        try await signIn(redirect: redirect) { [folder] address in
+            let isTaken = Self.deliver(address, to: folder)
+            taken.withLock { $0.append(isTaken) }
+        }
+        #expect(server.queries.first?["redirect_uri"] == redirect)
+        #expect(mailboxes.isEmpty)
+    }
+
+    @Test func `folder and socket are this user's alone`() async throws {
+        let modes = Mutex<[mode_t]>([])
+        try await signIn { [folder] address in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            for path in [folder.path] + names.map({ folder.path + "/" + $0 }) {
+                var status = stat()
+                if unsafe lstat(path, &status) == 0 { modes.withLock { $0.append(status.st_mode & 0o7777) } }
+            }
+            _ = Self.deliver(address, to: folder)
+        }
+        #expect(modes.withLock { $0 } == [0o700, 0o600])
+    }
+
+    @Test(arguments: [0o770, 0o777] as [mode_t])
+    func `a folder that others may write is refused`(mode: mode_t) async throws {
+        unsafe mkdir(folder.path, 0o700)
+        unsafe chmod(folder.path, mode)
+        await #expect(throws: UserAgentError.unavailable(.cannotWaitForHandler(number: EACCES))) {
+            try await signIn { _ in }
+        }
+    }
+
+    @Test func `answers of another sign-in, and what is none, are refused and change nothing`() async throws {
+        let refused = Mutex<[Bool]>([])
+        try await signIn { [folder] address in
+            let forged = [
+                address.replacing("state=", with: "state=x"), address.replacing("/callback", with: "/other"),
+                Self.redirect, Self.redirect + "?", Self.redirect + "?code=c",
+                "com.example.other:/callback?code=c&state=s", "http://127.0.0.1/callback?code=c&state=s", "", ":",
+                "com.example.app",
+                Self.redirect + "?code=" + String(repeating: "c", count: 40_000),
+            ]
+            for address in forged {
+                let isTaken = Self.deliver(address, to: folder)
+                refused.withLock { $0.append(isTaken) }
+            }
+            _ = Self.deliver(address, to: folder)
+        }
+        #expect(refused.withLock { $0 } == Array(repeating: false, count: 11))
+    }
+
+    @Test func `of two sign-ins that wait for one scheme each gets its own answer`() async throws {
+        let first = FirstValue<String>()
+        let second = FirstValue<String>()
+        async let one: Void = signIn { [folder] address in
+            first.give(address)
+            // Only when both wait.
+            _ = await second.wait()
+            #expect(Self.deliver(address, to: folder))
+        }
+        async let two: Void = signIn { [folder] address in
+            second.give(address)
+            _ = await first.wait()
+            #expect(Self.deliver(address, to: folder))
+        }
+        try await one
+        try await two
+        #expect(mailboxes.isEmpty)
+    }
+
+    @Test func `an answer is taken once, and nobody waits afterwards`() async throws {
+        let address = FirstValue<String>()
+        try await signIn { [folder] answer in
+            _ = Self.deliver(answer, to: folder)
+            address.give(answer)
+        }
+        #expect(!Self.deliver(await address.wait(), to: folder))
+    }
+
+    @Test func `what a killed sign-in left is taken away`() async throws {
+        do {
+            let mailbox = try folder.mailbox(for: "com.example.app")
+            withExtendedLifetime(mailbox) { #expect(mailboxes.count == 1) }
+        }
+        // Nobody listens any more, and the name is still there.
+        #expect(mailboxes.count == 1)
+        #expect(!Self.deliver(Self.redirect + "?code=c&state=s", to: folder))
+        #expect(mailboxes.isEmpty)
+    }
+
+    @Test func `a program of another user is not listened to`() async throws {
+        // Only root can be somebody else.
+        guard geteuid() == 0 else { return }
+        let script = """
+            import os, socket, sys
+            os.setgid(65534); os.setuid(65534)
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            connection.connect(sys.argv[1])
+            print("connected")
+            try:
+                connection.send(sys.argv[2].encode())
+                print(connection.recv(1))
+            except (ConnectionResetError, BrokenPipeError):
+                print(b"")
+            """
+        let counts = Mutex<[String]>([])
+        try await signIn { [folder, temporary] address in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            let path = folder.path + "/" + (names.first ?? "")
+            // As careless as can be: the modes would let everybody in.
+            for open in [temporary.path, folder.path, path] { unsafe chmod(open, 0o777) }
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+            process.arguments = ["-c", script, path, address]
+            let output = Pipe()
+            process.standardOutput = output
+            try? process.run()
+            process.waitUntilExit()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            counts.withLock { $0.append(text) }
+            _ = Self.deliver(address, to: folder)
+        }
+        #expect(counts.withLock { $0 } == ["connected\nb''\n"])
+    }
+
+    @Test func `nobody answers in time, and other redirects are refused`() async throws {
+        await #expect(throws: UserAgentError.timedOut) {
+            try await signIn(deadline: .after(.milliseconds(200))) { _ in }
+        }
+        #expect(mailboxes.isEmpty)
+        let agent = SchemeUserAgent(opener: { _ in }, folder: folder)
+        await #expect(throws: UserAgentError.unavailable(.unsupportedRedirect)) {
+            _ = try await agent.begin(.loopback())
+        }
+    }
+}

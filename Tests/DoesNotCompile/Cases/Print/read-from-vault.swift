@@ -3,5 +3,5 @@ import Vault
 import Secrets
 
 func leak(_ store: VaultStore, _ key: CredentialKey) async throws {
-    print(try await store.read(key, as: AccessToken.self))  // expected-error {{does not conform to expected type 'Copyable'}}
+    print(try await store.read(key, as: AccessToken.self))  // expected-error {{requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
 }

@@ -44,6 +44,10 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// A `token_type` that nobody knows.
     case unknownTokenType
     case missingAccessToken
+    /// The access token stands in `scope` once more, where clients expect ordinary text.
+    case accessTokenInScope
+    /// The person is called what the access token is.
+    case accessTokenAsName
     /// The ID token carries another request's nonce.
     case wrongNonce
     /// Tokens that anyone can use, although a proof was sent.

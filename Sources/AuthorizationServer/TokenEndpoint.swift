@@ -192,7 +192,9 @@ extension AuthorizationService {
             : isGitHub ? "bearer" : set.keyThumbprint == nil || has(.bearerInsteadOfDPoP) ? "Bearer" : "DPoP"
         var members: [Member] = [
             Member("token_type", .text(type)),
-            Member("scope", .text(set.scopes.joined(separator: isGitHub ? "," : " "))),
+            has(.accessTokenInScope)
+                ? Member("scope", .secret(access))
+                : Member("scope", .text(set.scopes.joined(separator: isGitHub ? "," : " "))),
         ]
         if !has(.missingAccessToken) { members.insert(Member("access_token", .secret(access)), at: 0) }
         if let lifetime { members.append(Member("expires_in", .number(Int(lifetime.components.seconds)))) }

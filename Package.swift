@@ -87,11 +87,12 @@ let package = Package(
         .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
 
         // MARK: The command line
-        .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "ProcessHardening"]),
+        .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "LogScrubbing", "ProcessHardening"]),
         .target(
             name: "StoreCommands",
             dependencies: [
-                "Terminal", "StoreSelection", "ProcessHardening", "SecretService", "Surroundings", "Vault",
+                "Terminal", "StoreSelection", "LogScrubbing", "ProcessHardening", "SecretService", "Surroundings",
+                "Vault",
             ]),
         .target(
             name: "SignInCommands",
@@ -155,12 +156,12 @@ let package = Package(
         .testTarget(
             name: "OrdersTests", dependencies: ["Orders", "RedactionAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestServices"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "LogScrubbing", "TestServices"]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestServices", "AuthorizationServer", "LoopbackHTTP", "Secrets", "latchkey", "latchkey-auth",
-                "vault-writer",
+                "TestServices", "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "Secrets", "latchkey",
+                "latchkey-auth", "vault-writer",
             ],
             exclude: ["Transcripts", "kernel_keyring.py"]),
         .testTarget(

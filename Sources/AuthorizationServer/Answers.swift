@@ -134,6 +134,10 @@ extension AuthorizationService {
                 status: 401, contentType: "application/json", publicText: "{\"message\":\"Bad credentials\"}",
                 fields: [LoopbackField("WWW-Authenticate", challenge)])
         }
+        if let token, has(.accessTokenAsName) {
+            let names = ["preferred_username", "login", "name"].map { Member($0, .secret(token)) }
+            return .members([Member("sub", .text(configuration.login))] + names, status: 200, json: true)
+        }
         let login = JSONText.quoted(configuration.login)
         let members =
             shape == .gitHub

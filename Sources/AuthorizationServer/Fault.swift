@@ -51,6 +51,10 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case missingSubject
     /// Tokens without the scope `atproto`.
     case withoutATProtoScope
+    /// The access token stands in `scope` once more, where clients expect ordinary text.
+    case accessTokenInScope
+    /// The person is called what the access token is.
+    case accessTokenAsName
     /// The ID token carries another request's nonce.
     case wrongNonce
     /// Tokens that anyone can use, although a proof was sent.

@@ -193,7 +193,9 @@ extension AuthorizationService {
         let scopes = has(.withoutATProtoScope) ? set.scopes.filter { $0 != "atproto" } : set.scopes
         var members: [Member] = [
             Member("token_type", .text(type)),
-            Member("scope", .text(scopes.joined(separator: isGitHub ? "," : " "))),
+            has(.accessTokenInScope)
+                ? Member("scope", .secret(access))
+                : Member("scope", .text(scopes.joined(separator: isGitHub ? "," : " "))),
         ]
         if let account = configuration.atProtocolAccount, !has(.missingSubject) {
             let subject = has(.wrongSubject) ? "did:plc:" + String(repeating: "z", count: 24) : account

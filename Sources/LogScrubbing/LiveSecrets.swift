@@ -17,10 +17,32 @@ public final class LiveSecrets: Sendable {
     }
 
     private struct State: Sendable {
-        /// How many pieces have each fingerprint.
-        var fingerprints = [UInt16](repeating: 0, count: 1 << LiveSecrets.fingerprintBits)
+        /// How many pieces have each fingerprint; empty until there is one. What reaches 255 stays there: a place that
+        /// is never cleared costs time alone.
+        var fingerprints: [UInt8] = []
         var digests: [Digest: Int] = [:]
         var secretCount = 0
+        /// The pieces of the secrets that are remembered, the oldest of which makes room for the next.
+        var remembered: [[Piece]] = []
+        var oldest = 0
+
+        mutating func add(_ pieces: [Piece]) {
+            guard !pieces.isEmpty else { return }
+            if fingerprints.isEmpty { fingerprints = Array(repeating: 0, count: 1 << LiveSecrets.fingerprintBits) }
+            secretCount += 1
+            for piece in pieces {
+                if fingerprints[piece.fingerprint] < .max { fingerprints[piece.fingerprint] += 1 }
+                digests[piece.digest, default: 0] += 1
+            }
+        }
+
+        mutating func remove(_ pieces: [Piece]) {
+            if !pieces.isEmpty { secretCount -= 1 }
+            for piece in pieces {
+                if fingerprints[piece.fingerprint] < .max { fingerprints[piece.fingerprint] -= 1 }
+                digests[piece.digest] = digests[piece.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
+            }
+        }
     }
 
     private static let fingerprintBits = 16
@@ -30,11 +52,13 @@ public final class LiveSecrets: Sendable {
     /// Odd, so that multiplying loses nothing.
     private let multiplier: UInt64
     private let state = Mutex(State())
+    private let withheld = Atomic(0)
 
     public init() {
         var generator = SystemRandomNumberGenerator()
         var key = InlineArray<16, UInt8>(repeating: 0)
-        for index in key.indices { key[index] = generator.next() }
+        let octets: [UInt64] = [generator.next(), generator.next()]
+        for index in key.indices { key[index] = UInt8(truncatingIfNeeded: octets[index / 8] >> UInt64(index % 8 * 8)) }
         self.key = key
         multiplier = generator.next() | 1
     }
@@ -42,18 +66,17 @@ public final class LiveSecrets: Sendable {
     /// How many secrets are watched.
     public var secretCount: Int { state.withLock { $0.secretCount } }
 
+    /// How many texts were withheld because one of these secrets stood in them.
+    public var withheldTextCount: Int { withheld.load(ordering: .relaxed) }
+
+    /// Counts a text that was withheld.
+    package func countWithheld() { withheld.add(1, ordering: .relaxed) }
+
     /// Watches for a secret as long as the value that is returned lives. A shorter one than `minimumByteCount` is not
     /// watched for.
     public func watch<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> WatchedSecret {
         let pieces = secret.withExposedBytes { self.pieces(of: $0) }
-        state.withLock { state in
-            if !pieces.isEmpty { state.secretCount += 1 }
-            for piece in pieces {
-                // At its end it stays there: a place that is never cleared costs time alone.
-                if state.fingerprints[piece.fingerprint] < .max { state.fingerprints[piece.fingerprint] += 1 }
-                state.digests[piece.digest, default: 0] += 1
-            }
-        }
+        state.withLock { $0.add(pieces) }
         return WatchedSecret(of: self, pieces)
     }
 
@@ -71,6 +94,20 @@ public final class LiveSecrets: Sendable {
                 }
                 return false
             }
+        }
+    }
+
+    /// Watches for these bytes until so many others were remembered; one that is watched for already is not added.
+    func remember(_ bytes: Span<UInt8>, amongTheLast count: Int) {
+        let pieces = pieces(of: bytes)
+        guard !pieces.isEmpty else { return }
+        state.withLock { state in
+            if pieces.allSatisfy({ state.digests[$0.digest] != nil }) { return }
+            state.add(pieces)
+            guard state.remembered.count == count else { return state.remembered.append(pieces) }
+            state.remove(state.remembered[state.oldest])
+            state.remembered[state.oldest] = pieces
+            state.oldest = (state.oldest + 1) % count
         }
     }
 
@@ -106,13 +143,7 @@ public final class LiveSecrets: Sendable {
     }
 
     fileprivate func forget(_ pieces: [Piece]) {
-        state.withLock { state in
-            if !pieces.isEmpty { state.secretCount -= 1 }
-            for piece in pieces {
-                if state.fingerprints[piece.fingerprint] < .max { state.fingerprints[piece.fingerprint] -= 1 }
-                state.digests[piece.digest] = state.digests[piece.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
-            }
-        }
+        state.withLock { $0.remove(pieces) }
     }
 }
 

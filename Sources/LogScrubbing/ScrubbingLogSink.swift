@@ -26,6 +26,7 @@ public final class ScrubbingLogSink: LogSink {
         let texts = [record.message.text] + record.fields.map(\.value.text)
         guard texts.contains(where: secrets.isHeld) else { return next.write(record) }
         withheld.add(1, ordering: .relaxed)
+        secrets.countWithheld()
         next.write(
             LogRecord(
                 level: record.level, category: record.category,

@@ -33,26 +33,39 @@ extension DisguisedForm {
                     fragment: min(bytes.count, max(fragment, FormIndex.windowByteCount))))
         }
 
+        /// A byte at a time: as much of the form makes a finding as the shortest `fragment` bytes in a row take.
+        func add(_ disguise: Disguise, _ escaped: (UInt8) -> [UInt8], between: Int = 0) {
+            let pieces = plain.map(escaped)
+            var (length, least) = (0, Int.max)
+            for (index, piece) in pieces.enumerated() {
+                length += piece.count
+                if index >= fragment { length -= pieces[index - fragment].count }
+                if index >= fragment - 1 { least = min(least, length) }
+            }
+            add(disguise, pieces.flatMap(\.self).dropLast(between), fragment: least - between)
+        }
+
         add(.plain, plain, fragment: fragment)
         for digits in [upperDigits, lowerDigits] {
-            add(.percentEncoded, plain.flatMap { percent($0, digits, space: nil) }, fragment: fragment)
-            add(.formEncoded, plain.flatMap { percent($0, digits, space: UInt8(ascii: "+")) }, fragment: fragment)
-            add(
-                .fullyPercentEncoded, plain.flatMap { [UInt8(ascii: "%")] + pair($0, digits) }, fragment: fragment * 3)
-            add(.hexadecimal, plain.flatMap { pair($0, digits) }, fragment: max(16, fragment * 2))
+            add(.percentEncoded) { percent($0, digits, space: nil) }
+            add(.formEncoded) { percent($0, digits, space: UInt8(ascii: "+")) }
+            add(.fullyPercentEncoded) { [UInt8(ascii: "%")] + pair($0, digits) }
+            add(.hexadecimal) { pair($0, digits) }
         }
         for offset in 0..<3 {
-            add(.base64, base64(plain, offset: offset, last: "+/"), fragment: 12)
-            add(.base64URL, base64(plain, offset: offset, last: "-_"), fragment: 12)
+            // So many characters lie whole within the bytes, wherever these begin.
+            let characters = (fragment * 8 - 5) / 6
+            add(.base64, base64(plain, offset: offset, last: "+/"), fragment: characters)
+            add(.base64URL, base64(plain, offset: offset, last: "-_"), fragment: characters)
         }
-        add(.jsonEscaped, plain.flatMap { json($0, escapesSlash: false) }, fragment: fragment)
-        add(.jsonEscaped, plain.flatMap { json($0, escapesSlash: true) }, fragment: fragment)
-        add(.htmlEscaped, plain.flatMap(html), fragment: fragment)
+        add(.jsonEscaped) { json($0, escapesSlash: false) }
+        add(.jsonEscaped) { json($0, escapesSlash: true) }
+        add(.htmlEscaped, html)
         let units = Array(String(decoding: plain, as: UTF8.self).utf16)
         add(.utf16, units.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, fragment: fragment * 2)
         add(.utf16, units.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }, fragment: fragment * 2)
         add(.reversed, plain.reversed(), fragment: fragment)
-        add(.byteList, Array(plain.map { "\($0)" }.joined(separator: ", ").utf8), fragment: fragment * 4)
+        add(.byteList, { Array("\($0), ".utf8) }, between: 2)
         return forms
     }
 

@@ -37,6 +37,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         var span = unsafe MutableSpan<UInt8>(
             _unsafeBytes: UnsafeMutableRawBufferPointer(start: block.base, count: byteCount))
         try body(&span)
+        SecretNotice.tell(of: self)
     }
 
     /// Makes a secret of the first bytes that `body` writes into `capacity` zeroed bytes; `body` returns how many.
@@ -58,6 +59,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         precondition((0...capacity).contains(byteCount), "more bytes than the capacity")
         unsafe (block.base + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: capacity - byteCount)
         self.init(adopting: block, byteCount: byteCount)
+        SecretNotice.tell(of: self)
     }
 
     /// Whether there are no bytes at all.
@@ -100,7 +102,9 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     public consuming func repurposed<Other: SecretPurpose>(as purpose: Other.Type) -> Secret<Other> {
         let (block, byteCount) = (block, byteCount)
         discard self
-        return Secret<Other>(adopting: block, byteCount: byteCount)
+        let secret = Secret<Other>(adopting: block, byteCount: byteCount)
+        SecretNotice.tell(of: secret)
+        return secret
     }
 
     /// Returns a second secret with the same bytes.

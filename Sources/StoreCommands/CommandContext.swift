@@ -1,4 +1,5 @@
 public import Credentials
+internal import LogScrubbing
 public import ProcessHardening
 public import RedactedLog
 package import Secrets
@@ -89,7 +90,8 @@ extension CommandContext {
             case "journal": journal(environment, output)
             default: TextLogSink()
             }
-        return Logger("latchkey.command", minimumLevel: level ?? .warning, sink: sink)
+        let scrubbed = ScrubbingLogSink(over: sink, secrets: .ofThisProcess)
+        return Logger("latchkey.command", minimumLevel: level ?? .warning, sink: scrubbed)
     }
 
     /// The journal, or standard error where there is none; that is said.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LogScrubbing
 internal import ProcessHardening
 internal import RedactedLog
 internal import SecretService
@@ -39,13 +40,22 @@ public struct CommandProgram: Sendable {
 
     private func main(_ hardening: HardeningReport) async -> Never {
         let environment = ProgramEnvironment.current()
-        let output = TerminalOutput(program: LatchkeyGrammar.grammar.program, environment: environment)
+        // Before there is a secret.
+        let live = LiveSecrets.ofThisProcess
+        let output = TerminalOutput(
+            program: LatchkeyGrammar.grammar.program, environment: environment, withholding: live)
         let status: ExitStatus
         do {
             let request = try LatchkeyGrammar.grammar.parse(ProgramArguments.current())
             status = try await answer(request, environment: environment, output: output, hardening: hardening)
         } catch {
             status = Self.report(error, on: output)
+        }
+        let withheld = live.withheldTextCount
+        if withheld > 0 {
+            output.warn(
+                "a secret that is in use stood in \(withheld) lines of messages or logs, which were withheld",
+                hint: "somebody, such as a server, sent it back as ordinary text: see with whom this command speaks")
         }
         exit(status.rawValue)
     }

@@ -37,6 +37,7 @@ public enum SignInDefinitions {
         "--register", help: "register a client with the server, in place of --client-id")
     public static let development = CommandOption.flag(
         "--development", help: "let accounts of bluesky lead to servers on loopback addresses")
+    public static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
@@ -70,8 +71,13 @@ public enum SignInDefinitions {
             the redirect has a private-use scheme, the browser's answer comes by way of latchkey scheme add.
             """)
     public static let signOut = CommandDefinition(
-        "sign-out", summary: "revoke the session where the server can, and delete it", operands: [provider],
-        options: [account, certificateAuthority])
+        "sign-out", summary: "revoke the session where the server can, and delete it",
+        operands: [.optional("PROVIDER", help: "a name from latchkey provider list")],
+        options: [account, everywhere, certificateAuthority],
+        details: """
+            --everywhere: each account at PROVIDER, or without PROVIDER each account there is. One that fails keeps no other
+            from being signed out.
+            """)
     public static let accounts = CommandDefinition(
         "accounts", summary: "list who is signed in",
         operands: [.optional("PROVIDER", help: "only this provider")], options: [GlobalOptions.json])

@@ -46,8 +46,8 @@ enum VaultImportCommand {
         return .success
     }
 
-    /// Opens the other vault with what is named for it, or else with the first key of its slots that is found. What opens
-    /// this machine's vault is not tried on it, and how far it was seen isn't remembered.
+    /// Opens the other vault with what is named for it, or else with the first key of its slots that is found. What
+    /// opens this machine's vault is not tried on it, and how far it was seen isn't remembered.
     private static func open(
         _ path: String, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
     ) async throws(StoreError) -> VaultStore {

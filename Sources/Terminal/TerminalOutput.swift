@@ -1,4 +1,5 @@
 internal import Glibc
+public import LogScrubbing
 public import RedactedLog
 public import Secrets
 
@@ -11,12 +12,17 @@ public struct TerminalOutput: Sendable {
     private let standardOutput: Int32
     private let standardError: Int32
     private let errorsAreColoured: Bool
+    private let secrets: LiveSecrets?
 
-    /// - Parameter environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off; it is on only where standard
-    ///   error is a terminal.
+    /// - Parameters:
+    ///   - environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off; it is on only where standard error is a
+    ///     terminal.
+    ///   - secrets: a message in which one of these stands is withheld, and counted.
     public init(
-        program: StaticString, environment: ProgramEnvironment, standardOutput: Int32 = 1, standardError: Int32 = 2
+        program: StaticString, environment: ProgramEnvironment, standardOutput: Int32 = 1, standardError: Int32 = 2,
+        withholding secrets: LiveSecrets? = nil
     ) {
+        self.secrets = secrets
         self.program = program
         self.standardOutput = standardOutput
         self.standardError = standardError
@@ -58,20 +64,21 @@ public struct TerminalOutput: Sendable {
 
     /// Says on standard error what went wrong and what to do about it.
     public func report(_ error: some RedactedError) {
-        var text = "\(program): \(painted("error:", "1;31")) \(error.logMessage.text)\n"
-        if let hint = error.hint { text += "\(program): \(painted("hint:", "1;36")) \(hint.text)\n" }
+        let message = isWithheld(error.logMessage) ? "\(Self.withheld) [\(error.codeName)]" : error.logMessage.text
+        var text = "\(program): \(painted("error:", "1;31")) \(message)\n"
+        if let hint = error.hint { text += "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n" }
         _ = PipeSafeWrite.write(text, to: standardError)
     }
 
     /// Says on standard error what is not as it should be although the command did what it was asked for.
     public func warn(_ message: LogMessage, hint: LogMessage) {
-        let warning = "\(program): \(painted("warning:", "1;33")) \(message.text)\n"
-        _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(hint.text)\n", to: standardError)
+        let warning = "\(program): \(painted("warning:", "1;33")) \(clean(message))\n"
+        _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n", to: standardError)
     }
 
     /// Says something on standard error, such as which store was chosen.
     public func note(_ message: LogMessage) {
-        _ = PipeSafeWrite.write("\(program): \(message.text)\n", to: standardError)
+        _ = PipeSafeWrite.write("\(program): \(clean(message))\n", to: standardError)
     }
 
     /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
@@ -87,6 +94,17 @@ public struct TerminalOutput: Sendable {
         guard isatty(standardError) == 1 else { return }
         _ = PipeSafeWrite.write("\r\(String(repeating: " ", count: 78))\r", to: standardError)
     }
+
+    /// In place of what holds a secret after all, such as a server's text.
+    private static let withheld = "this message was withheld: a secret that is in use stood in it"
+
+    private func isWithheld(_ message: LogMessage) -> Bool {
+        guard let secrets, secrets.isHeld(by: message.text) else { return false }
+        secrets.countWithheld()
+        return true
+    }
+
+    private func clean(_ message: LogMessage) -> String { isWithheld(message) ? Self.withheld : message.text }
 
     private func painted(_ word: String, _ colour: String) -> String {
         errorsAreColoured ? "\u{1B}[\(colour)m\(word)\u{1B}[0m" : word

@@ -42,8 +42,8 @@ struct LargeVaults {
         try (0..<min(size, 20_000)).map { _ in try Self.key(Int.random(in: 0..<size)) }
     }
 
-    /// Beside it, the same rows of the same files through SQLite alone: what the engine and the machine's memory lose on
-    /// the way from a hundred to a million, checking nothing and opening nothing.
+    /// Beside it, the same rows of the same files through SQLite alone: what the engine and the machine's memory lose
+    /// on the way from a hundred to a million, checking nothing and opening nothing.
     private func warm() async throws {
         var reads: [(name: String, run: () async throws -> Void)] = []
         var controls: [(name: String, run: () async throws -> Void)] = []

@@ -63,7 +63,7 @@ struct Compiler: Sendable {
     }
 
     func compile(_ path: String) async throws -> Outcome {
-        let run = try await Self.run(executable, options + [path])
+        let run = try await Self.run(executable, options + Self.libraryOptions() + [path])
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
     }
 

@@ -39,6 +39,21 @@ import Testing
         #expect(Set(needed).subtracting(ways).isEmpty)
     }
 
+    /// Modules that know no secret, and no type that holds one: what the machine is like.
+    static let withoutSecrets: Set = ["Surroundings"]
+
+    /// The executables have no public declarations.
+    @Test func `every module of every library product is in a case`() throws {
+        let texts = try CompileCase.ways().flatMap { try CompileCase.all(of: $0) }.filter { !$0.isControl }.map {
+            try String(contentsOfFile: $0.path, encoding: .utf8)
+        }
+        let modules = try PublicTextTests.modules()
+        #expect(modules.count >= 14)
+        for module in modules where !Self.withoutSecrets.contains(module) {
+            #expect(texts.contains { $0.contains("import \(module)\n") }, "add a case of \(module)")
+        }
+    }
+
     /// Noncopyable types without a secret in them.
     static let innocuous: Set = ["Lease", "DescriptorTap", "WatchedSecret"]
 

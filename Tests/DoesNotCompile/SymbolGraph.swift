@@ -119,7 +119,7 @@ extension Compiler {
         return graphs
     }
 
-    private static func libraryOptions() async throws -> [String] {
+    static func libraryOptions() async throws -> [String] {
         let report = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: report) }
         let run = try await run("/bin/sh", ["-c", "pkg-config --cflags-only-I libsecret-1 > \(report)"])

@@ -208,6 +208,28 @@ struct RealServerTests {
         try canaries.expectNone(in: setting.terminal.transcript)
     }
 
+    @Test func `everywhere is each account at each provider, and the server hears of all`() async throws {
+        let setting = try await Setting(.vault)
+        let terminal = setting.terminal
+        try await terminal.run(["sign-out", "--everywhere"], expecting: 1)
+        try await terminal.run(["sign-in", "work", "--account", "one"])
+        try await terminal.run(["sign-in", "work", "--account", "two"])
+        try await terminal.run(["sign-out"], expecting: 64)
+        try await terminal.run(["sign-out", "--everywhere", "--account", "one"], expecting: 64)
+        let run = try await terminal.run(["sign-out", "--everywhere"])
+        #expect(run.errorText.contains("work one: ") && run.errorText.contains("work two: "))
+        #expect(try setting.server.refreshTokensRevoked(.hour) == 2)
+        #expect(try await !terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+
+        // A server that is gone keeps no session here, and is said to be gone.
+        try await terminal.run(["sign-in", "work", "--account", "one"])
+        try await terminal.run(["sign-in", "work", "--account", "two"])
+        await setting.server.stop()
+        let alone = try await terminal.run(["sign-out", "work", "--everywhere"], expecting: 69)
+        #expect(alone.errorText.contains("work two: "))
+        #expect(try await !terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+    }
+
     @Test func `a server with a certificate of a private authority is trusted when told so, and not otherwise`()
         async throws
     {

@@ -1,8 +1,9 @@
-import LogScrubbing
 import RedactedLog
 import RedactionAudit
 import Secrets
 import Testing
+
+@testable import LogScrubbing
 
 @Suite struct ScrubbingLogSinkTests {
     static func text<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> String {
@@ -110,5 +111,32 @@ import Testing
         audit.capture(value: live, as: "the watcher")
         try audit.report().check()
         _ = consume watched
+    }
+
+    @Test func `a secret of this process is known without being watched, and after its end`() throws {
+        let live = LiveSecrets.ofThisProcess
+        let text = Self.text(try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded())
+        #expect(live.isHeld(by: "child said: \(text)"))
+        let other = try Secret<PrivateKey>.random(byteCount: 32).base64URLEncoded()
+        #expect(!live.isHeld(by: Self.text(other)))
+        let word = Self.text(other.repurposed(as: RefreshToken.self))
+        #expect(live.isHeld(by: word))
+        let memory = MemoryLogSink()
+        let before = live.withheldTextCount
+        Logger("test", sink: ScrubbingLogSink(over: memory, secrets: live)).error("\(Self.made(text))")
+        #expect(memory.records.map(\.message.text) == ["a record was withheld: a secret that is in use stood in it"])
+        #expect(live.withheldTextCount > before)
+    }
+
+    @Test func `the oldest of the secrets that are remembered makes room for the next`() throws {
+        let live = LiveSecrets()
+        let texts = try (0..<7).map { _ in Self.text(try Secret<State>.random(byteCount: 32).base64URLEncoded()) }
+        for text in texts {
+            for _ in 0..<3 { live.remember(Array(text.utf8).span, amongTheLast: 3) }
+        }
+        #expect(texts.map(live.isHeld(by:)) == [false, false, false, false, true, true, true])
+        #expect(live.secretCount == 3)
+        live.remember(Array("short".utf8).span, amongTheLast: 3)
+        #expect(live.secretCount == 3)
     }
 }

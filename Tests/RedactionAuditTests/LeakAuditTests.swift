@@ -168,30 +168,28 @@ import Testing
 
     // MARK: - Ordinary output
 
+    /// Four megabytes, and the whole hundred with `LATCHKEY_LONG=1`.
     @Test func `ordinary logs stay silent`() throws {
         let audit = LeakAudit()
         for _ in 0..<10 {
             _ = try audit.plantRandom(AccessToken.self)
             _ = try audit.plantRandom(State.self)
             try audit.plant(Secret<PrivateKey>.random(byteCount: 32))
+            let digits = (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+            try audit.plant(Secret<Nonce>(copying: Array(digits.utf8).span))
+            let number = "\(UInt64.random(in: 1 << 60 ... .max))"
+            try audit.plant(Secret<Password>(copying: Array(number.utf8).span))
         }
         let megabytes = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 100 : 4
-        var generator = SystemRandomNumberGenerator()
-        for megabyte in 0..<megabytes {
-            var text: [UInt8] = []
-            text.reserveCapacity(1 << 20)
-            while text.count < 1 << 20 {
-                let random = (0..<4).map { _ in generator.next() as UInt64 }
-                let digest = random.map { String($0, radix: 16) }.joined()
-                let line =
-                    "2026-01-02T03:04:05.678Z info latchkey.github.auth: refreshed github/ada in 0.123 s, commit \(digest), "
-                    + "id \(Data(digest.utf8.prefix(24)).base64EncodedString()), https://example.org/a?b=\(random[0])\n"
-                text += Array(line.utf8)
-            }
-            audit.capture(text, as: "log \(megabyte)")
+        var logs = OrdinaryLogs()
+        for megabyte in 0..<megabytes { audit.capture(logs.text(byteCount: 1_000_000), as: "log \(megabyte)") }
+        let log = Logger("latchkey.github.auth", minimumLevel: .trace, sink: audit.logSink(named: "our own log"))
+        for number in 0..<1000 {
+            let flow = log.with("sign_in", CorrelationID())
+            flow.info("refreshed item \(number) in \(Duration.milliseconds(number)), \(LogLevel.debug)")
         }
         let report = audit.report()
         #expect(report.isClean, "\(report)")
-        #expect(report.byteCount >= megabytes << 20)
+        #expect(report.byteCount >= megabytes * 1_000_000 && report.canaryCount == 50)
     }
 }

@@ -108,6 +108,29 @@ import Testing
         #expect(finding.offset == 9 && finding.byteCount == 8 && !finding.isWhole && finding.disguise == .plain)
     }
 
+    @Test(arguments: leaks.filter { $0.secret == token && $0.disguise != .splitOverLines })
+    func `any eight characters in a row are found in a disguise as well`(_ leak: Leak) throws {
+        let audit = LeakAudit()
+        try audit.plant(Secret<AccessToken>(copying: Array(Self.token.utf8).span))
+        for start in 0...35 {
+            let piece = String(Self.token.dropFirst(start).prefix(8))
+            audit.capture(leak.shown("…" + piece + "…"), as: "log \(start)")
+        }
+        let report = audit.report()
+        let found = Set(report.findings.filter { $0.disguise == leak.disguise && !$0.isWhole }.map(\.stream))
+        #expect(found.count == 36, "\(report)")
+    }
+
+    /// Eight bytes that an encoding makes longer are eight bytes still: three of them, which ordinary text has, are none.
+    @Test func `a few escapes that ordinary text has are not a finding`() throws {
+        let audit = LeakAudit()
+        try audit.plant(Secret<PrivateKey>(copying: Array("\u{1}://k&\"<\u{2}\u{3}9".utf8).span))
+        audit.capture("redirect_uri=http%3A%2F%2Fk%26 k&amp;&quot;&lt;b \\u0002\\u0003", as: "log")
+        #expect(audit.report().isClean)
+        audit.capture("x=%3A%2F%2Fk%26%22%3C%02%039", as: "log")
+        #expect(audit.report().findings.map(\.disguise) == [.percentEncoded])
+    }
+
     /// A secret in lines of every length, at every place of the line: what is longer than a line is found piece by piece
     /// as it stands, what is shorter only across the breaks.
     @Test(arguments: 1...20)

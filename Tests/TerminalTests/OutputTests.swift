@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LogScrubbing
 internal import RedactedLog
 internal import Secrets
 @testable internal import Terminal
@@ -10,7 +11,8 @@ internal import Testing
 
     /// Returns what `body` writes to standard output and standard error.
     private func written(
-        _ environment: ProgramEnvironment = plain, _ body: (TerminalOutput) throws -> Void
+        _ environment: ProgramEnvironment = plain, withholding secrets: LiveSecrets? = nil,
+        _ body: (TerminalOutput) throws -> Void
     ) throws -> (output: String, errors: String) {
         let directory = try TestDirectory()
         let files = [try directory.write("1", ""), try directory.write("2", "")]
@@ -19,7 +21,7 @@ internal import Testing
         try body(
             TerminalOutput(
                 program: "tool", environment: environment, standardOutput: descriptors[0],
-                standardError: descriptors[1]))
+                standardError: descriptors[1], withholding: secrets))
         return (
             String(decoding: try directory.read("1"), as: UTF8.self),
             String(decoding: try directory.read("2"), as: UTF8.self)
@@ -39,6 +41,29 @@ internal import Testing
                 tool: error: without a hint [b.code]
 
                 """)
+    }
+
+    @Test func `a message in which a secret stands is withheld and counted, with its code`() throws {
+        let live = LiveSecrets()
+        let watched = live.watch(Secret<AccessToken>(copying: Array("q7XwK2mVb9RtYpLz".utf8).span))
+        let leak = LoggableText(reviewed: "a planted leak", unredacted: "it said q7XwK2mVb9RtYpLz")
+        let said = try written(withholding: live) { output in
+            output.report(CommandFailure(.usage, "a.code", "failed: \(leak)", hint: "see \(leak)"))
+            output.warn("ordinary", hint: "\(leak)")
+            output.note("\(leak)")
+        }
+        let withheld = "this message was withheld: a secret that is in use stood in it"
+        #expect(
+            said.errors == """
+                tool: error: \(withheld) [a.code]
+                tool: hint: \(withheld)
+                tool: warning: ordinary
+                tool: hint: \(withheld)
+                tool: \(withheld)
+
+                """)
+        #expect(live.withheldTextCount == 4)
+        _ = consume watched
     }
 
     @Test func `there is no colour where standard error is no terminal`() throws {

@@ -3,8 +3,8 @@ import TestServices
 import Testing
 import VaultChecks
 
-/// What libFuzzer found (Tests/Fuzz/Corpus), and thousands of mutations of it. The seed is fixed: a failure names the input
-/// and comes back. `LATCHKEY_LONG=1` makes them fifty times as many, from another seed each time.
+/// What libFuzzer found (Tests/Fuzz/Corpus), and thousands of mutations of it. The seed is fixed: a failure names the
+/// input and comes back. `LATCHKEY_LONG=1` makes them fifty times as many, from another seed each time.
 @Suite struct FuzzTests {
     private static let seed: UInt64 = runsLong ? UInt64.random(in: 0 ... .max) : 0x6C61_7463_686B_6579
 

@@ -8,8 +8,8 @@ import Testing
 
 /// Vaults that were written once and are never written again: what is in Fixtures must be read for ever.
 ///
-/// `LATCHKEY_RECORD=1` writes them anew, `LATCHKEY_RECORD=slots` those of the later kinds of slots alone; both fail the run
-/// that does so.
+/// `LATCHKEY_RECORD=1` writes them anew, `LATCHKEY_RECORD=slots` those of the later kinds of slots alone; both fail the
+/// run that does so.
 @Suite struct GoldenTests {
     static let folder = TestData.folder().appendingPathComponent("Fixtures")
 

@@ -31,8 +31,8 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: folder.vault + "-import")[.size] as? Int ?? 0
     }
 
-    /// Kills a program up to 0.2 s after its first page is in the file. A thread of its own looks: a task would wait for
-    /// its turn among the tests beside this one, and come too late.
+    /// Kills a program up to 0.2 s after its first page is in the file. A thread of its own looks: a task would wait
+    /// for its turn among the tests beside this one, and come too late.
     private func kill(_ run: RunningProgram, soonAfter folder: VaultFolder, hasGrownFrom before: Int) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             Thread.detachNewThread {

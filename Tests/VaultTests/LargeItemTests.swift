@@ -6,7 +6,8 @@ import Testing
 
 /// A large item beside small ones: what happens to it is no concern of theirs.
 @Suite struct LargeItemTests {
-    /// A vault with 60 small items, a large one, and 60 more; and the pages that hold nothing but the large one's bytes.
+    /// A vault with 60 small items, a large one, and 60 more; and the pages that hold nothing but the large one's
+    /// bytes.
     private func sample() async throws -> (VaultFolder, [Int]) {
         let folder = try VaultFolder()
         let store = try await folder.store()
@@ -14,7 +15,8 @@ import Testing
         try await store.save(secret(String(repeating: "x", count: 8 << 20)), for: key("large"))
         for index in 60..<120 { try await store.save(secret("secret \(index)"), for: key("\(index)")) }
         let bytes = try folder.contents()
-        // Overflow pages begin with the next one's number, below 2^25; b-tree pages with a type, 2 to 13. No page is free.
+        // Overflow pages begin with the next one's number, below 2^25; b-tree pages with a type, 2 to 13. No page is
+        // free.
         let overflow = (1..<bytes.count / 4096).filter { bytes[$0 * 4096] < 2 }
         #expect(overflow.count > (8 << 20) / 4096)
         return (folder, overflow)

@@ -96,7 +96,8 @@ import Testing
             let rows = try SQLiteRowTable(path: folder.vault).read { (view) throws(StoreError) in
                 try view.items(after: nil, limit: 100).map { $0.lookup + $0.metadata }
             }
-            // Not the file's own size: how its pages are split follows from the rows' random places, and from nothing else.
+            // Not the file's own size: how its pages are split follows from the rows' random places, and from nothing
+            // else.
             shapes.insert(rows.map(\.count))
             for start in 0..<rows[0].count - 6 {
                 #expect(Set(rows.map { $0[start..<start + 6] }).count == rows.count)

@@ -32,8 +32,9 @@ import Testing
             let (small, large) = (try #require(answers[0][step]), try #require(answers[1][step]))
             #expect(small.count == 2 && large.count == 2)
             if step == "opened" { #expect(small[0] / 4096 == large[0] / 4096) }
-            // A b-tree has another level with each hundred times as many; a save writes twice what it changes, and what it
-            // changes depends on whether pages near the item's random place are full. All of it would be 1,000 pages.
+            // A b-tree has another level with each hundred times as many; a save writes twice what it changes, and what
+            // it changes depends on whether pages near the item's random place are full. All of it would be 1,000
+            // pages.
             #expect(large[0] < small[0] + 8 * 4096, "\(step) read \(large[0]) bytes instead of \(small[0])")
             #expect(large[1] < small[1] + 40 * 4096, "\(step) wrote \(large[1]) bytes instead of \(small[1])")
         }

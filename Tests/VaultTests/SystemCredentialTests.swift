@@ -6,8 +6,8 @@ import Testing
 
 @testable import Vault
 
-/// A directory of credentials as systemd 252 makes it for a unit, seen in one: the directory 0500, its files 0400, both of
-/// the unit's user.
+/// A directory of credentials as systemd 252 makes it for a unit, seen in one: the directory 0500, its files 0400, both
+/// of the unit's user.
 struct UnitCredentials {
     let directory: String
 

@@ -106,8 +106,8 @@ struct PowerLoss {
         }
     }
 
-    /// One of the states that the disk may be in, by chance: of what wasn't synced any part may be missing, and a write may
-    /// have got as far as any sector. `nil` for a file that isn't there.
+    /// One of the states that the disk may be in, by chance: of what wasn't synced any part may be missing, and a write
+    /// may have got as far as any sector. `nil` for a file that isn't there.
     func state(_ generator: inout some RandomNumberGenerator, keeping share: Double) -> [String: [UInt8]] {
         files.compactMapValues { file in
             var content = file.durable

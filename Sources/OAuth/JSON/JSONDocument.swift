@@ -122,7 +122,7 @@ public struct JSONDocument: ~Copyable, Sendable {
     }
 
     /// Returns a string that is no secret. Throws `.tooLong` when it has more than `limit` bytes of UTF-8.
-    public borrowing func publicText(_ value: JSONValue, limit: Int) throws(JSONError) -> String {
+    package borrowing func publicText(_ value: JSONValue, limit: Int) throws(JSONError) -> String {
         guard value.kind == .string else { throw JSONError(.wrongType) }
         let range = nodes[value.index].bytes
         return try body.withExposedBytes { (bytes) throws(JSONError) in

@@ -29,15 +29,16 @@ struct IDTokenClaims: ~Copyable {
 
     /// Decodes the header (0) or the payload (1) of a compact JWS (RFC 7515 section 7.1).
     static func part(_ token: borrowing Secret<IDToken>, _ wanted: Int) throws(OAuthError) -> JSONDocument {
-        let text = token.withExposedBytes { bytes -> Secret<IDToken>? in
+        // A part says ordinary things, such as the issuer: it is not what a log line is withheld for.
+        let text = token.withExposedBytes { bytes -> Secret<MessageBody>? in
             var dots: [Int] = []
             for index in bytes.indices where bytes[index] == UInt8(ascii: ".") { dots.append(index) }
             guard dots.count == 2 else { return nil }
             let range = wanted == 0 ? 0..<dots[0] : dots[0] + 1..<dots[1]
-            return Secret<IDToken>(copying: bytes.extracting(range))
+            return Secret<MessageBody>(copying: bytes.extracting(range))
         }
         guard let text, let decoded = text.base64URLDecoded(),
-            let document = try? JSONDocument(decoded.duplicate(as: MessageBody.self)), document.root.kind == .object
+            let document = try? JSONDocument(decoded), document.root.kind == .object
         else { throw OAuthError(.invalidResponse(.malformedIDToken)) }
         return document
     }

@@ -1,7 +1,7 @@
 /// The places in a table where an item may stand: eight in a row, that follow from its look-up value.
 ///
-/// A look-up is then one walk down one tree. Two look-up values that share the first 60 bits can stand side by side; that
-/// eight of them do isn't chance.
+/// A look-up is then one walk down one tree. Two look-up values that share the first 60 bits can stand side by side;
+/// that eight of them do isn't chance.
 struct ItemPlaces: Sendable, Hashable {
     let first: Int64
     var last: Int64 { first + Int64(Self.count - 1) }

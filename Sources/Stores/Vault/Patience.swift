@@ -39,8 +39,8 @@ final class Patience: Sendable {
         if deadline.hasPassed { throw .timedOut }
     }
 
-    /// Runs `attempt` until it does not throw `busy`, sleeping in between: 0.2 ms at first, 10 ms at most, a random part
-    /// of it taken off so that several waiting processes don't walk in step.
+    /// Runs `attempt` until it does not throw `busy`, sleeping in between: 0.2 ms at first, 10 ms at most, a random
+    /// part of it taken off so that several waiting processes don't walk in step.
     func retry<Result>(_ attempt: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         var pause = 200_000
         while true {

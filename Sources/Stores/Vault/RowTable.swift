@@ -20,9 +20,9 @@ protocol RowTable: Sendable {
         _ patience: Patience, _ body: (Self.Transaction) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Opens the same table once more for long reading, so that it doesn't hold up the rest of a store; or a copy of it as
-    /// it is now, when it has at least `byteCount` bytes, so that writers don't wait either. Where no copy can be made (a
-    /// full or read-only disk), it is the table itself.
+    /// Opens the same table once more for long reading, so that it doesn't hold up the rest of a store; or a copy of it
+    /// as it is now, when it has at least `byteCount` bytes, so that writers don't wait either. Where no copy can be
+    /// made (a full or read-only disk), it is the table itself.
     ///
     /// Throws `busy` at once when a writer has the table.
     func separate(_ patience: Patience, copyingFrom byteCount: Int) throws(StoreError) -> Self

@@ -19,8 +19,8 @@ extension SealedStore {
         }
     }
 
-    /// Lends one consistent view of everything, through a copy of the table when it has at least `byteCount` bytes and an
-    /// opening of its own otherwise, which writers wait for.
+    /// Lends one consistent view of everything, through a copy of the table when it has at least `byteCount` bytes and
+    /// an opening of its own otherwise, which writers wait for.
     func withWalk(
         _ patience: Patience, copyingFrom byteCount: Int = SQLiteRowTable.copiedByteCount,
         _ body: (SealedWalk<Table>) throws(StoreError) -> Void

@@ -7,8 +7,9 @@ internal import Secrets
 extension SealedStore {
     /// Takes over all items of another vault, batch after batch.
     ///
-    /// The first walk over the other only looks: an unsound vault, and one that may not be merged, change nothing. The other
-    /// is copied whatever its size: two vaults that are imported into each other would wait for each other's walk.
+    /// The first walk over the other only looks: an unsound vault, and one that may not be merged, change nothing. The
+    /// other is copied whatever its size: two vaults that are imported into each other would wait for each other's
+    /// walk.
     func takeOver(
         _ other: SealedStore, onConflict choice: VaultImportChoice, deadline: Deadline,
         progress: @escaping @Sendable (Double) -> Void

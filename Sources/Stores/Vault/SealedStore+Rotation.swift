@@ -4,9 +4,9 @@ internal import Secrets
 
 // Resealing everything under a fresh data key.
 //
-// There are two data keys meanwhile, and each transaction leaves every item under exactly one of them: readers look under
-// both, writers write under the new one. Nothing is ever written under the old one again, so one walk over the table
-// reaches all that is left of it, whatever others do; and a walk that was cut off is simply walked again.
+// There are two data keys meanwhile, and each transaction leaves every item under exactly one of them: readers look
+// under both, writers write under the new one. Nothing is ever written under the old one again, so one walk over the
+// table reaches all that is left of it, whatever others do; and a walk that was cut off is simply walked again.
 
 /// A rotation under way.
 struct Rotation: Sendable {

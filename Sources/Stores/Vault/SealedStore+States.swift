@@ -60,8 +60,8 @@ extension SealedStore {
         }
     }
 
-    /// Runs a change as one transaction with its manifest, on the store's thread. A change that leaves the manifest alone
-    /// writes nothing.
+    /// Runs a change as one transaction with its manifest, on the store's thread. A change that leaves the manifest
+    /// alone writes nothing.
     func change<Result: Sendable>(
         until deadline: Deadline,
         _ body:

@@ -6,7 +6,8 @@ extension SealedStore {
     /// Opens everything and compares it with the manifest, on a thread of its own, through a copy or an opening
     /// of its own.
     ///
-    /// What is wrong is reported; it throws only when the work couldn't be done: `timedOut`, `cancelled`, `unavailable`.
+    /// What is wrong is reported; it throws only when the work couldn't be done: `timedOut`, `cancelled`,
+    /// `unavailable`.
     func verify(deadline: Deadline) async throws(StoreError) -> VaultVerification {
         let current: KnownState
         do throws(StoreError) {

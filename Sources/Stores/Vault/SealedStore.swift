@@ -30,8 +30,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         var mark: UInt32?
     }
 
-    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once, and
-    /// what the memory, which was made before, has to say.
+    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once,
+    /// and what the memory, which was made before, has to say.
     init(
         table: Table, root: RootKeys, identity: StoreIdentity, worker: WorkThread, memory: GenerationMemory? = nil,
         now: @escaping @Sendable () -> UnixTime

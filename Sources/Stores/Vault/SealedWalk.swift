@@ -15,14 +15,15 @@ struct SealedWalk<Table: RowTable> {
     let state: SealedStore<Table>.KnownState
     let root: RootKeys
 
-    /// What one transaction of an import holds: few enough that other processes get their turn within a second or so, and
-    /// that no page has to leave memory before the commit (`cache_spill`).
+    /// What one transaction of an import holds: few enough that other processes get their turn within a second or so,
+    /// and that no page has to leave memory before the commit (`cache_spill`).
     private static var batchCount: Int { 1000 }
     private static var batchByteCount: Int { 8 << 20 }
 
     /// Lends all items in the order of their places, up to 1,000 or some 8 MiB of secrets at a time.
     ///
-    /// Throws `corrupted` at the first that can't be opened, and at the end when what was there isn't what the manifest says.
+    /// Throws `corrupted` at the first that can't be opened, and at the end when what was there isn't what the manifest
+    /// says.
     func forEachBatch(
         _ patience: Patience, _ body: ([WalkedItem]) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -23,9 +23,9 @@ public struct VaultImport: Sendable, Hashable {
 extension VaultStore {
     /// Writes all credentials into a new vault with keys of its own and one slot, and returns how many.
     ///
-    /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state, and
-    /// others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any time. A key that is kept
-    /// elsewhere is one of `KeySlotReference.ofNewVault()`.
+    /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state,
+    /// and others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any
+    /// time. A key that is kept elsewhere is one of `KeySlotReference.ofNewVault()`.
     ///
     /// Throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would
     /// only be noticed when it is needed.
@@ -70,9 +70,9 @@ extension VaultStore {
     /// and compared where the choice is to refuse: `corrupted` and `conflict` thrown then change nothing.
     ///
     /// It works in transactions of up to 1,000 credentials or 8 MiB, between which others have their turn. A smaller
-    /// import is there as a whole or not at all. A larger one that is cut off (killed, cancelled, out of time, disk full)
-    /// leaves the transactions that were committed: whole credentials, in a sound vault. What is thrown says how many;
-    /// calling it again takes over the rest.
+    /// import is there as a whole or not at all. A larger one that is cut off (killed, cancelled, out of time, disk
+    /// full) leaves the transactions that were committed: whole credentials, in a sound vault. What is thrown says how
+    /// many; calling it again takes over the rest.
     ///
     /// - Parameter progress: told after each part how far it is, from 0 to 1.
     public func takeOver(

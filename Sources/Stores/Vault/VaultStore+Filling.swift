@@ -5,8 +5,8 @@ package import Secrets
 extension VaultStore {
     /// Saves the same secret under many new keys, as one transaction: how tests and benchmarks make large vaults.
     ///
-    /// What is written is what `save` writes. Throws `conflict` when one of the keys is taken, and saves none then. All of
-    /// it is held in memory until it is committed.
+    /// What is written is what `save` writes. Throws `conflict` when one of the keys is taken, and saves none then. All
+    /// of it is held in memory until it is committed.
     package func fill<Purpose: SecretPurpose>(
         _ keys: [CredentialKey], with secret: borrowing Secret<Purpose>, deadline: Deadline = .standard
     ) async throws(StoreError) {

@@ -10,11 +10,12 @@ extension VaultStore {
     ///
     /// It notices what reads can't: items deleted, replayed or duplicated behind the vault's back, and damage where
     /// nobody reads. That the whole file was exchanged for an older copy of itself is noticed when a newer one was seen
-    /// through this store, or is remembered; see `VaultMemory`. What is wrong is in the report and is no error; thrown are
-    /// `timedOut`, `cancelled`, `unavailable`.
+    /// through this store, or is remembered; see `VaultMemory`. What is wrong is in the report and is no error; thrown
+    /// are `timedOut`, `cancelled`, `unavailable`.
     ///
-    /// A vault of 16 MiB or more is copied first, as it is, beside itself, and others read and write meanwhile. The copy
-    /// (0600) has no name any more when the work begins. Where it can't be made, and in a smaller vault, writers wait.
+    /// A vault of 16 MiB or more is copied first, as it is, beside itself, and others read and write meanwhile. The
+    /// copy (0600) has no name any more when the work begins. Where it can't be made, and in a smaller vault, writers
+    /// wait.
     public func verify(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultVerification {
         let seen = rows.known.withLock { $0.manifest.generation }
         let report = try await rows.verify(deadline: deadline)
@@ -38,11 +39,11 @@ extension VaultStore {
 
     /// Adds another way to open the vault.
     ///
-    /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free for
-    /// the new one.
+    /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free
+    /// for the new one.
     ///
-    /// Throws `conflict` when a slot of that name exists, when there are 16 already or none to replace, or what is wrong
-    /// with the key file.
+    /// Throws `conflict` when a slot of that name exists, when there are 16 already or none to replace, or what is
+    /// wrong with the key file.
     public func addSlot(
         _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
         cost: PassphraseCost = .standard, deadline: Deadline = .standard

@@ -50,16 +50,17 @@ extension VaultStore {
 
     /// Opens an existing vault.
     ///
-    /// A key file or credential is read on the caller, in well under a millisecond; a passphrase is tried on a thread of
-    /// the store's own, slot after slot. A deadline that passes meanwhile is kept.
+    /// A key file or credential is read on the caller, in well under a millisecond; a passphrase is tried on a thread
+    /// of the store's own, slot after slot. A deadline that passes meanwhile is kept.
     ///
-    /// - Parameter memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing outside
-    ///   the vault and notices no older copy of it. Where it can't be used the vault opens all the same: see `rollback`.
+    /// - Parameter memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing
+    ///   outside the vault and notices no older copy of it. Where it can't be used the vault opens all the same: see
+    ///   `rollback`.
     ///
     /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
     /// kernel, `permissionDenied` when the file, its directory, the key file or the memory isn't this user's alone,
-    /// `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen, `unsupported` for a newer format, `timedOut`
-    /// or `cancelled`. Nothing is changed, whatever is thrown.
+    /// `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen, `unsupported` for a newer format,
+    /// `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, memory: VaultMemory? = nil,
         deadline: Deadline = .standard,

@@ -12,9 +12,9 @@ public struct VaultRotation: Sendable, Hashable {
 extension VaultStore {
     /// Makes a new data key and reseals every credential under it; then the old key is gone from the file.
     ///
-    /// The slots stay as they are: nobody's passphrase is needed. It works in batches, each durable, and others read and
-    /// write meanwhile. A call that was cut off (killed, cancelled, out of time, disk full) leaves a vault that is whole
-    /// and works; the next call goes on where it ended. Several calls at once share the work.
+    /// The slots stay as they are: nobody's passphrase is needed. It works in batches, each durable, and others read
+    /// and write meanwhile. A call that was cut off (killed, cancelled, out of time, disk full) leaves a vault that is
+    /// whole and works; the next call goes on where it ended. Several calls at once share the work.
     ///
     /// - Parameter progress: told after each batch how far it is, from 0 to 1.
     ///

@@ -7,10 +7,11 @@ extension VaultStore {
     public static let unlockedDurations: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
 
     /// Leaves the vault's key in the kernel's keyring of this user for a while, so that others of this user's processes
-    /// open it as `VaultKeySource.kernelKeyring`, without a passphrase and without Argon2. A key from before is replaced.
+    /// open it as `VaultKeySource.kernelKeyring`, without a passphrase and without Argon2. A key from before is
+    /// replaced.
     ///
-    /// Every process of this user can read it there, as Docs/Threats.md says. The key stays the same when the data key is
-    /// rotated or slots are changed, so it opens the vault until its time is over, or until `lock(at:)`.
+    /// Every process of this user can read it there, as Docs/Threats.md says. The key stays the same when the data key
+    /// is rotated or slots are changed, so it opens the vault until its time is over, or until `lock(at:)`.
     ///
     /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.
     ///

@@ -53,16 +53,17 @@ public final class VaultStore: CredentialStore {
         try await rows.delete(key, condition: condition, deadline: deadline)
     }
 
-    /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a page
-    /// may be empty before the end. While the data key is rotated nothing is missed, but a credential may come twice.
+    /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a
+    /// page may be empty before the end. While the data key is rotated nothing is missed, but a credential may come
+    /// twice.
     public func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
         try await rows.page(service: service, after: cursor, deadline: deadline)
     }
 
-    /// Each change by anyone, in this process or another, as `.unknown` without a key; several in short order may come as
-    /// one. The stream ends with the store. Throws `unavailable` when the system has no watch on files left.
+    /// Each change by anyone, in this process or another, as `.unknown` without a key; several in short order may come
+    /// as one. The stream ends with the store. Throws `unavailable` when the system has no watch on files left.
     public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         try await reporter.listen(deadline: deadline)
     }

@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// A thread of a store's own, for what blocks: commits, waits for other processes, Argon2.
 ///
-/// Tasks wait for it without holding a thread of theirs. It starts with the first piece of work and ends with the store.
+/// Tasks wait for it without holding a thread of theirs. It starts with the first piece of work and ends with the
+/// store.
 final class WorkThread: Sendable {
     private let queue = Queue()
     private let started = Mutex(false)

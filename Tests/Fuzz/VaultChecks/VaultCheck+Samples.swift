@@ -52,8 +52,8 @@
             return file
         }
 
-        /// The vault as a process left it that was killed while it wrote the second page, with the journal before it that
-        /// brings the page back (sqlite.org/fileformat2, section 3).
+        /// The vault as a process left it that was killed while it wrote the second page, with the journal before it
+        /// that brings the page back (sqlite.org/fileformat2, section 3).
         private static func cutOff(_ file: [UInt8]) -> [UInt8] {
             func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
             let nonce = 0x0102_0304

@@ -5,8 +5,8 @@
 
     /// What must hold of bytes that nobody vouches for, for each place where a vault reads some.
     ///
-    /// libFuzzer runs these (Tests/Fuzz/Vault), and the ordinary tests do on the kept corpus and on mutations of it. What
-    /// is sealed is given as the plaintext of somebody who has the key: no fuzzer finds its way through a cipher.
+    /// libFuzzer runs these (Tests/Fuzz/Vault), and the ordinary tests do on the kept corpus and on mutations of it.
+    /// What is sealed is given as the plaintext of somebody who has the key: no fuzzer finds its way through a cipher.
     public enum VaultCheck: String, CaseIterable, Sendable {
         /// A key slot's record.
         case slot

@@ -4,11 +4,11 @@
     import Secrets
     @testable import Vault
 
-    /// A whole file, as somebody left it who could write it and its journal, but had no key: everything that a store does
-    /// with a vault, one thing after the other.
+    /// A whole file, as somebody left it who could write it and its journal, but had no key: everything that a store
+    /// does with a vault, one thing after the other.
     ///
-    /// The input: flags (1); with flag 1 the pages get the checksums that belong to them, so that what is inside is looked
-    /// at; with flag 2 a journal comes next, its length (2) before it. The rest is the vault's file.
+    /// The input: flags (1); with flag 1 the pages get the checksums that belong to them, so that what is inside is
+    /// looked at; with flag 2 a journal comes next, its length (2) before it. The rest is the vault's file.
     struct VaultFileCheck: Sendable {
         let folder: String
         private var path: String { folder + "/vault" }
@@ -158,7 +158,8 @@
 
         private static let codes: Set<StoreError.Code> = [.corrupted, .unsupported, .rolledBack]
 
-        /// What `body` returns, or `nil` when it refuses the file for what is in it. Any other error is a fault of ours.
+        /// What `body` returns, or `nil` when it refuses the file for what is in it. Any other error is a fault of
+        /// ours.
         private func attempt<Result>(
             _ body: () async throws(StoreError) -> Result
         ) async throws(Violation) -> Result? {

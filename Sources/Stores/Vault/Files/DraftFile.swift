@@ -4,8 +4,8 @@ internal import Glibc
 
 /// A new file under a name of its own until it is whole: `NAME.new-` and 16 hexadecimal digits, with mode 0600.
 ///
-/// Its maker holds a lock on it. One without a lock was left behind by a process that was killed; whoever makes the next
-/// file in the same directory removes it. A file without any name (O_TMPFILE) would go by itself, but SQLite opens
+/// Its maker holds a lock on it. One without a lock was left behind by a process that was killed; whoever makes the
+/// next file in the same directory removes it. A file without any name (O_TMPFILE) would go by itself, but SQLite opens
 /// files by name.
 struct DraftFile: ~Copyable {
     let path: String

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// An open-file-description lock (fcntl(2), F_OFD_SETLK) on a file's first byte: the kernel frees it when the descriptor
-/// is closed or its process dies. SQLite locks other bytes, so it is not in SQLite's way.
+/// An open-file-description lock (fcntl(2), F_OFD_SETLK) on a file's first byte: the kernel frees it when the
+/// descriptor is closed or its process dies. SQLite locks other bytes, so it is not in SQLite's way.
 enum FileLock {
     /// Takes the lock if it is free and returns 0, or an errno: EAGAIN or EACCES when someone else has it.
     static func take(_ descriptor: Int32) -> Int32 {

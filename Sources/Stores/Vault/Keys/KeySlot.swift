@@ -9,7 +9,8 @@ enum WrappingKey: SecretPurpose { static var name: StaticString { "vault wrappin
 /// One way to open a vault: the root key, sealed under a key that comes from a passphrase, a key file, systemd or a
 /// keyring.
 ///
-/// Record `slot/` and the id in hexadecimal. In clear the head; then the wrapped root key (72) and the sealed note (120).
+/// Record `slot/` and the id in hexadecimal. In clear the head; then the wrapped root key (72) and the sealed note
+/// (120).
 struct KeySlot: Sendable {
     let head: Head
     let wrapped: [UInt8]

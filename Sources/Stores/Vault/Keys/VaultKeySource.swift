@@ -30,8 +30,8 @@ public struct VaultKeySource: ~Copyable, Sendable {
         VaultKeySource(.systemCredential(credential))
     }
 
-    /// A key of exactly 32 random bytes that is kept elsewhere, for one slot. Of another length it throws `wrongKey` when
-    /// it is used.
+    /// A key of exactly 32 random bytes that is kept elsewhere, for one slot. Of another length it throws `wrongKey`
+    /// when it is used.
     public static func keptKey(_ key: consuming Secret<VaultSlotKey>, of slot: KeySlotReference) -> VaultKeySource {
         VaultKeySource(place: .keptKey(slot), passphrase: nil, keptKey: key)
     }

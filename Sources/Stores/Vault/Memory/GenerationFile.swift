@@ -4,9 +4,9 @@ internal import RedactedLog
 
 /// The small file in which one vault's mark is kept, and how processes share it.
 ///
-/// It is written over in place, in one write of fewer bytes than a disk's sector, so a reader finds the old bytes or the
-/// new ones, after a power failure too. A rename would need an fsync for each save to promise as much. An empty file
-/// holds nothing: it is what a process leaves that dies between making and writing it.
+/// It is written over in place, in one write of fewer bytes than a disk's sector, so a reader finds the old bytes or
+/// the new ones, after a power failure too. A rename would need an fsync for each save to promise as much. An empty
+/// file holds nothing: it is what a process leaves that dies between making and writing it.
 struct GenerationFile: Sendable {
     let directory: String
     let path: String

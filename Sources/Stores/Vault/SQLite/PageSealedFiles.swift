@@ -51,17 +51,17 @@ enum PageSealedFiles {
         return magic.indices.allSatisfy { magic[$0] == page[$0] } && identifier == SQLiteRowTable.applicationID
     }
 
-    /// Whether a first page says that pages are as large as ours, with room for the seals: a forged one can't have SQLite
-    /// put rows where they go (fileformat2, sections 1.3.2 and 1.3.4).
+    /// Whether a first page says that pages are as large as ours, with room for the seals: a forged one can't have
+    /// SQLite put rows where they go (fileformat2, sections 1.3.2 and 1.3.4).
     private static func hasOurPages(_ page: Span<UInt8>) -> Bool {
         Int(page[16]) << 8 | Int(page[17]) == pageByteCount && Int(page[20]) == sealByteCount
     }
 
     /// Zeroes the unused room between a b-tree page's cell pointers and its cells (fileformat2, section 1.6).
     ///
-    /// `secure_delete` covers what is deleted from a page, but not what was moved off it to another: without this, parts
-    /// of a row stay behind after the row is deleted elsewhere. Other pages begin with a page number below 2^25 (the
-    /// writer's `max_page_count`), so their first byte is 0 or 1.
+    /// `secure_delete` covers what is deleted from a page, but not what was moved off it to another: without this,
+    /// parts of a row stay behind after the row is deleted elsewhere. Other pages begin with a page number below 2^25
+    /// (the writer's `max_page_count`), so their first byte is 0 or 1.
     private static func clearGap(ofPage number: Int, _ page: inout [UInt8]) {
         let header = number == 1 ? headerByteCount : 0
         let headerLength: Int
@@ -226,8 +226,8 @@ enum PageSealedFiles {
         return status
     }
 
-    /// Opens a journal to write it, and syncs the folder: a journal whose name is lost when the power fails undoes nothing.
-    /// SQLite would pass over a folder that can't be synced (os_unix.c, unixSync).
+    /// Opens a journal to write it, and syncs the folder: a journal whose name is lost when the power fails undoes
+    /// nothing. SQLite would pass over a folder that can't be synced (os_unix.c, unixSync).
     private static func openJournal(
         _ name: UnsafePointer<CChar>, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
         _ given: UnsafeMutablePointer<Int32>?

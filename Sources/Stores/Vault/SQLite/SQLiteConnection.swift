@@ -42,8 +42,8 @@ internal import RedactedLog
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// How many pages a reader keeps: 4 MiB, and 2 % of a larger file, 16 MiB at most. Under 1 % of a file are inner pages
-    /// of its b-trees, but each read at random brings another one, which pushes them out.
+    /// How many pages a reader keeps: 4 MiB, and 2 % of a larger file, 16 MiB at most. Under 1 % of a file are inner
+    /// pages of its b-trees, but each read at random brings another one, which pushes them out.
     private static let smallestCache = 1000
     private static let largestCache = 4000
 
@@ -87,7 +87,8 @@ internal import RedactedLog
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
-    /// Changes whenever the content does, through any connection; current inside a transaction (SQLITE_FCNTL_DATA_VERSION).
+    /// Changes whenever the content does, through any connection; current inside a transaction
+    /// (SQLITE_FCNTL_DATA_VERSION).
     func changeMark() throws(StoreError) -> UInt32 {
         var mark: UInt32 = 0
         let status = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &mark)

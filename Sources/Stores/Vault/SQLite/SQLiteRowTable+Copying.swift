@@ -4,13 +4,15 @@ internal import Glibc
 // A copy of the file as it is, for work that takes longer than writers should wait.
 
 extension SQLiteRowTable {
-    /// How large a file is that is copied for reading all of it: what is smaller is read within some tenths of a second.
+    /// How large a file is that is copied for reading all of it: what is smaller is read within some tenths of a
+    /// second.
     static let copiedByteCount = 16 << 20
 
-    /// Copies the file beside itself while it is locked for reading, a second or two for a gigabyte, and opens the copy.
+    /// Copies the file beside itself while it is locked for reading, a second or two for a gigabyte, and opens the
+    /// copy.
     ///
-    /// The copy is sealed as the file is, with mode 0600, and loses its name as soon as it is open: a killed process leaves
-    /// nothing behind. Returns `nil` for a smaller file, and where no copy can be made.
+    /// The copy is sealed as the file is, with mode 0600, and loses its name as soon as it is open: a killed process
+    /// leaves nothing behind. Returns `nil` for a smaller file, and where no copy can be made.
     func copy(_ patience: Patience, from byteCount: Int) throws(StoreError) -> SQLiteRowTable? {
         let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
         let draft: DraftFile?

@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Credentials
 internal import Synchronization
 
-/// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers never
-/// write, and no copy of an old row stays in a log.
+/// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers
+/// never write, and no copy of an old row stays in a log.
 final class SQLiteRowTable: RowTable {
     let path: String
     /// Lends to one reading task at a time; a look-up takes microseconds.

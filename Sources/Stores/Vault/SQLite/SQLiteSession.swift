@@ -20,9 +20,9 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     /// The file's whole schema: anything else in it is refused.
     ///
-    /// Items stand in the order of their places, which follow from their look-up values: a look-up goes down one tree, whose
-    /// inner pages hold nothing but places. SQLite never compares with a row's content to find another, which would read all
-    /// pages of a large one.
+    /// Items stand in the order of their places, which follow from their look-up values: a look-up goes down one tree,
+    /// whose inner pages hold nothing but places. SQLite never compares with a row's content to find another, which
+    /// would read all pages of a large one.
     static let schema: [(name: String, sql: String)] = [
         (
             "items",

@@ -85,8 +85,8 @@ struct Manifest: Sendable, Equatable {
     }
 }
 
-/// A hash of a set that can be updated item by item: the sum of keyed hashes modulo 2^256 (MSet-Add-Hash, Clarke et al.,
-/// Asiacrypt 2003).
+/// A hash of a set that can be updated item by item: the sum of keyed hashes modulo 2^256 (MSet-Add-Hash, Clarke et
+/// al., Asiacrypt 2003).
 struct SetHash: Sendable, Equatable {
     /// The least significant first.
     fileprivate(set) var limbs: [UInt64] = [0, 0, 0, 0]

@@ -1,0 +1,6 @@
+import RedactedLog
+import StoreContract
+
+func leak(_ logger: Logger, _ violation: ContractViolation) {
+    logger.error("\(violation.detail)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret}}
+}

@@ -1,0 +1,6 @@
+import RedactedLog
+import RedactionAudit
+
+func leak(_ logger: Logger, _ finding: LeakFinding) {
+    logger.error("\(finding.stream)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret}}
+}

@@ -1,0 +1,6 @@
+import RedactionAudit
+import Secrets
+
+func leak(_ audit: LeakAudit) throws {
+    print(try audit.plantRandom(AccessToken.self))  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'Copyable'}}
+}

@@ -1,0 +1,8 @@
+import Credentials
+import Secrets
+import StoreSelection
+
+func leak(_ view: StoreView, _ key: CredentialKey, _ deadline: Deadline) async throws {
+    let store = try await view.store(for: key, deadline: deadline)
+    print(try await store.read(key, as: AccessToken.self))  // expected-error {{requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
+}

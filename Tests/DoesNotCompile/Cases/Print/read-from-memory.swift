@@ -1,0 +1,7 @@
+import Credentials
+import InMemory
+import Secrets
+
+func leak(_ store: InMemoryStore, _ key: CredentialKey) async throws {
+    print(try await store.read(key, as: AccessToken.self))  // expected-error {{requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
+}

@@ -1,0 +1,6 @@
+import LogScrubbing
+import Secrets
+
+func leak(_ watched: consuming WatchedSecret) {
+    print(watched)  // expected-error {{argument type 'WatchedSecret' does not conform to expected type 'Copyable'}}
+}

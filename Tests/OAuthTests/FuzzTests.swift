@@ -15,8 +15,8 @@ import Testing
 
     /// Runs `check` on mutations of the samples, and expects some inputs to be accepted and some to be refused: else the
     /// check shows nothing.
-    private func fuzz(
-        _ samples: [String], words: [String], check: (_ input: [UInt8]) throws -> Bool
+    func fuzz(
+        _ samples: [String], words: [String], check: (_ input: [UInt8]) async throws -> Bool
     ) async throws {
         var mutator = Mutator(seed: Self.seed, samples: samples, words: words)
         var accepted = 0
@@ -25,7 +25,7 @@ import Testing
             if round % 128 == 0 { await Task.yield() }
             let input = mutator.next()
             do {
-                if try check(input) { accepted += 1 }
+                if try await check(input) { accepted += 1 }
             } catch {
                 Issue.record(
                     "seed \(Self.seed), input \(String(reflecting: String(decoding: input, as: UTF8.self))): \(error)")
@@ -35,7 +35,7 @@ import Testing
         #expect(accepted > Self.count / 100 && accepted < Self.count)
     }
 
-    private struct Violation: Error, CustomStringConvertible {
+    struct Violation: Error, CustomStringConvertible {
         let description: String
         init(_ description: String) { self.description = description }
     }
@@ -46,7 +46,7 @@ import Testing
         #"{"error":"invalid_grant","error_description":"gone"}"#, #"{"error":{"code":400},"access_token":"x"}"#,
         #" [ 1 , -0.5e+7 , "é\ud83d\ude00\n" , true , false , null , { } , [ ] , {"a":{"b":[[]]}} ] "#,
     ]
-    private static let jsonWords = [
+    static let jsonWords = [
         "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u", "\\ud800", "\\udc00", "\\u0000", "null", "true", "1e999", "-",
         "0", ".", "\"access_token\"", "\"a\":1", "\u{FEFF}", " ", "e", "\"error\":null,", "{\"a\":{\"a\":",
         "[[[[[[[[[[",

@@ -26,7 +26,7 @@ public actor ATProtocolClient {
     var isAuthenticating = false
 
     /// - Parameters:
-    ///   - context: its transport should refuse private addresses: `CurlHTTPClient` with `addresses: .publicOnly`.
+    ///   - context: the world that it runs in.
     ///   - resolver: finds accounts; by default a `NetworkIdentityResolver` over the context's transport.
     public init(
         configuration: ATProtocolConfiguration, store: any CredentialStore, context: SignInContext,

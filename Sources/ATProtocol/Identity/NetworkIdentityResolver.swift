@@ -23,7 +23,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
     }
 
     /// - Parameters:
-    ///   - http: should refuse private addresses when it connects: `CurlHTTPClient` with `addresses: .publicOnly`.
+    ///   - http: sends the requests.
     ///   - directory: the origin of the did:plc directory.
     public init(
         http: any HTTPClient, names: any TextRecordLookup = SystemTextRecordLookup(),

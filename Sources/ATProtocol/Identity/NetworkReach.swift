@@ -2,8 +2,7 @@ internal import HTTPTransport
 
 /// Which servers may be asked: names of accounts come from strangers, and must not lead into a private network.
 public enum NetworkReach: Sendable, Hashable {
-    /// HTTPS to hosts with a public domain name. What the name's address is, is looked at when the connection is made, by
-    /// `CurlHTTPClient` with `addresses: .publicOnly`.
+    /// HTTPS to hosts with a public domain name. What address the name has is not looked at.
     case publicInternet
     /// The same, and loopback addresses, in the clear too: for tests and for servers under development.
     case development

@@ -18,7 +18,7 @@ let package = Package(
             targets: [
                 "Secrets", "RedactedLog", "LogScrubbing", "Credentials", "InMemory", "Vault", "SecretService",
                 "StoreSelection",
-                "HTTPTransport", "OAuth", "SignIn", "Surroundings",
+                "HTTPTransport", "OAuth", "SignIn", "Surroundings", "ATProtocol",
             ]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
@@ -40,6 +40,7 @@ let package = Package(
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        system("CResolver"),
 
         // MARK: Foundations
         .target(name: "Sodium", dependencies: ["CSodium"]),
@@ -74,6 +75,9 @@ let package = Package(
         .target(
             name: "SignIn",
             dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings", "CLinux"]),
+        .target(
+            name: "ATProtocol",
+            dependencies: ["CResolver", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
 
         // MARK: Products for other people's tests
         .target(
@@ -93,7 +97,7 @@ let package = Package(
         .target(
             name: "SignInCommands",
             dependencies: [
-                "Terminal", "StoreCommands", "StoreSelection", "SignIn", "OAuth", "HTTPTransport",
+                "Terminal", "StoreCommands", "StoreSelection", "ATProtocol", "SignIn", "OAuth", "HTTPTransport",
                 "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault", "Importing",
                 "SecretService", "Surroundings",
             ]),
@@ -143,6 +147,9 @@ let package = Package(
             name: "SignInTests",
             dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings"]),
         .testTarget(
+            name: "ATProtocolTests",
+            dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
+        .testTarget(
             name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.
         .target(name: "Orders", dependencies: ["RedactedLog", "Secrets"], path: "Docs/Examples/AuditedLogs/Sources"),
@@ -168,7 +175,8 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "LogScrubbing", "SignIn", "Terminal", "StoreSelection", "AuthorizationServer", "StoreContract",
+                "LogScrubbing", "ATProtocol", "SignIn", "Terminal", "StoreSelection", "AuthorizationServer",
+                "StoreContract",
                 "RedactionAudit",
             ],
             path: "Tests/DoesNotCompile", exclude: ["Cases"]),

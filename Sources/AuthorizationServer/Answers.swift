@@ -69,7 +69,14 @@ extension AuthorizationService {
         if configuration.allowsRegistration {
             offered.append(("registration_endpoint", JSONText.quoted(origin + "/register")))
         }
-        let text = JSONText.object(
+        if configuration.atProtocolAccount != nil {
+            offered.append(("scopes_supported", JSONText.list(["atproto", "transition:generic"])))
+            offered.append(("client_id_metadata_document_supported", "true"))
+        }
+        let missing = state.withLock { state in
+            state.faults.compactMap { if case .metadataWithout(let member) = $0 { member } else { nil } }
+        }
+        let members =
             [
                 ("issuer", JSONText.quoted(has(.metadataNamesAnotherIssuer) ? "https://attacker.example" : issuer)),
                 ("authorization_endpoint", JSONText.quoted(origin + "/authorize")),
@@ -93,7 +100,8 @@ extension AuthorizationService {
                 ),
                 ("dpop_signing_alg_values_supported", JSONText.list([has(.metadataWithoutES256) ? "EdDSA" : "ES256"])),
                 ("authorization_response_iss_parameter_supported", "true"),
-            ] + offered)
+            ] + offered
+        let text = JSONText.object(members.filter { !missing.contains($0.0) })
         return LoopbackResponse(status: 200, contentType: "application/json", publicText: text)
     }
 

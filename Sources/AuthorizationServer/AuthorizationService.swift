@@ -21,6 +21,11 @@ final class AuthorizationService: Sendable {
     func has(_ fault: AuthorizationServerFault) -> Bool { state.withLock { $0.faults.contains(fault) } }
 
     func client(_ identifier: String?) -> RegisteredClient? {
+        if configuration.atProtocolAccount != nil, let identifier,
+            let client = RegisteredClient(loopback: identifier)
+        {
+            return client
+        }
         let registered = state.withLock { $0.registered }
         return (configuration.clients + registered).first { $0.identifier == identifier }
     }

@@ -65,6 +65,8 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var deviceIntervalSeconds: Int
     /// Whether anyone may register a client (RFC 7591).
     public var allowsRegistration: Bool
+    /// Whose tokens it gives, where it follows AT Protocol's profile, and refuses what that forbids.
+    public var atProtocolAccount: String?
     public var accessTokenLifetime: Duration
     public var codeLifetime: Duration
     public var family: LoopbackServer.Family
@@ -81,7 +83,7 @@ public struct AuthorizationServerConfiguration: Sendable {
         gitHubTokensExpire: Bool = false, dpopNonces: Bool = false, requiresDPoP: Bool = false,
         pushedRequests: PushedRequests = .none, offersDeviceGrant: Bool = false,
         deviceCodeLifetime: Duration = .seconds(600), deviceIntervalSeconds: Int = 1, allowsRegistration: Bool = false,
-        accessTokenLifetime: Duration = .seconds(3600),
+        atProtocolAccount: String? = nil, accessTokenLifetime: Duration = .seconds(3600),
         codeLifetime: Duration = .seconds(60), family: LoopbackServer.Family = .ipv4, port: UInt16 = 0,
         tls: LoopbackTLS? = nil
     ) {
@@ -97,6 +99,7 @@ public struct AuthorizationServerConfiguration: Sendable {
         self.deviceCodeLifetime = deviceCodeLifetime
         self.deviceIntervalSeconds = deviceIntervalSeconds
         self.allowsRegistration = allowsRegistration
+        self.atProtocolAccount = atProtocolAccount
         self.accessTokenLifetime = accessTokenLifetime
         self.codeLifetime = codeLifetime
         self.family = family

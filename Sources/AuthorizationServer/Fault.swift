@@ -23,6 +23,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case metadataWithoutS256
     /// DPoP proofs with EdDSA alone.
     case metadataWithoutES256
+    /// One member is left out.
+    case metadataWithout(String)
 
     // MARK: In an endpoint's answer
     /// Status 200 with an OAuth error, as GitHub does it.
@@ -44,6 +46,11 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// A `token_type` that nobody knows.
     case unknownTokenType
     case missingAccessToken
+    /// AT Protocol's tokens are for another account, or for nobody in particular.
+    case wrongSubject
+    case missingSubject
+    /// Tokens without the scope `atproto`.
+    case withoutATProtoScope
     /// The access token stands in `scope` once more, where clients expect ordinary text.
     case accessTokenInScope
     /// The person is called what the access token is.

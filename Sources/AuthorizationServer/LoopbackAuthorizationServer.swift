@@ -18,7 +18,7 @@ public final class LoopbackAuthorizationServer: Sendable {
     /// The text of every `error_description`: no client may show or log it.
     public static let prose = "prose of the authorization server that nobody may repeat"
 
-    private let service: AuthorizationService
+    let service: AuthorizationService
     private let server: LoopbackServer
 
     /// Starts the server.

@@ -23,6 +23,9 @@ public enum DPoPProofProblem: Sendable, Hashable, CaseIterable {
     case otherKey
 }
 
+/// Where a proof is shown: an account's own server has another origin, and nonces of its own.
+enum Door: Sendable { case authorization, resource }
+
 /// A proof that is refused, or missing.
 struct ProofRefusal: Error {
     let problem: DPoPProofProblem
@@ -34,9 +37,10 @@ extension AuthorizationService {
     /// Checks the proof of a request, strictly, and returns the thumbprint of its key.
     ///
     /// - Parameter token: the access token in the request, if any.
-    func checkProof(of input: Input, token: KeptSecret?) throws(ProofRefusal) -> String {
+    func checkProof(of input: Input, token: KeptSecret?, at door: Door = .authorization) throws(ProofRefusal) -> String
+    {
         do throws(ProofRefusal) {
-            let thumbprint = try checkedProof(of: input, token: token)
+            let thumbprint = try checkedProof(of: input, token: token, at: door)
             state.withLock { $0.record.proofs += 1 }
             return thumbprint
         } catch {
@@ -45,10 +49,10 @@ extension AuthorizationService {
         }
     }
 
-    private func checkedProof(of input: Input, token: KeptSecret?) throws(ProofRefusal) -> String {
+    private func checkedProof(of input: Input, token: KeptSecret?, at door: Door) throws(ProofRefusal) -> String {
         guard input.proofs.count == 1 else { throw ProofRefusal(problem: .count) }
         let proof = try ProofText(input.proofs[0])
-        let origin = state.withLock { $0.origin }
+        let origin = state.withLock { door == .resource ? $0.resourceOrigin : $0.origin }
         guard proof.method == input.method else { throw ProofRefusal(problem: .method) }
         guard proof.address == origin + input.path else { throw ProofRefusal(problem: .address) }
         guard abs(proof.issued - clock()) <= 60 else { throw ProofRefusal(problem: .time) }
@@ -61,27 +65,26 @@ extension AuthorizationService {
         guard proof.tokenHash == hash else { throw ProofRefusal(problem: .tokenHash) }
         let isFresh = state.withLock { $0.proofIdentifiers.insert(proof.identifier).inserted }
         guard isFresh, proof.identifier.utf8.count >= 16 else { throw ProofRefusal(problem: .identifier) }
-        guard acceptsNonce(proof.nonce) else { throw ProofRefusal(problem: .nonce) }
+        guard acceptsNonce(proof.nonce, at: door) else { throw ProofRefusal(problem: .nonce) }
         return proof.thumbprint
     }
 
     // MARK: - Nonces
 
-    private func acceptsNonce(_ nonce: String?) -> Bool {
+    private func acceptsNonce(_ nonce: String?, at door: Door) -> Bool {
         guard configuration.dpopNonces else { return true }
         if has(.unendingDPoPNonces) { return false }
-        return state.withLock { state in nonce.map { state.dpopNonces.contains($0) } ?? false }
+        return state.withLock { state in nonce.map { state.dpopNonces[door, default: []].contains($0) } ?? false }
     }
 
     /// Gives out a new nonce with an answer. The eight newest are good, or with churn the last alone.
-    func addNonce(to response: inout LoopbackResponse) {
+    func addNonce(to response: inout LoopbackResponse, at door: Door = .authorization) {
         guard configuration.dpopNonces else { return }
         do throws(RandomSourceError) {
             let text = try KeptSecret.random("dpop_nonce").publicText() ?? ""
             state.withLock { state in
-                state.dpopNonces.append(text)
                 let count = state.faults.contains(.dpopNonceChurn) ? 1 : 8
-                state.dpopNonces = Array(state.dpopNonces.suffix(count))
+                state.dpopNonces[door] = Array((state.dpopNonces[door, default: []] + [text]).suffix(count))
             }
             response.fields.append(LoopbackField("DPoP-Nonce", text))
         } catch {

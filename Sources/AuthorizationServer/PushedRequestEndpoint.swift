@@ -14,9 +14,12 @@ extension AuthorizationService {
         do throws(TokenRefusal) {
             guard let form = input.form, form.secret("request_uri") == nil else { throw .request }
             let client = try authenticate(input, form)
-            let key = try provenKey(input, shape: .standard, isOptional: true)
+            let key = try provenKey(input, shape: .standard, isOptional: configuration.atProtocolAccount == nil)
             guard case .valid(var request) = read(form, shape: .standard), request.clientID == client.identifier else {
                 throw .request
+            }
+            if configuration.atProtocolAccount != nil, !request.scopes.contains("atproto") {
+                throw TokenRefusal(name: "invalid_scope", gitHubName: "invalid_scope")
             }
             if let key {
                 guard request.keyThumbprint == nil || request.keyThumbprint == key else { throw .request }

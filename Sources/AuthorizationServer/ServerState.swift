@@ -2,6 +2,8 @@
 struct ServerState: Sendable {
     /// Set once the port is known.
     var origin = ""
+    /// Of the account's own server, where there is one.
+    var resourceOrigin = ""
     var faults: Set<AuthorizationServerFault> = []
     var record = AuthorizationServerRecord()
     /// Every secret that came in or went out.
@@ -16,7 +18,7 @@ struct ServerState: Sendable {
     var tokens: [[UInt8]: TokenGrant] = [:]
     /// The identifiers of all proofs so far, and the nonces that are good, oldest first.
     var proofIdentifiers: Set<String> = []
-    var dpopNonces: [String] = []
+    var dpopNonces: [Door: [String]] = [:]
     private var familyCount = 0
 
     /// A new family: the tokens that descend from one consent.

@@ -40,7 +40,7 @@ extension AuthorizationService {
 
     /// The key that a request proves to have; `nil` for one without a proof.
     func provenKey(_ input: Input, shape: Shape, isOptional: Bool = false) throws(TokenRefusal) -> String? {
-        let isNeeded = configuration.requiresDPoP && !isOptional
+        let isNeeded = (configuration.requiresDPoP || configuration.atProtocolAccount != nil) && !isOptional
         guard shape == .standard, !input.proofs.isEmpty || isNeeded else { return nil }
         do throws(ProofRefusal) {
             return try checkProof(of: input, token: nil)
@@ -190,12 +190,17 @@ extension AuthorizationService {
             has(.unknownTokenType)
             ? "mystery"
             : isGitHub ? "bearer" : set.keyThumbprint == nil || has(.bearerInsteadOfDPoP) ? "Bearer" : "DPoP"
+        let scopes = has(.withoutATProtoScope) ? set.scopes.filter { $0 != "atproto" } : set.scopes
         var members: [Member] = [
             Member("token_type", .text(type)),
             has(.accessTokenInScope)
                 ? Member("scope", .secret(access))
-                : Member("scope", .text(set.scopes.joined(separator: isGitHub ? "," : " "))),
+                : Member("scope", .text(scopes.joined(separator: isGitHub ? "," : " "))),
         ]
+        if let account = configuration.atProtocolAccount, !has(.missingSubject) {
+            let subject = has(.wrongSubject) ? "did:plc:" + String(repeating: "z", count: 24) : account
+            members.append(Member("sub", .text(subject)))
+        }
         if !has(.missingAccessToken) { members.insert(Member("access_token", .secret(access)), at: 0) }
         if let lifetime { members.append(Member("expires_in", .number(Int(lifetime.components.seconds)))) }
         if let refresh { members.append(Member("refresh_token", .secret(refresh))) }

@@ -24,8 +24,12 @@ public struct SignInError: RedactedError, Hashable {
         case accountUnknown
         /// The server gives no account name; one must be chosen.
         case accountNameNeeded
-        /// The user information is somebody else's than the ID token.
+        /// The tokens, or the user information, are somebody else's than was asked for, or than the ID token.
         case accountMismatch
+        /// The server gave tokens without a scope that they are of no use without.
+        case scopeMissing
+        /// The request goes to another server than the one that the session's tokens are for.
+        case otherResource
         /// The provider wants a client secret, and there is none.
         case clientSecretMissing
         /// The key that the session's tokens are bound to is gone, or is another.
@@ -78,6 +82,8 @@ public struct SignInError: RedactedError, Hashable {
         case .accountUnknown: "sign-in.account-unknown"
         case .accountNameNeeded: "sign-in.account-name-needed"
         case .accountMismatch: "sign-in.account-mismatch"
+        case .scopeMissing: "sign-in.scope-missing"
+        case .otherResource: "sign-in.other-resource"
         case .clientSecretMissing: "sign-in.client-secret-missing"
         case .keyLost: "sign-in.key-lost"
         case .otherAuthority: "sign-in.other-authority"
@@ -97,7 +103,9 @@ public struct SignInError: RedactedError, Hashable {
         case .sessionEnded: "the session has ended and can't be renewed"
         case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
-        case .accountMismatch: "the server's answers are about two different persons"
+        case .accountMismatch: "the server's answers are about another person than the one who signs in"
+        case .scopeMissing: "the server gave tokens without the scope that they are of no use without"
+        case .otherResource: "the request goes to another server than the one that the session's tokens are for"
         case .clientSecretMissing: "the provider needs a client secret, and none is kept"
         case .keyLost: "the key that the session is bound to is gone, or is another"
         case .otherAuthority: "the session belongs to another server or client than the provider names now"
@@ -117,7 +125,8 @@ public struct SignInError: RedactedError, Hashable {
         case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
-        case .accountMismatch, .superseded, .cancelled: nil
+        case .otherResource: "ask the account's own server; it passes on what is for others"
+        case .accountMismatch, .scopeMissing, .superseded, .cancelled: nil
         }
     }
 }

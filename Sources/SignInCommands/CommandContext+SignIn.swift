@@ -46,14 +46,29 @@ extension CommandContext {
     }
 
     func service(_ configuration: ProviderConfiguration, _ arguments: ParsedArguments) async throws -> SignInService {
+        let store = try await store(of: configuration)
+        let http = http(configuration, arguments)
+        if configuration.findsServerByAccount {
+            return try await atProtocolService(configuration, arguments, store, http)
+        }
+        return SignInService(
+            provider: try configuration.provider(), store: store, context: signInContext(http: http))
+    }
+}
+
+extension CommandContext {
+    /// The store that a provider's sessions are kept in.
+    func store(of configuration: ProviderConfiguration) async throws -> any CredentialStore {
+        try await openView().store(
+            forService: SessionStore.service(ofProvider: configuration.name.text), deadline: deadline)
+    }
+
+    /// The transport to a provider's servers.
+    func http(_ configuration: ProviderConfiguration, _ arguments: ParsedArguments) -> CurlHTTPClient {
         let asked =
             arguments.command.takesCertificateFile
             ? arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of) : nil
-        let store = try await openView().store(
-            forService: SessionStore.service(ofProvider: configuration.name.text), deadline: deadline)
-        return SignInService(
-            provider: try configuration.provider(), store: store,
-            context: signInContext(http: http(certificateFile: asked ?? configuration.certificateFile)))
+        return http(certificateFile: asked ?? configuration.certificateFile)
     }
 }
 

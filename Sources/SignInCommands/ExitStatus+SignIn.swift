@@ -12,9 +12,9 @@ extension SignInError: CommandError {
         case .resource(let error): error.exitStatus
         case .store(let error): error.exitStatus
         case .notSignedIn: .notFound
-        case .noCurrentAccount, .accountNameNeeded: .usage
+        case .noCurrentAccount, .accountNameNeeded, .otherResource: .usage
         case .sessionEnded, .keyLost: .refused
-        case .accountUnknown, .accountMismatch: .protocolError
+        case .accountUnknown, .accountMismatch, .scopeMissing: .protocolError
         case .clientSecretMissing, .otherAuthority: .configuration
         case .superseded, .cancelled: .interrupted
         }

@@ -68,7 +68,9 @@ enum ProviderAddCommand {
         }
         // Until the server has given one.
         let placeholder = registers ? "to-be-registered" : nil
-        guard let clientID = arguments.value(SignInDefinitions.clientID) ?? placeholder else {
+        var standard: String?
+        if case .builtIn(let service, _) = server { standard = BuiltInProvider.named(service)?.standardClientID }
+        guard let clientID = arguments.value(SignInDefinitions.clientID) ?? placeholder ?? standard else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(name) needs a client id",
                 hint: "register a client with the server, and give its --client-id; or give --register")
@@ -81,6 +83,12 @@ enum ProviderAddCommand {
             throw CommandFailure(
                 .usage, "provider.unsupported", "\(name) has neither DPoP nor pushed requests",
                 hint: "leave --dpop and --par out")
+        }
+        configuration.isDevelopment = arguments.has(SignInDefinitions.development)
+        if configuration.isDevelopment, !configuration.findsServerByAccount {
+            throw CommandFailure(
+                .usage, "provider.unsupported", "--development is for accounts of AT Protocol alone",
+                hint: "leave --development out")
         }
         configuration.redirect = arguments.value(SignInDefinitions.redirect)
         if let redirect = configuration.redirect {

@@ -29,6 +29,8 @@ struct ProviderConfiguration: Sendable {
     var usesDPoP = false
     /// Whether authorization requests must be pushed.
     var requiresPushedRequests = false
+    /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
+    var isDevelopment = false
 
     /// The provider that it describes.
     func provider() throws -> Provider {
@@ -73,6 +75,7 @@ struct ProviderConfiguration: Sendable {
         if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
         if usesDPoP { members.append(("dpop", .bool(true))) }
         if requiresPushedRequests { members.append(("par", .bool(true))) }
+        if isDevelopment { members.append(("development", .bool(true))) }
         return .object(members)
     }
 
@@ -103,6 +106,7 @@ struct ProviderConfiguration: Sendable {
         certificateFile = try text("ca_file")
         if let flag = document.member("dpop") { usesDPoP = try document.boolean(flag) }
         if let flag = document.member("par") { requiresPushedRequests = try document.boolean(flag) }
+        if let flag = document.member("development") { isDevelopment = try document.boolean(flag) }
         if let method = try text("client_authentication") {
             guard let known = ClientAuthentication.Method(rawValue: method), known != .none else {
                 throw JSONError(.wrongType)

@@ -17,7 +17,9 @@ enum RequestCommand {
                 .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
                 hint: "see latchkey request --help")
         }
-        let url = try HTTPURL(arguments.operand("URL"))
+        let service = try await context.service(arguments)
+        let account = arguments.value(SignInDefinitions.account)
+        let url = try await url(arguments.operand("URL"), service, account)
         var request = HTTPRequest(method, url, fields: [])
         if let data = arguments.value(SignInDefinitions.data) {
             request.body = try body(data)
@@ -27,12 +29,21 @@ enum RequestCommand {
             }
             request.fields.append(field)
         }
-        let service = try await context.service(arguments)
         let response = try await send(
-            request, service, arguments.value(SignInDefinitions.account),
+            request, service, account,
             HTTPLimits(maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout))
         try context.output.write(secret: response.body)
         return try outcome(response.status, url)
+    }
+
+    /// A path alone is at the account's own server, where the session names one.
+    private static func url(
+        _ text: String, _ service: SignInService, _ account: String?
+    ) async throws -> HTTPURL {
+        guard text.hasPrefix("/"), service.provider.knownAccount != nil,
+            let origin = try await service.session(of: service.resolve(account)).resource
+        else { return try HTTPURL(text) }
+        return try HTTPURL(origin + text)
     }
 
     private static func send(

@@ -1,3 +1,4 @@
+internal import ATProtocol
 internal import Credentials
 internal import HTTPTransport
 internal import OAuth
@@ -19,16 +20,39 @@ enum SignInCommand {
         let redirect = try arguments.value(SignInDefinitions.redirect).map {
             try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
         }
-        let service = try await context.service(configuration, arguments)
         let account = arguments.value(SignInDefinitions.account)
         let deadline = Deadline.after(arguments.seconds(GlobalOptions.timeout) ?? patience)
-        let session = try await service.signIn(by: ways, account: account, redirect: redirect, deadline: deadline)
+        let session: SessionSummary
+        let sessions: SessionStore
+        if configuration.findsServerByAccount {
+            (session, sessions) = try await signIn(
+                configuration, arguments, context, by: ways, redirect: redirect, deadline: deadline)
+        } else {
+            let service = try await context.service(configuration, arguments)
+            session = try await service.signIn(by: ways, account: account, redirect: redirect, deadline: deadline)
+            sessions = service.sessions
+        }
         if isNew { try context.providers.write(configuration) }
         context.output.note("signed in at \(configuration.name) as \(Account(session.account))")
-        let sessions = service.sessions
         try await context.warnOfOtherPlaces(
             of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))
         return .success
+    }
+
+    /// At AT Protocol the account comes first: its handle or DID leads to its servers.
+    private static func signIn(
+        _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext,
+        by ways: SignInWays, redirect: RedirectURI?, deadline: Deadline
+    ) async throws -> (SessionSummary, SessionStore) {
+        guard let handle = arguments.value(SignInDefinitions.account) else {
+            throw CommandFailure(
+                .usage, "sign-in.no-account", "\(configuration.name) has to know who signs in",
+                hint: "give --account with a handle such as alice.example.org, or with a DID")
+        }
+        let client = try context.atProtocolClient(
+            configuration, try await context.store(of: configuration),
+            context.http(configuration, arguments), redirect: redirect)
+        return (try await client.authenticate(handle: handle, by: ways, deadline: deadline), client.sessions)
     }
 
     /// What the file says, with what the command line says in its place for this time. A built-in provider needs no
@@ -42,7 +66,7 @@ enum SignInCommand {
         if let known {
             configuration = known
         } else if let builtIn = BuiltInProvider.named(name.text), builtIn.host != .required,
-            let clientID = arguments.value(SignInDefinitions.clientID)
+            let clientID = arguments.value(SignInDefinitions.clientID) ?? builtIn.standardClientID
         {
             configuration = ProviderConfiguration(
                 name: name, server: .builtIn(name.text, host: nil), clientID: clientID)

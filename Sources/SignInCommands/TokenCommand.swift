@@ -1,3 +1,4 @@
+internal import RedactedLog
 internal import Secrets
 internal import SignIn
 internal import StoreCommands
@@ -7,11 +8,15 @@ internal import Terminal
 enum TokenCommand {
     static let command = Command(SignInDefinitions.token) { arguments, context in
         let service = try await context.service(arguments)
-        let token = try await service.settling {
-            try await service.accessToken(
-                for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        let session = try await service.settling {
+            try await service.freshSession(
+                service.resolve(arguments.value(SignInDefinitions.account)), deadline: context.deadline)
         }
-        try context.output.write(secret: token)
+        try context.output.write(secret: session.accessToken)
+        if session.keyThumbprint != nil {
+            context.output.note(
+                "the token is of no use without its key, which only the store has; see latchkey request")
+        }
         return .success
     }
 }

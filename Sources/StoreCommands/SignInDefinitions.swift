@@ -22,10 +22,11 @@ public enum SignInDefinitions {
     public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
     public static let service = CommandOption.value(
         "--service", "SERVICE",
-        form: .choice(["codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
-        help: "a built-in service, when NAME isn't its name: codeberg, github, gitlab, google, mastodon, ...")
+        form: .choice(["bluesky", "codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
+        help: "a built-in service, when NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
     public static let host = CommandOption.value(
-        "--host", "HOST", help: "where the service is, for codeberg (Forgejo, Gitea), github, gitlab and mastodon")
+        "--host", "HOST",
+        help: "where the service is, for codeberg, github, gitlab, mastodon; the did:plc directory for bluesky")
     public static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
     public static let dpop = CommandOption.flag(
@@ -34,6 +35,8 @@ public enum SignInDefinitions {
         "--par", help: "push each sign-in's request to the server first, or refuse")
     public static let register = CommandOption.flag(
         "--register", help: "register a client with the server, in place of --client-id")
+    public static let development = CommandOption.flag(
+        "--development", help: "let accounts of bluesky lead to servers on loopback addresses")
     public static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
@@ -89,7 +92,7 @@ public enum SignInDefinitions {
         "request", summary: "send a request with the access token, and write the answer's body",
         operands: [
             provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
-            .required("URL", help: "where to; https, or a loopback address"),
+            .required("URL", help: "where to; https, or a loopback address; a path at bluesky's account's own server"),
         ],
         options: [account, data, contentType, certificateAuthority],
         details: "The answer's body is written as it is. A status other than 2xx is an error, after the body.")
@@ -107,6 +110,7 @@ public enum SignInDefinitions {
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
             issuer, service, host, clientID, register, clientSecret, scope, dpop, par, redirect, anyScheme,
+            development,
             certificateAuthority,
         ])
     public static let providerList = CommandDefinition(

@@ -16,16 +16,23 @@ public struct AuthorizationRequest: Sendable {
     public init(
         server: ServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, dpop: DPoPSigner? = nil
     ) throws(OAuthError) {
+        try self.init(server: server, client: client, redirect: redirect, keyThumbprint: dpop?.thumbprint)
+    }
+
+    /// The same by the thumbprint of a key, for an attempt that goes on in another process.
+    package init(
+        server: ServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, keyThumbprint: String?
+    ) throws(OAuthError) {
         let redirect = redirect ?? client.redirect
         guard !redirect.needsPort else { throw OAuthError(.invalidConfiguration(.redirectPort)) }
         let registered = client.redirect
         let isRegistered =
             redirect == registered || (registered.needsPort && redirect == registered.withPort(redirect.port ?? 0))
         guard isRegistered else { throw OAuthError(.invalidConfiguration(.redirect)) }
-        guard dpop == nil || server.dpopAlgorithms?.contains("ES256") ?? true else {
+        guard keyThumbprint == nil || server.dpopAlgorithms?.contains("ES256") ?? true else {
             throw OAuthError(.invalidMetadata(.withoutES256))
         }
-        keyThumbprint = dpop?.thumbprint
+        self.keyThumbprint = keyThumbprint
         self.server = server
         self.client = client
         self.redirect = redirect

@@ -25,6 +25,14 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         self.nonce = nonce
     }
 
+    /// An attempt that began elsewhere; see `PendingAuthorization+JSON`.
+    init(_ request: AuthorizationRequest, pkce: consuming PKCEChallenge, state: consuming Secret<State>) {
+        self.request = request
+        self.pkce = pkce
+        self.state = state
+        nonce = nil
+    }
+
     private static func freshChallenge(_ random: RandomSource) throws(OAuthError) -> PKCEChallenge {
         do throws(PKCEError) {
             return try PKCEChallenge.generate(random: random)

@@ -11,6 +11,7 @@ public struct PushedRequestEndpoint: Sendable {
     private let url: HTTPURL
     private let endpoint: EndpointClient
     private let provingEndpoint: EndpointClient
+    private let provesAtOnce: Bool
 
     static let maximumRequestURIByteCount = 2048
 
@@ -18,10 +19,13 @@ public struct PushedRequestEndpoint: Sendable {
     ///
     /// - Parameter dpop: the signer of the key that the attempt names. The request holds the key's thumbprint; a server that
     ///   wants a proof as well gets one.
+    /// - Parameter provesAtOnce: whether the first request carries a proof, for servers that take none without (AT
+    ///   Protocol). Others never tell the nonce they want at this endpoint.
     public init?(
         server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
-        log: Logger = .disabled
+        provesAtOnce: Bool = false, log: Logger = .disabled
     ) {
+        self.provesAtOnce = provesAtOnce
         guard let url = server.pushedAuthorizationRequestEndpoint else { return nil }
         self.server = server
         self.url = url
@@ -36,8 +40,11 @@ public struct PushedRequestEndpoint: Sendable {
     public func push(
         _ pending: borrowing PendingAuthorization, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> AuthorizationURL {
-        var answer = try await endpoint.post(url, try pending.form(), authentication: authentication)
-        if provingEndpoint.dpop != nil, answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof {
+        let first = provesAtOnce ? provingEndpoint : endpoint
+        var answer = try await first.post(url, try pending.form(), authentication: authentication)
+        if !provesAtOnce, provingEndpoint.dpop != nil,
+            answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof
+        {
             answer = try await provingEndpoint.post(url, try pending.form(), authentication: authentication)
         }
         guard answer.isSuccess else {

@@ -1,10 +1,10 @@
 internal import Credentials
 internal import HTTPTransport
-internal import Secrets
+package import Secrets
 internal import Sodium
 
 /// What one proof says (RFC 9449 section 4.2), and how it is written: a JSON Web Signature in compact form.
-struct DPoPProof {
+package struct DPoPProof {
     let method: String
     /// The target without query and fragment.
     let address: String
@@ -23,7 +23,7 @@ struct DPoPProof {
     /// as a slash, all else as it is sent.
     static func address(of url: HTTPURL) -> String { url.origin + url.path }
 
-    static func hash(of token: borrowing Secret<AccessToken>) -> String {
+    package static func hash(of token: borrowing Secret<AccessToken>) -> String {
         token.withExposedBytes { bytes in
             let digest = SHA256.digest(bytes)
             return Base64URL.encode(digest.span)

@@ -1,5 +1,5 @@
 public import Credentials
-internal import HTTPTransport
+package import HTTPTransport
 internal import Secrets
 
 /// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof needs.
@@ -26,14 +26,14 @@ public final class DPoPSigner: Sendable {
     public var thumbprint: String { key.thumbprint }
 
     /// What a proof was made with.
-    struct Basis: Sendable {
+    package struct Basis: Sendable {
         fileprivate let origin: DPoPMemory.Origin
     }
 
     /// Puts a fresh proof into a request.
     ///
     /// - Parameter tokenHash: `DPoPProof.hash(of:)` of the access token that the request carries, if any.
-    func prove(_ request: inout HTTPRequest, tokenHash: String?) throws(OAuthError) -> Basis {
+    package func prove(_ request: inout HTTPRequest, tokenHash: String?) throws(OAuthError) -> Basis {
         let origin = memory.origin(of: request.url)
         let identifier: Secret<Nonce>
         do throws(RandomSourceError) {
@@ -47,6 +47,11 @@ public final class DPoPSigner: Sendable {
             issued: UnixTime(seconds: now().seconds + origin.skew), tokenHash: tokenHash, nonce: origin.nonce)
         request.proof = try proof.signed(by: key)
         return Basis(origin: origin)
+    }
+
+    /// Takes what an answer says about proofs that another client was given.
+    package func learn(from response: borrowing HTTPResponse, of url: HTTPURL) {
+        memory.learn(from: response, of: url, now: now())
     }
 
     /// Takes what an answer says about proofs. Returns whether another proof than the one sent would be made now, so that

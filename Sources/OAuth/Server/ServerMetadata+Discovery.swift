@@ -88,6 +88,10 @@ extension ServerMetadata {
             })
         dpopAlgorithms = try reader.list("dpop_signing_alg_values_supported").map { Set($0) }
         requiresPushedRequests = try reader.flag("require_pushed_authorization_requests")
+        scopes = try reader.list("scopes_supported").map { Set($0) }
+        grantTypes = try reader.list("grant_types_supported").map { Set($0) }
+        challengeMethods = try reader.list("code_challenge_methods_supported").map { Set($0) }
+        readsClientDocuments = try reader.flag("client_id_metadata_document_supported")
     }
 
     private static func document(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> JSONDocument {

@@ -24,6 +24,12 @@ public struct ServerMetadata: Sendable, Hashable {
     public var dpopAlgorithms: Set<String>?
     /// Whether authorization requests must be pushed (RFC 9126 section 5).
     public var requiresPushedRequests = false
+    /// The scopes, grants and PKCE methods that the server names; `nil` when it doesn't say (RFC 8414 section 2).
+    public var scopes: Set<String>?
+    public var grantTypes: Set<String>?
+    public var challengeMethods: Set<String>?
+    /// Whether a client id may be the address of a document about the client, which the server reads.
+    public var readsClientDocuments = false
 
     /// Describes a server without discovery.
     ///

@@ -81,11 +81,13 @@ struct TokenAnswerReader {
         case ("bearer", true): throw OAuthError(.invalidResponse(.tokenNotBound))
         default: throw OAuthError(.invalidResponse(.unknownTokenType))
         }
-        return TokenResponse(
+        var response = TokenResponse(
             accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,
             expiresInSeconds: lifetime("expires_in", in: document),
             refreshTokenExpiresInSeconds: lifetime("refresh_token_expires_in", in: document),
             grantedScopes: try scopes(in: document))
+        response.namedSubject = document.member("sub").flatMap { try? document.publicText($0, limit: 2048) }
+        return response
     }
 
     /// Returns a token, or `nil` when the member is absent or `null`.

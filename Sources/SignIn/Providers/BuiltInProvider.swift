@@ -32,14 +32,20 @@ public struct BuiltInProvider: Sendable {
 
     public let name: ProviderName
     public let host: Host
+    /// The client id where the person has none; `nil` where one must be registered.
+    public let standardClientID: String?
+    /// Whether each account has a server of its own, which is found by the account (AT Protocol).
+    public let findsServerByAccount: Bool
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
 
     init(
-        _ name: ProviderName, host: Host = .fixed,
+        _ name: ProviderName, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
         make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
     ) {
         self.name = name
         self.host = host
+        self.standardClientID = standardClientID
+        self.findsServerByAccount = findsServerByAccount
         self.make = make
     }
 
@@ -58,7 +64,7 @@ public struct BuiltInProvider: Sendable {
 
     /// Each service, by name.
     public static let all: [BuiltInProvider] = [
-        .codeberg, .gitHub, .gitLab, .google, .mastodon, .microsoft, .spotify,
+        .bluesky, .codeberg, .gitHub, .gitLab, .google, .mastodon, .microsoft, .spotify,
     ]
 
     /// Whether a text is a host's name, with or without a port.

@@ -71,7 +71,28 @@ public struct Provider: Sendable, Hashable {
         case whenOffered
         /// Always: a server without the endpoint is refused.
         case required
+        /// Always, and the first request proves the key already: for servers that take none without.
+        case requiredWithProof
     }
+
+    /// What is known of an account before it signs in, where that decides which server it signs in at (AT Protocol).
+    public struct KnownAccount: Sendable, Hashable {
+        /// The `sub` that each token answer must name.
+        public let subject: String
+        /// The origin of the server that tokens are for; they are sent to no other.
+        public let resource: String
+        /// Scopes without which tokens are refused.
+        public let requiredScopes: ScopeList
+
+        public init(subject: String, resource: String, requiredScopes: ScopeList = []) {
+            self.subject = subject
+            self.resource = resource
+            self.requiredScopes = requiredScopes
+        }
+    }
+
+    /// `nil` where the server says who signed in.
+    public var knownAccount: KnownAccount?
 
     /// Throws `.invalidConfiguration` for a client id that no server takes.
     public init(
@@ -101,7 +122,7 @@ public struct Provider: Sendable, Hashable {
     }
 
     /// What stands for the server in a session: its issuer, or else its token endpoint.
-    var authority: String {
+    package var authority: String {
         switch server {
         case .issuer(let issuer): issuer.text
         case .endpoints(let metadata): metadata.issuer?.text ?? metadata.tokenEndpoint.text
@@ -127,6 +148,7 @@ public struct ProviderName: Sendable, Hashable, Loggable {
         self.text = text.description
     }
 
+    public static let bluesky = ProviderName(known: "bluesky")
     public static let codeberg = ProviderName(known: "codeberg")
     public static let gitHub = ProviderName(known: "github")
     public static let gitLab = ProviderName(known: "gitlab")

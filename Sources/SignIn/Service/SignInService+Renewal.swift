@@ -17,7 +17,7 @@ extension SignInService {
     }
 
     /// Returns an account's session, renewed first when it is about to end; see `accessToken`.
-    func freshSession(
+    package func freshSession(
         _ name: String, deadline: Deadline = .standard
     ) async throws(SignInError) -> StoredSession {
         let session = try await session(of: name, deadline: deadline)
@@ -126,6 +126,7 @@ extension SignInService {
             }
             throw SignInError(.sessionEnded)
         }
+        if let known = provider.knownAccount { try check(tokens, are: known) }
         try await store(session.renewed(with: tokens, now: context.now()))
         log.info("the session was renewed")
     }

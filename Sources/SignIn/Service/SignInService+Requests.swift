@@ -10,12 +10,14 @@ extension SignInService {
     /// Where the session is bound to a key, each request carries a proof of it.
     ///
     /// The answer is returned whatever its status; a 401 that stays, too. The token goes to the request's own address and
-    /// nowhere else: redirects are not followed. Throws as `accessToken` does, or `.oauth` with `.networkError`.
+    /// nowhere else: redirects are not followed. Where the session names the one server that its tokens are for, another is
+    /// refused: `.otherResource`. Throws as `accessToken` does, or `.oauth` with `.networkError`.
     public func send(
         _ request: consuming HTTPRequest, account: String? = nil, limits: HTTPLimits = HTTPLimits()
     ) async throws(SignInError) -> HTTPResponse {
         let name = try await resolve(account)
         let session = try await freshSession(name)
+        if let resource = session.resource, request.url.origin != resource { throw SignInError(.otherResource) }
         let response = try await send(request, session, limits)
         guard response.status == 401 else { return response }
         do throws(SignInError) {

@@ -76,7 +76,9 @@ extension SignInService {
 
     /// What can be refused without the person is refused before they are asked.
     func refuseEarly(_ provider: Provider, _ account: String?) async throws(SignInError) {
-        if account == nil, identify == nil, provider.account == .nowhere, !provider.scopes.includesOpenID {
+        if account == nil, identify == nil, provider.knownAccount == nil, provider.account == .nowhere,
+            !provider.scopes.includesOpenID
+        {
             throw SignInError(.accountNameNeeded)
         }
         if let account { try await stored { () throws(StoreError) in _ = try sessions.key(account) } }
@@ -135,7 +137,7 @@ extension SignInService {
     }
 
     /// Where to send the person; the request is pushed before, if the server or the provider wants it.
-    private func address(
+    func address(
         of pending: borrowing PendingAuthorization, _ provider: Provider,
         _ authentication: borrowing ClientAuthentication, _ signer: DPoPSigner?
     ) async throws(SignInError) -> AuthorizationURL {
@@ -143,9 +145,10 @@ extension SignInService {
         do throws(OAuthError) {
             guard
                 let endpoint = PushedRequestEndpoint(
-                    server: request.server, client: request.client, http: context.http, dpop: signer, log: log)
+                    server: request.server, client: request.client, http: context.http, dpop: signer,
+                    provesAtOnce: provider.pushes == .requiredWithProof, log: log)
             else {
-                guard provider.pushes != .required, !request.server.requiresPushedRequests else {
+                guard provider.pushes == .whenOffered, !request.server.requiresPushedRequests else {
                     throw OAuthError(.invalidMetadata(.withoutPushedRequests))
                 }
                 return try pending.authorizationURL()
@@ -177,8 +180,8 @@ extension SignInService {
             let identity = try await identity(of: tokens, named: account, server: server, signer: signer)
             let session = StoredSession(
                 tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
-                subject: identity.subject, asked: provider.scopes,
-                keyThumbprint: signer?.thumbprint, now: context.now())
+                subject: identity.subject, asked: provider.scopes, keyThumbprint: signer?.thumbprint,
+                resource: provider.knownAccount?.resource, now: context.now())
             if Task.isCancelled { throw .cancelled }
             do throws(StoreError) {
                 try await save(session, signer)
@@ -199,6 +202,10 @@ extension SignInService {
     private func identity(
         of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata, signer: DPoPSigner?
     ) async throws(SignInError) -> AccountIdentity {
+        if let known = provider.knownAccount {
+            try check(tokens, are: known)
+            return AccountIdentity(name: account ?? known.subject, subject: known.subject)
+        }
         if let identify {
             let identity = try await identify(tokens.accessToken, tokens.grantedScopes)
             return AccountIdentity(name: account ?? identity.name, subject: identity.subject)
@@ -206,6 +213,13 @@ extension SignInService {
         if let account { return AccountIdentity(name: account, subject: tokens.subject) }
         let lookup = AccountLookup(source: provider.account, server: server, http: context.http, dpop: signer, log: log)
         return try await lookup.identify(tokens.accessToken, subject: tokens.subject)
+    }
+
+    /// Whose tokens they are is looked at before anything is done with them.
+    func check(_ tokens: borrowing TokenResponse, are known: Provider.KnownAccount) throws(SignInError) {
+        guard tokens.namedSubject == known.subject else { throw SignInError(.accountMismatch) }
+        let granted = tokens.grantedScopes ?? []
+        guard known.requiredScopes.scopes.allSatisfy(granted.contains) else { throw SignInError(.scopeMissing) }
     }
 
     /// Under the lease, so that a renewal in another process doesn't write an old session over the new one. When either of

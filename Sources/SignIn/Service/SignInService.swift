@@ -1,5 +1,5 @@
 public import Credentials
-internal import OAuth
+package import OAuth
 internal import RedactedLog
 internal import Secrets
 
@@ -12,7 +12,7 @@ internal import Secrets
 /// Sessions are renewed before they end: once among all tasks, and once among all of this user's processes. A renewed
 /// session is stored before it is used. Every error is a `SignInError`, which holds no secret.
 public actor SignInService {
-    public let provider: Provider
+    public nonisolated let provider: Provider
     public nonisolated let sessions: SessionStore
     let context: SignInContext
     let identify: Identify?
@@ -68,7 +68,7 @@ public actor SignInService {
     }
 
     /// The account that is meant: the one named, else the current one, else the only one.
-    func resolve(_ account: String?) async throws(SignInError) -> String {
+    package func resolve(_ account: String?) async throws(SignInError) -> String {
         if let account { return account }
         let found = try await stored { () throws(StoreError) -> [String] in
             if let current = try await sessions.currentAccount() { return [current] }
@@ -81,7 +81,8 @@ public actor SignInService {
 
     /// The session of an account, which must be from this provider's server for this client: its tokens are for nobody
     /// else.
-    func session(of account: String, deadline: Deadline = .standard) async throws(SignInError) -> StoredSession {
+    package func session(of account: String, deadline: Deadline = .standard) async throws(SignInError) -> StoredSession
+    {
         let loaded: StoredSession?
         do throws(StoreError) {
             loaded = try await sessions.load(account, deadline: deadline)
@@ -141,7 +142,7 @@ public actor SignInService {
     }
 
     /// The signer of the key that a session is bound to; `nil` for bearer tokens. Throws `.keyLost`.
-    func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPSigner? {
+    package func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPSigner? {
         guard let thumbprint = session.keyThumbprint else { return nil }
         if let signer = signers[thumbprint] { return signer }
         let key: DPoPKey?

@@ -142,7 +142,8 @@ public struct SessionStore: Sendable {
         return key
     }
 
-    func deleteKey(_ thumbprint: String, deadline: Deadline = .standard) async throws(StoreError) {
+    /// Deletes the key with a thumbprint, if there is one.
+    public func deleteKey(_ thumbprint: String, deadline: Deadline = .standard) async throws(StoreError) {
         try await store.delete(try key(thumbprint, kind: .privateKey), condition: .none, deadline: deadline)
     }
 
@@ -170,7 +171,7 @@ public struct SessionStore: Sendable {
     // MARK: - Exclusive access
 
     /// Returns the lease of an account's session, among all processes.
-    func lease(_ account: String, deadline: Deadline) async throws(StoreError) -> Lease {
+    package func lease(_ account: String, deadline: Deadline) async throws(StoreError) -> Lease {
         try await store.exclusiveAccess(to: try key(account), in: leases, deadline: deadline)
     }
 }

@@ -19,6 +19,7 @@ extension StoredSession {
         if let subject { try json.member("subject", publicText: subject) }
         try json.member("token_type", publicText: keyThumbprint == nil ? "Bearer" : "DPoP")
         if let keyThumbprint { try json.member("key_thumbprint", publicText: keyThumbprint) }
+        if let resource { try json.member("resource", publicText: resource) }
         try json.member("scopes", publicTexts: scopes.scopes)
         try json.member("issued_at", integer: issued.seconds)
         if let expiry { try json.member("expires_at", integer: expiry.seconds) }
@@ -48,7 +49,8 @@ extension StoredSession {
             expiry: try reader.integer("expires_at").map(UnixTime.init(seconds:)),
             refreshExpiry: try reader.integer("refresh_expires_at").map(UnixTime.init(seconds:)),
             basicForm: try reader.text("basic_form").flatMap(ClientAuthentication.BasicForm.init(rawValue:)),
-            keyThumbprint: keyThumbprint, accessToken: try reader.requiredSecret("access_token"),
+            keyThumbprint: keyThumbprint, resource: try reader.text("resource"),
+            accessToken: try reader.requiredSecret("access_token"),
             refreshToken: try reader.secret("refresh_token"))
     }
 

@@ -25,13 +25,15 @@ public struct StoredSession: ~Copyable, Sendable {
     /// The thumbprint of the key that the tokens are bound to (RFC 9449); `nil` for bearer tokens. The key is an item of its
     /// own.
     public let keyThumbprint: String?
+    /// The origin of the one server that the access token is sent to; `nil` where the caller decides.
+    public let resource: String?
     public let accessToken: Secret<AccessToken>
     public let refreshToken: Secret<RefreshToken>?
 
     public init(
         authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
         expiry: UnixTime?, refreshExpiry: UnixTime?, basicForm: ClientAuthentication.BasicForm? = nil,
-        keyThumbprint: String? = nil, accessToken: consuming Secret<AccessToken>,
+        keyThumbprint: String? = nil, resource: String? = nil, accessToken: consuming Secret<AccessToken>,
         refreshToken: consuming Secret<RefreshToken>?
     ) {
         self.authority = authority
@@ -44,6 +46,7 @@ public struct StoredSession: ~Copyable, Sendable {
         self.refreshExpiry = refreshExpiry
         self.basicForm = basicForm
         self.keyThumbprint = keyThumbprint
+        self.resource = resource
         self.accessToken = accessToken
         self.refreshToken = refreshToken
     }
@@ -102,7 +105,7 @@ extension StoredSession {
     /// A session from the answer to a code.
     init(
         _ tokens: borrowing TokenResponse, authority: String, clientID: String, account: String, subject: String?,
-        asked: ScopeList, keyThumbprint: String? = nil, now: UnixTime
+        asked: ScopeList, keyThumbprint: String? = nil, resource: String? = nil, now: UnixTime
     ) {
         let (expiry, refreshExpiry) = (
             Self.end(of: tokens.expiresInSeconds, now), Self.end(of: tokens.refreshTokenExpiresInSeconds, now)
@@ -110,7 +113,7 @@ extension StoredSession {
         self.init(
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: tokens.grantedScopes ?? asked, issued: now, expiry: expiry, refreshExpiry: refreshExpiry,
-            basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint,
+            basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint, resource: resource,
             accessToken: tokens.accessToken.duplicate(),
             refreshToken: tokens.refreshToken?.duplicate())
     }
@@ -121,7 +124,7 @@ extension StoredSession {
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: tokens.grantedScopes ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
             refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
-            basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint,
+            basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint, resource: resource,
             accessToken: tokens.accessToken.duplicate(),
             refreshToken: tokens.refreshToken?.duplicate())
     }

@@ -1,0 +1,264 @@
+public import HTTPTransport
+internal import OAuth
+public import RedactedLog
+public import SignIn
+
+/// Why an account on AT Protocol can't be found, signed in, used or signed out. It holds no secret and no one else's prose.
+public struct ATProtocolError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable {
+        // MARK: Who it is
+        case invalidHandle, invalidDID
+        /// Neither the DNS nor the host names a DID.
+        case handleNotFound
+        /// The DNS names several.
+        case handleAmbiguous
+        /// The handle leads to a DID whose document names another handle, or none.
+        case handleMismatch
+        case didNotFound
+        case invalidDocument(DocumentProblem)
+        /// An address that leads to this machine, into a private network, or isn't HTTPS; nothing was sent.
+        case addressRefused
+
+        // MARK: Its servers
+        case invalidResourceMetadata(ResourceProblem)
+        /// The authorization server lacks what the profile requires.
+        case requirementMissing(Requirement)
+
+        // MARK: The client
+        case invalidClientMetadata(ClientProblem)
+        /// The redirect address is not in the client's metadata, or not one that such a client may have.
+        case invalidRedirectURI
+
+        // MARK: Authorization
+        /// Another authorization has begun and has not ended.
+        case authorizationInProgress
+        /// There is none that could go on: none has begun, or it has its answer already.
+        case noAuthorizationPending
+        case authorizationExpired
+        case authorizationCancelled
+        /// The user interface failed; what it said is not kept.
+        case presenterFailed
+        /// The tokens are for another account than the one that signs in.
+        case subjectMismatch
+        /// The server granted no `atproto` scope.
+        case scopeMissing
+        /// The session's key is gone, or is another.
+        case keyLost
+        /// The request goes to another server than the account's own.
+        case otherServer
+
+        // MARK: From below
+        /// A server answered with this status.
+        case refused(statusCode: Int)
+        case network(HTTPError)
+        case signIn(SignInError)
+        case cancelled
+    }
+
+    /// What is wrong with a DID document.
+    public enum DocumentProblem: Sendable, Hashable, CaseIterable {
+        case notJSON, tooLarge, notThisDID, malformedList, withoutPersonalServer, repeatedPersonalServer,
+            malformedPersonalServer
+    }
+
+    /// What is wrong with a protected resource's metadata (RFC 9728).
+    public enum ResourceProblem: Sendable, Hashable, CaseIterable {
+        case notFound, redirected, notJSON, otherResource, withoutAuthorizationServer, severalAuthorizationServers,
+            malformedAuthorizationServer
+    }
+
+    /// What AT Protocol's profile requires of an authorization server.
+    public enum Requirement: Sendable, Hashable, CaseIterable {
+        case pushedRequests, pushedRequestsRequired, es256Proofs, atprotoScope, clientDocuments, issuerInAnswers,
+            s256Challenge, refreshGrant, codeGrant, publicClients
+    }
+
+    /// What is wrong with a client's metadata document.
+    public enum ClientProblem: Sendable, Hashable, CaseIterable {
+        case malformedAddress, notFound, notJSON, otherClient, withoutRedirects, withoutCodeGrant, withoutCodeResponse,
+            withoutBoundTokens, notPublic, scopeNotRegistered, withoutATProtoScope, nativeRedirectOfWebClient
+    }
+
+    public let code: Code
+
+    public init(_ code: Code) {
+        self.code = code
+    }
+
+    static func document(_ problem: DocumentProblem) -> ATProtocolError { ATProtocolError(.invalidDocument(problem)) }
+    static func client(_ problem: ClientProblem) -> ATProtocolError { ATProtocolError(.invalidClientMetadata(problem)) }
+    static let cancelled = ATProtocolError(.cancelled)
+
+    static func network(_ error: HTTPError) -> ATProtocolError {
+        error.code == .cancelled ? .cancelled : ATProtocolError(.network(error))
+    }
+
+    /// What has a name of its own here keeps none of the other.
+    static func signIn(_ error: SignInError) -> ATProtocolError {
+        switch error.code {
+        case .cancelled: .cancelled
+        case .keyLost: ATProtocolError(.keyLost)
+        case .accountMismatch: ATProtocolError(.subjectMismatch)
+        case .scopeMissing: ATProtocolError(.scopeMissing)
+        case .otherResource: ATProtocolError(.otherServer)
+        case .userAgent(let cause) where cause.code == .userCancelled: ATProtocolError(.authorizationCancelled)
+        default: ATProtocolError(.signIn(error))
+        }
+    }
+
+    static func oauth(_ error: OAuthError) -> ATProtocolError { .signIn(SignInError.oauth(error)) }
+}
+
+// MARK: - Telling
+
+extension ATProtocolError {
+    public var codeName: StaticString {
+        switch code {
+        case .invalidHandle: "atproto.invalid-handle"
+        case .invalidDID: "atproto.invalid-did"
+        case .handleNotFound: "atproto.handle-not-found"
+        case .handleAmbiguous: "atproto.handle-ambiguous"
+        case .handleMismatch: "atproto.handle-mismatch"
+        case .didNotFound: "atproto.did-not-found"
+        case .invalidDocument: "atproto.invalid-document"
+        case .addressRefused: "atproto.address-refused"
+        case .invalidResourceMetadata: "atproto.invalid-resource-metadata"
+        case .requirementMissing: "atproto.requirement-missing"
+        case .invalidClientMetadata: "atproto.invalid-client-metadata"
+        case .invalidRedirectURI: "atproto.invalid_redirect_uri"
+        case .authorizationInProgress: "atproto.authorization_in_progress"
+        case .noAuthorizationPending: "atproto.no-authorization-pending"
+        case .authorizationExpired: "atproto.authorization-expired"
+        case .authorizationCancelled: "atproto.authorization-cancelled"
+        case .presenterFailed: "atproto.presenter-failed"
+        case .subjectMismatch: "atproto.subject-mismatch"
+        case .scopeMissing: "atproto.scope-missing"
+        case .keyLost: "atproto.key-lost"
+        case .otherServer: "atproto.other-server"
+        case .refused: "atproto.refused"
+        case .network(let error): error.codeName
+        case .signIn(let error): error.codeName
+        case .cancelled: "atproto.cancelled"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch code {
+        case .invalidHandle: "that is no handle"
+        case .invalidDID: "that is no DID of the methods plc and web"
+        case .handleNotFound: "the handle leads to no account"
+        case .handleAmbiguous: "the handle leads to several accounts"
+        case .handleMismatch: "the handle leads to an account that has another handle"
+        case .didNotFound: "there is no such DID"
+        case .invalidDocument(let problem): "the account's document can't be used: \(problem)"
+        case .addressRefused: "the account leads to an address that is not a public one with HTTPS"
+        case .invalidResourceMetadata(let problem): "the account's server can't be used: \(problem)"
+        case .requirementMissing(let requirement):
+            "the authorization server does not follow the profile: \(requirement)"
+        case .invalidClientMetadata(let problem): "the client's metadata can't be used: \(problem)"
+        case .invalidRedirectURI: "the redirect address is none that this client has"
+        case .authorizationInProgress: "another sign-in has begun and has not ended"
+        case .noAuthorizationPending: "no sign-in waits for this answer"
+        case .authorizationExpired: "the answer came too late"
+        case .authorizationCancelled: "the sign-in was cancelled"
+        case .presenterFailed: "the sign-in page could not be shown"
+        case .subjectMismatch: "the server gave tokens for another account than the one that signs in"
+        case .scopeMissing: "the server did not grant the scope atproto"
+        case .keyLost: "the key that the session is bound to is gone, or is another"
+        case .otherServer: "the request goes to another server than the account's own"
+        case .refused(let status): "the server did not answer as it should (status \(status))"
+        case .network(let error): error.cause
+        case .signIn(let error): error.cause
+        case .cancelled: "it was interrupted"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch code {
+        case .invalidHandle: "give the whole name without an @, such as alice.example.org"
+        case .invalidDID: "a DID looks like did:plc:… or did:web:…"
+        case .handleNotFound: "check its spelling, or give the account's DID"
+        case .handleAmbiguous, .handleMismatch: "the account's owner has to correct it; its DID works meanwhile"
+        case .invalidRedirectURI: "use an address of the metadata's redirect_uris, or change those"
+        case .authorizationInProgress: "end it, or cancel it"
+        case .noAuthorizationPending, .authorizationExpired: "start the sign-in again"
+        case .keyLost: "sign in again"
+        case .otherServer: "ask the account's own server; it passes on what is for others"
+        case .refused(let status): status >= 500 || status == 429 ? "try again later" : nil
+        case .network(let error): error.hint
+        case .signIn(let error): error.hint
+        case .didNotFound, .invalidDocument, .addressRefused, .invalidResourceMetadata, .requirementMissing,
+            .invalidClientMetadata, .authorizationCancelled, .presenterFailed, .subjectMismatch, .scopeMissing,
+            .cancelled:
+            nil
+        }
+    }
+}
+
+extension ATProtocolError.DocumentProblem: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .notJSON: "it is not a valid JSON object"
+        case .tooLarge: "it is too large"
+        case .notThisDID: "it is another account's"
+        case .malformedList: "a list in it is malformed, or too long"
+        case .withoutPersonalServer: "it names no server for the account"
+        case .repeatedPersonalServer: "it names several servers for the account"
+        case .malformedPersonalServer: "the account's server is no origin"
+        }
+    }
+}
+
+extension ATProtocolError.ResourceProblem: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .notFound: "it does not say which server authorizes"
+        case .redirected: "what it says is elsewhere, which is not followed"
+        case .notJSON: "what it says is not a valid JSON object"
+        case .otherResource: "what it says is about another server"
+        case .withoutAuthorizationServer: "it names no authorization server"
+        case .severalAuthorizationServers: "it names several authorization servers"
+        case .malformedAuthorizationServer: "the authorization server that it names is no origin"
+        }
+    }
+}
+
+extension ATProtocolError.Requirement: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .pushedRequests: "it has no endpoint for pushed requests"
+        case .pushedRequestsRequired: "it does not require pushed requests"
+        case .es256Proofs: "it does not take DPoP proofs with ES256"
+        case .atprotoScope: "it does not know the scope atproto"
+        case .clientDocuments: "it does not read client metadata documents"
+        case .issuerInAnswers: "it does not name itself in its answers"
+        case .s256Challenge: "it does not take PKCE with S256"
+        case .refreshGrant: "it does not renew sessions"
+        case .codeGrant: "it has no authorization code flow"
+        case .publicClients: "it does not take public clients"
+        }
+    }
+}
+
+extension ATProtocolError.ClientProblem: Loggable {
+    // Safe: words of ours.
+    public var logMessage: LogMessage {
+        switch self {
+        case .malformedAddress: "its address is not a public one with HTTPS and a path"
+        case .notFound: "it is not at its address"
+        case .notJSON: "it is not a valid JSON object"
+        case .otherClient: "it is another client's"
+        case .withoutRedirects: "it has no redirect addresses"
+        case .withoutCodeGrant: "its grant types lack authorization_code or refresh_token"
+        case .withoutCodeResponse: "its response types lack code"
+        case .withoutBoundTokens: "it does not ask for tokens that are bound to a key"
+        case .notPublic: "it is no public client, and private keys of clients are not supported"
+        case .scopeNotRegistered: "a scope that is asked for is not in it"
+        case .withoutATProtoScope: "the scope atproto is not asked for"
+        case .nativeRedirectOfWebClient: "it is a web client, and the redirect address is a native client's"
+        }
+    }
+}

@@ -1,0 +1,231 @@
+internal import Credentials
+public import OAuth
+internal import RedactedLog
+internal import Secrets
+public import SignIn
+
+extension ATProtocolClient {
+    /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
+    ///
+    /// Returns the address to send the person to. The key that the tokens will be bound to is stored, and then the attempt
+    /// itself, for `configuration.patience`. Throws `.authorizationInProgress` while there is another one.
+    ///
+    /// - Parameter handle: a handle or a DID.
+    public func beginAuthorization(handle: String) async throws(ATProtocolError) -> AuthorizationURL {
+        let identifier = try AccountIdentifier(handle)
+        guard !configuration.redirect.needsPort else { throw .oauth(OAuthError(.invalidConfiguration(.redirectPort))) }
+        guard !isAuthenticating else { throw ATProtocolError(.authorizationInProgress) }
+        isAuthenticating = true
+        defer { isAuthenticating = false }
+        try await refuseWhilePending()
+        let destination = try await destination(of: identifier)
+        let begun = try await begin(at: destination)
+        guard let signer = begun.signer else { preconditionFailure("the provider uses DPoP") }
+        let kept = KeptAuthorization(
+            did: destination.did, account: destination.account, resource: destination.resource,
+            issuer: destination.server.issuer?.text ?? "", clientID: destination.clientID,
+            redirect: configuration.redirect, scopes: configuration.scopes, keyThumbprint: signer.thumbprint,
+            expiry: UnixTime(seconds: context.now().seconds + configuration.patience.components.seconds))
+        do throws(StoreError) {
+            // The key first, as at a sign-in: an attempt without its key would be of no use.
+            try await sessions.saveKey(signer.key, account: kept.account)
+            try await save(kept, begun.pending)
+        } catch {
+            await forget(keyOf: signer.thumbprint)
+            throw error.code == .conflict ? ATProtocolError(.authorizationInProgress) : .signIn(.store(error))
+        }
+        log.info("an authorization has begun")
+        return begun.url.duplicate()
+    }
+
+    /// Ends an authorization that has begun, maybe in another process: believes the answer, exchanges it, keeps the session,
+    /// and makes its account the current one.
+    ///
+    /// An answer with another state changes nothing: it throws `.stateMismatch`, and the right one may still come. With
+    /// the right state the authorization is over, whether the answer is good or not. Throws `.noAuthorizationPending`,
+    /// `.authorizationExpired`.
+    @discardableResult
+    public func resumeAuthorization(
+        with answer: consuming RedirectAnswer
+    ) async throws(ATProtocolError) -> SessionSummary {
+        guard let record = try await pendingRecord() else { throw ATProtocolError(.noAuthorizationPending) }
+        let version = record.version
+        let document = try Self.document(of: record.takeSecret())
+        let kept = try Self.kept(in: document)
+        guard context.now() < kept.expiry else {
+            try await end(kept, version)
+            throw ATProtocolError(.authorizationExpired)
+        }
+        // Found again, not remembered: metadata is public, and could have been changed in the store.
+        let service = try await service(for: kept)
+        let pending = try await pending(of: kept, document, service.provider)
+        guard pending.recognizes(answer) else { throw .oauth(OAuthError(.stateMismatch)) }
+        // From here on nobody else can go on with it.
+        try await take(version)
+        let key = try await takeKey(of: kept)
+        do throws(SignInError) {
+            let summary = try await service.resume(
+                pending, with: answer, signer: await service.signer(with: key), account: kept.account)
+            keep(service, for: summary.account)
+            return summary
+        } catch {
+            // A session with this key doesn't exist.
+            await forget(keyOf: kept.keyThumbprint)
+            throw .signIn(error)
+        }
+    }
+
+    /// Gives up an authorization that has begun. Returns whether there was one.
+    @discardableResult
+    public func cancelAuthorization() async throws(ATProtocolError) -> Bool {
+        guard let record = try await pendingRecord() else { return false }
+        let version = record.version
+        guard let document = try? Self.document(of: record.takeSecret()), let kept = try? Self.kept(in: document) else {
+            // What can't be read can be deleted all the same.
+            try await take(version)
+            return true
+        }
+        try await end(kept, version)
+        return true
+    }
+
+    // MARK: - Steps
+
+    private func begin(at destination: Destination) async throws(ATProtocolError) -> SignInService.BegunSignIn {
+        let service = try service(for: destination)
+        do throws(SignInError) {
+            return try await service.begin(redirect: configuration.redirect)
+        } catch {
+            throw .signIn(error)
+        }
+    }
+
+    private func service(for kept: KeptAuthorization) async throws(ATProtocolError) -> SignInService {
+        let issuer: Issuer
+        do throws(OAuthError) {
+            issuer = try Issuer(kept.issuer)
+        } catch {
+            throw .oauth(error)
+        }
+        let server = try await server(issuer)
+        return try service(
+            for: Destination(
+                did: try DID(kept.did), account: kept.account, resource: kept.resource, server: server,
+                clientID: kept.clientID))
+    }
+
+    private func pending(
+        of kept: KeptAuthorization, _ document: borrowing JSONDocument, _ provider: Provider
+    ) async throws(ATProtocolError) -> PendingAuthorization {
+        guard case .endpoints(let server) = provider.server else { preconditionFailure("the server is known") }
+        do throws(OAuthError) {
+            let redirect = try RedirectURI(kept.redirect, allowingAnyPrivateScheme: true)
+            let client = try ClientConfiguration(clientID: kept.clientID, redirect: redirect, scopes: kept.scopes)
+            let request = try AuthorizationRequest(
+                server: server, client: client, keyThumbprint: kept.keyThumbprint)
+            do throws(JSONError) {
+                return try PendingAuthorization(reading: document, of: request)
+            } catch {
+                throw OAuthError(.stateMismatch)
+            }
+        } catch {
+            throw .oauth(error)
+        }
+    }
+
+    // MARK: - In the store
+
+    private func save(
+        _ kept: KeptAuthorization, _ pending: borrowing PendingAuthorization
+    ) async throws(StoreError) {
+        let secret: Secret<PendingSecrets>
+        do throws(JSONError) {
+            secret = try kept.encoded(with: pending)
+        } catch {
+            throw StoreError(.tooLarge, "the authorization is larger than a store takes")
+        }
+        let options = SaveOptions(
+            label: "\(kept.account) at \(sessions.provider) (sign-in that has begun)", contentType: .text,
+            condition: .absent)
+        try await store.save(
+            secret, for: try KeptAuthorization.key(in: sessions), options: options, deadline: .standard)
+    }
+
+    private func pendingRecord() async throws(ATProtocolError) -> CredentialRecord<PendingSecrets>? {
+        do throws(StoreError) {
+            return try await store.read(try KeptAuthorization.key(in: sessions), as: PendingSecrets.self)
+        } catch {
+            throw .signIn(.store(error))
+        }
+    }
+
+    private static func document(
+        of secret: consuming Secret<PendingSecrets>
+    ) throws(ATProtocolError) -> JSONDocument {
+        do throws(JSONError) {
+            return try JSONDocument(
+                secret.repurposed(as: MessageBody.self),
+                limits: JSONLimits(byteCount: KeptAuthorization.maximumByteCount))
+        } catch {
+            throw unreadable
+        }
+    }
+
+    private static func kept(in document: borrowing JSONDocument) throws(ATProtocolError) -> KeptAuthorization {
+        do throws(JSONError) {
+            return try KeptAuthorization(reading: document)
+        } catch {
+            throw unreadable
+        }
+    }
+
+    private static var unreadable: ATProtocolError {
+        .signIn(.store(StoreError(.corrupted, "the sign-in that has begun can't be read", hint: "cancel it")))
+    }
+
+    /// Throws `.authorizationInProgress` while one goes on; one that has expired is cleared away.
+    func refuseWhilePending() async throws(ATProtocolError) {
+        guard let record = try await pendingRecord() else { return }
+        let version = record.version
+        let document = try Self.document(of: record.takeSecret())
+        let kept = try Self.kept(in: document)
+        guard context.now() >= kept.expiry else { throw ATProtocolError(.authorizationInProgress) }
+        try await end(kept, version)
+    }
+
+    /// Deletes the item, once: whoever comes second finds none.
+    private func take(_ version: CredentialVersion) async throws(ATProtocolError) {
+        do throws(StoreError) {
+            let key = try KeptAuthorization.key(in: sessions)
+            guard try await store.delete(key, condition: .matches(version), deadline: .standard) else {
+                throw StoreError(.conflict, "somebody else has ended it")
+            }
+        } catch {
+            throw error.code == .conflict ? ATProtocolError(.noAuthorizationPending) : .signIn(.store(error))
+        }
+    }
+
+    private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> DPoPKey {
+        let found: DPoPKey?
+        do throws(StoreError) {
+            found = try await sessions.loadKey(kept.keyThumbprint)
+        } catch {
+            throw .signIn(.store(error))
+        }
+        guard let key = found else { throw ATProtocolError(.keyLost) }
+        return key
+    }
+
+    private func end(_ kept: KeptAuthorization, _ version: CredentialVersion) async throws(ATProtocolError) {
+        try await take(version)
+        await forget(keyOf: kept.keyThumbprint)
+    }
+
+    private func forget(keyOf thumbprint: String) async {
+        do throws(StoreError) {
+            try await sessions.deleteKey(thumbprint)
+        } catch {
+            log.warning("a key that is of no use any more could not be deleted: \(error)")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+public import Credentials
+public import HTTPTransport
+internal import OAuth
+internal import RedactedLog
+public import SignIn
+
+/// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE, and
+/// tokens that are bound to a key.
+///
+///     let client = try ATProtocolClient(configuration: configuration, store: vault, context: context)
+///     let session = try await client.authenticate(handle: "alice.example.org", presenting: browser, deadline: deadline)
+///     let answer = try await client.send(HTTPRequest(.get, url))
+///
+/// Each account has its own server, and that one names the server that authorizes; both are found anew at each sign-in,
+/// from the handle or the DID, and verified in both directions. Sessions are `SignIn`'s: renewed before they end, once
+/// among all tasks and processes, stored before they are used. Every error is an `ATProtocolError`, which holds no secret.
+public actor ATProtocolClient {
+    public nonisolated let configuration: ATProtocolConfiguration
+    public nonisolated let sessions: SessionStore
+    nonisolated let store: any CredentialStore
+    nonisolated let context: SignInContext
+    nonisolated let resolver: any IdentityResolver
+    /// Renewals and proofs of one account go through one service.
+    private var services: [String: SignInService] = [:]
+    /// Whether `authenticate` is going on.
+    var isAuthenticating = false
+
+    /// - Parameters:
+    ///   - context: the world that it runs in.
+    ///   - resolver: finds accounts; by default a `NetworkIdentityResolver` over the context's transport.
+    public init(
+        configuration: ATProtocolConfiguration, store: any CredentialStore, context: SignInContext,
+        resolver: (any IdentityResolver)? = nil
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.context = context
+        sessions = SessionStore(store: store, provider: configuration.provider.text, leases: context.leases)
+        self.resolver =
+            resolver
+            ?? NetworkIdentityResolver(http: context.http, reach: configuration.reach, log: context.log)
+    }
+
+    nonisolated var log: Logger { context.log }
+
+    // MARK: - Sessions
+
+    /// Returns what can be shown of the current account's session, or `nil` when nobody is signed in. Its `subject` is the
+    /// account's DID.
+    public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
+        try await stored { () throws(StoreError) -> SessionSummary? in
+            guard let name = try await sessions.currentAccount() else { return nil }
+            return try await sessions.load(name)?.summary
+        }
+    }
+
+    /// Returns what can be shown of each account's session.
+    public func accounts() async throws(ATProtocolError) -> [SessionSummary] {
+        try await stored { () throws(StoreError) in try await sessions.summaries() }
+    }
+
+    /// Sends a request with an account's token and a proof of its key, to the account's own server alone; see
+    /// `SignInService.send`.
+    ///
+    /// Throws `.otherServer` for any other address, `.keyLost`, or `.signIn`.
+    public func send(
+        _ request: consuming HTTPRequest, account: String? = nil, limits: HTTPLimits = HTTPLimits()
+    ) async throws(ATProtocolError) -> HTTPResponse {
+        let (service, name) = try await service(of: account)
+        do throws(SignInError) {
+            return try await service.send(request, account: name, limits: limits)
+        } catch {
+            throw .signIn(error)
+        }
+    }
+
+    /// Revokes an account's tokens, and deletes its session and its key even when the server is gone.
+    @discardableResult
+    public func signOut(_ account: String? = nil) async -> SignOutReport {
+        do throws(ATProtocolError) {
+            let (service, name) = try await service(of: account)
+            let report = await service.signOut(name)
+            services[name] = nil
+            return report
+        } catch {
+            guard case .signIn(let cause) = error.code else {
+                return SignOutReport(account: account, revocation: .notNeeded, deletion: .failed(.cancelled))
+            }
+            let isAbsent = cause.code == .notSignedIn
+            return SignOutReport(
+                account: account, revocation: .notNeeded, deletion: isAbsent ? .absent : .failed(cause))
+        }
+    }
+
+    /// Waits until the renewals that are going on have ended; see `SignInService.finishRenewals`.
+    public func finishRenewals() async {
+        for service in Array(services.values) { await service.finishRenewals() }
+    }
+
+    // MARK: - One account's service
+
+    /// The service of an account that is signed in, for what every provider's sessions have in common.
+    ///
+    /// - Parameter account: by default the current account.
+    package func service(of account: String?) async throws(ATProtocolError) -> (SignInService, account: String) {
+        let name = try await resolve(account)
+        let loaded: StoredSession?
+        do throws(StoreError) {
+            loaded = try await sessions.load(name)
+        } catch {
+            throw .signIn(.store(error))
+        }
+        guard let session = loaded else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
+        if let known = services[name], known.provider.authority == session.authority,
+            known.provider.clientID == session.clientID,
+            known.provider.knownAccount?.subject == session.subject
+        {
+            return (known, name)
+        }
+        guard let subject = session.subject, let resource = session.resource else {
+            throw ATProtocolError(.signIn(SignInError(.otherAuthority)))
+        }
+        let service: SignInService
+        do throws(OAuthError) {
+            let provider = try provider(
+                .issuer(try Issuer(session.authority)), clientID: session.clientID, subject: subject,
+                resource: resource)
+            service = SignInService(provider: provider, store: store, context: context)
+        } catch {
+            throw .oauth(error)
+        }
+        services[name] = service
+        return (service, name)
+    }
+
+    func keep(_ service: SignInService, for account: String) {
+        services[account] = service
+    }
+
+    private func resolve(_ account: String?) async throws(ATProtocolError) -> String {
+        if let account { return account }
+        let found = try await stored { () throws(StoreError) -> [String] in
+            if let current = try await sessions.currentAccount() { return [current] }
+            return try await sessions.accounts()
+        }
+        guard let name = found.first else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
+        guard found.count == 1 else { throw ATProtocolError(.signIn(SignInError(.noCurrentAccount))) }
+        return name
+    }
+
+    /// The provider that an account has.
+    func provider(
+        _ server: Provider.Server, clientID: String, subject: String, resource: String
+    ) throws(OAuthError) -> Provider {
+        var provider = try Provider(
+            name: configuration.provider, server: server, clientID: clientID, scopes: configuration.scopes,
+            redirect: configuration.redirect, account: .nowhere, usesDPoP: true)
+        provider.pushes = .requiredWithProof
+        provider.knownAccount = Provider.KnownAccount(
+            subject: subject, resource: resource, requiredScopes: ["atproto"])
+        return provider
+    }
+
+    func stored<Result>(
+        _ body: () async throws(StoreError) -> Result
+    ) async throws(ATProtocolError) -> Result {
+        do throws(StoreError) {
+            return try await body()
+        } catch {
+            throw .signIn(.store(error))
+        }
+    }
+}

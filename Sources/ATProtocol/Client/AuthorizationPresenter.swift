@@ -1,0 +1,59 @@
+internal import Credentials
+public import OAuth
+internal import RedactedLog
+internal import SignIn
+
+/// An adopter's own way to show the authorization page: a web view, a browser of its own.
+public protocol AuthorizationPresenter: Sendable {
+    /// Shows the page and returns the answer that came to the redirect address, or `nil` when the person closed it.
+    ///
+    /// Whatever it throws becomes `.presenterFailed`, and its words are dropped, unless it is a `UserAgentError` or a
+    /// `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - url: goes out through a named sink alone, since it may hold the state.
+    ///   - callbackScheme: of the redirect address, such as `org.example.app`.
+    func presentAuthorization(
+        at url: consuming AuthorizationURL, callbackScheme: String
+    ) async throws -> RedirectAnswer?
+}
+
+/// Lets a presenter stand where a user agent does.
+struct PresentingUserAgent: UserAgent {
+    let presenter: any AuthorizationPresenter
+
+    func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+        guard !redirect.needsPort else { throw .unavailable(.unsupportedRedirect) }
+        return Attempt(redirect: redirect, presenter: presenter)
+    }
+
+    private final class Attempt: UserAgentAttempt {
+        let redirect: RedirectURI
+        private let presenter: any AuthorizationPresenter
+
+        init(redirect: RedirectURI, presenter: any AuthorizationPresenter) {
+            self.redirect = redirect
+            self.presenter = presenter
+        }
+
+        func present(
+            _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
+        ) async throws(UserAgentError) -> RedirectAnswer {
+            let answer: RedirectAnswer?
+            do {
+                answer = try await presenter.presentAuthorization(at: url, callbackScheme: redirect.scheme)
+            } catch let error as UserAgentError {
+                throw error
+            } catch is CancellationError {
+                throw .cancelled
+            } catch {
+                throw .unavailable(.pageFailed)
+            }
+            guard let answer else { throw .userCancelled }
+            guard gate.admit(answer) == .admitted else { throw .onlyForeignAnswers }
+            return answer
+        }
+
+        func finish(_ outcome: SignInOutcome) async {}
+    }
+}

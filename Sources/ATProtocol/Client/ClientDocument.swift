@@ -1,0 +1,110 @@
+internal import HTTPTransport
+public import OAuth
+internal import RedactedLog
+public import Secrets
+
+/// A client's metadata, as it stands at the address that is its client id. It holds no secret.
+public struct ClientDocument: Sendable, Hashable {
+    public let clientID: String
+    public let redirects: [String]
+    public let scopes: ScopeList
+    /// Whether it is a web client, which may redirect to HTTPS alone.
+    public let isWeb: Bool
+
+    static let maximumByteCount = 64 << 10
+
+    /// Reads the document of a client.
+    ///
+    /// Throws `.invalidClientMetadata`: no JSON object, another `client_id` than its address, a list that is missing, tokens
+    /// that are not bound to a key, a client that has to prove itself.
+    public init(parsing body: borrowing Secret<MessageBody>, of clientID: String) throws(ATProtocolError) {
+        let limits = JSONLimits(byteCount: Self.maximumByteCount, depth: 8, valueCount: 1024, memberCount: 128)
+        guard let document = try? JSONDocument(body.duplicate(), limits: limits), document.root.kind == .object else {
+            throw .client(.notJSON)
+        }
+        guard let id = document.member("client_id"),
+            let text = try? document.publicText(id, limit: HTTPURL.maximumByteCount), text == clientID
+        else { throw .client(.otherClient) }
+        redirects = try Self.list(document.member("redirect_uris"), in: document, .withoutRedirects)
+        guard !redirects.isEmpty else { throw .client(.withoutRedirects) }
+        let grants = try Self.list(document.member("grant_types"), in: document, .withoutCodeGrant)
+        guard grants.contains("authorization_code"), grants.contains("refresh_token") else {
+            throw .client(.withoutCodeGrant)
+        }
+        let responses = try Self.list(document.member("response_types"), in: document, .withoutCodeResponse)
+        guard responses.contains("code") else { throw .client(.withoutCodeResponse) }
+        guard let bound = document.member("dpop_bound_access_tokens"), (try? document.boolean(bound)) == true else {
+            throw .client(.withoutBoundTokens)
+        }
+        if let method = document.member("token_endpoint_auth_method"), !document.isText(method, "none") {
+            throw .client(.notPublic)
+        }
+        guard let scope = document.member("scope"),
+            let list = try? document.publicText(scope, limit: ScopeList.maximumByteCount),
+            let scopes = try? ScopeList(text: list), scopes.contains("atproto")
+        else { throw .client(.withoutATProtoScope) }
+        self.scopes = scopes
+        // RFC 7591 section 2: web, unless it says something else.
+        isWeb = document.member("application_type").map { !document.isText($0, "native") } ?? true
+        self.clientID = clientID
+    }
+
+    private static func list(
+        _ value: JSONValue?, in document: borrowing JSONDocument, _ problem: ATProtocolError.ClientProblem
+    ) throws(ATProtocolError) -> [String] {
+        guard let value, value.kind == .array else { throw .client(problem) }
+        var texts: [String] = []
+        for element in document.elements(of: value) {
+            guard texts.count < 64, let text = try? document.publicText(element, limit: 2048) else {
+                throw .client(problem)
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// Gets a client's document from its address.
+    static func fetch(
+        from url: HTTPURL, http: any HTTPClient, reach: NetworkReach, log: Logger
+    ) async throws(ATProtocolError) -> ClientDocument {
+        do throws(ATProtocolError) {
+            try reach.check(url)
+        } catch {
+            throw .client(.malformedAddress)
+        }
+        guard url.path != "/" else { throw .client(.malformedAddress) }
+        let response = try await http.fetch(url, limit: maximumByteCount, log: log)
+        guard response.status == 200 else {
+            if response.status >= 500 { throw ATProtocolError(.refused(statusCode: response.status)) }
+            throw .client(.notFound)
+        }
+        return try ClientDocument(parsing: response.body, of: url.text)
+    }
+
+    /// Throws unless the client may have its answers at `redirect`, and may ask for `scopes`.
+    ///
+    /// A loopback address fits with any port (RFC 8252 section 7.3); a private-use scheme must be the client id's host in
+    /// reverse.
+    func check(_ redirect: RedirectURI, _ scopes: ScopeList) throws(ATProtocolError) {
+        let isListed = redirects.contains { listed in
+            guard redirect.kind == .loopback else { return listed == redirect.text }
+            guard let known = try? RedirectURI(listed) else { return false }
+            return known.kind == .loopback && known.loopbackAddress == redirect.loopbackAddress
+                && known.path == redirect.path
+        }
+        guard isListed else { throw ATProtocolError(.invalidRedirectURI) }
+        if isWeb, redirect.kind != .https { throw .client(.nativeRedirectOfWebClient) }
+        if redirect.kind == .privateUse {
+            guard redirect.scheme == Self.reversedHost(of: clientID) else {
+                throw ATProtocolError(.invalidRedirectURI)
+            }
+        }
+        guard scopes.contains("atproto") else { throw .client(.withoutATProtoScope) }
+        guard scopes.scopes.allSatisfy(self.scopes.contains) else { throw .client(.scopeNotRegistered) }
+    }
+
+    private static func reversedHost(of clientID: String) -> String? {
+        guard let url = try? HTTPURL(clientID) else { return nil }
+        return url.host.split(separator: ".").reversed().joined(separator: ".")
+    }
+}

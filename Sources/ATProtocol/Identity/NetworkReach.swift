@@ -1,0 +1,24 @@
+internal import HTTPTransport
+
+/// Which servers may be asked: names of accounts come from strangers, and must not lead into a private network.
+public enum NetworkReach: Sendable, Hashable {
+    /// HTTPS to hosts with a public domain name. What address the name has is not looked at.
+    case publicInternet
+    /// The same, and loopback addresses, in the clear too: for tests and for servers under development.
+    case development
+
+    /// Throws `.addressRefused` for a URL that must not be asked.
+    func check(_ url: HTTPURL) throws(ATProtocolError) {
+        if self == .development, url.isLoopback { return }
+        guard url.scheme == .https, Self.isPublicName(url.host) else { throw ATProtocolError(.addressRefused) }
+    }
+
+    /// A domain name, no IP address in any of its forms (inet_aton(3) reads `0x7f.1` and `2130706433`).
+    private static func isPublicName(_ host: String) -> Bool {
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count >= 2, labels.allSatisfy(Handle.isLabel), let last = labels.last?.utf8.first else {
+            return false
+        }
+        return (0x61...0x7A).contains(last) && (try? Handle(host)) != nil
+    }
+}

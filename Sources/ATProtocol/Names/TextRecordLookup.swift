@@ -1,0 +1,46 @@
+public import RedactedLog
+
+/// Looks up TXT records in the DNS (RFC 1035 section 3.3.14).
+public protocol TextRecordLookup: Sendable {
+    /// Returns the texts of a name, each record's pieces joined; none when there is no such name or no such record.
+    func texts(of name: String) async throws(NameLookupError) -> [String]
+}
+
+/// Why the DNS gave no answer.
+public struct NameLookupError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable, CaseIterable {
+        /// No name server answered, or one that answered could not tell.
+        case tryAgain
+        /// The resolver can't be used, or refuses the name.
+        case failed
+        /// The answer can't be understood, or is too large.
+        case malformedAnswer
+        case cancelled
+    }
+
+    public let code: Code
+
+    public init(_ code: Code) {
+        self.code = code
+    }
+
+    public var codeName: StaticString {
+        switch code {
+        case .tryAgain: "dns.try-again"
+        case .failed: "dns.failed"
+        case .malformedAnswer: "dns.malformed-answer"
+        case .cancelled: "dns.cancelled"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch code {
+        case .tryAgain: "no name server gave an answer"
+        case .failed: "the name can't be looked up"
+        case .malformedAnswer: "the name server's answer can't be understood"
+        case .cancelled: "the lookup was cancelled"
+        }
+    }
+
+    public var hint: LogMessage? { code == .tryAgain ? "check the network, then try again" : nil }
+}

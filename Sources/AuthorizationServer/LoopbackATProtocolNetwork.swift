@@ -1,0 +1,205 @@
+public import LoopbackHTTP
+internal import Secrets
+internal import Synchronization
+
+/// A small AT Protocol network inside the process, on loopback addresses: the account's own server, the server that
+/// authorizes for it, and the directory of did:plc, each at an origin of its own. For tests and demonstrations.
+///
+/// It has one account. The authorization server follows the profile and refuses what that forbids: requests that are not
+/// pushed, that carry no proof, that don't ask for `atproto`. What its other servers say can be changed for a test.
+public final class LoopbackATProtocolNetwork: Sendable {
+    /// What the servers beside the authorization server say.
+    public struct Contents: Sendable {
+        /// Documents by DID, JSON; a DID without one is unknown.
+        public var documents: [String: String] = [:]
+        /// The answer at `/.well-known/atproto-did`, or `nil` for 404.
+        public var servedDID: String?
+        /// What the account's server says of itself as a resource (RFC 9728), or `nil` for 404.
+        public var resourceMetadata: String?
+        /// The document at `/client-metadata.json`, or `nil` for 404.
+        public var clientMetadata: String?
+        /// The status of the documents, in place of 200.
+        public var documentStatus = 200
+
+        init() {}
+    }
+
+    public let did: String
+    public let handle: String
+    public let authorizationServer: LoopbackAuthorizationServer
+    private let personalServer: LoopbackServer
+    private let directoryServer: LoopbackServer
+    private let shared: Shared
+
+    fileprivate final class Shared: Sendable {
+        let contents = Mutex(Contents())
+        let requests = Mutex<[String: Int]>([:])
+    }
+
+    /// Starts the three servers.
+    ///
+    /// - Parameters:
+    ///   - did: the account's; a did:web's document is on the account's own server as well.
+    ///   - configuration: of the authorization server; what the profile asks for is set in it.
+    public init(
+        did: String = "did:plc:ewvi7nxzyoun6zhxrhs64oiz", handle: String = "alice.test",
+        configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(), tls: LoopbackTLS? = nil
+    ) throws(LoopbackError) {
+        var configuration = configuration
+        configuration.atProtocolAccount = did
+        configuration.pushedRequests = .required
+        configuration.requiresDPoP = true
+        configuration.dpopNonces = true
+        configuration.tls = tls
+        let authorizationServer = try LoopbackAuthorizationServer(configuration)
+        let shared = Shared()
+        let service = authorizationServer.service
+        let personalServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls)) { request in
+            shared.count(request.path)
+            return Self.personalAnswer(request, shared, service)
+        }
+        directoryServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls)) { request in
+            shared.count("directory")
+            return shared.document(of: String(request.path.dropFirst()))
+        }
+        service.state.withLock { $0.resourceOrigin = personalServer.origin }
+        self.did = did
+        self.handle = handle
+        self.authorizationServer = authorizationServer
+        self.personalServer = personalServer
+        self.shared = shared
+        change { contents in
+            contents.documents[did] = document()
+            contents.servedDID = did
+            contents.resourceMetadata = resourceMetadata()
+        }
+    }
+
+    /// Stops the three servers.
+    public func stop() {
+        personalServer.stop()
+        directoryServer.stop()
+        authorizationServer.stop()
+    }
+
+    // MARK: - Addresses
+
+    public var personalServerOrigin: String { personalServer.origin }
+    public var directoryOrigin: String { directoryServer.origin }
+    /// A resource that the account's token opens, with a proof: it answers with the DID and the handle.
+    public var sessionEndpoint: String { personalServer.origin + "/xrpc/com.atproto.server.getSession" }
+
+    // MARK: - What they say
+
+    /// Changes what the servers say.
+    public func change(_ body: (inout Contents) -> Void) {
+        shared.contents.withLock { body(&$0) }
+    }
+
+    /// The account's document.
+    ///
+    /// - Parameters:
+    ///   - handle: in place of the account's own; empty for none.
+    ///   - server: in place of the account's own server.
+    public func document(handle: String? = nil, server: String? = nil, id: String? = nil) -> String {
+        let handle = handle ?? self.handle
+        return JSONText.object([
+            ("@context", JSONText.list(["https://www.w3.org/ns/did/v1"])),
+            ("id", JSONText.quoted(id ?? did)),
+            ("alsoKnownAs", JSONText.list(handle.isEmpty ? [] : ["at://" + handle])),
+            ("verificationMethod", "[]"),
+            (
+                "service",
+                "["
+                    + JSONText.object([
+                        ("id", JSONText.quoted("#atproto_pds")),
+                        ("type", JSONText.quoted("AtprotoPersonalDataServer")),
+                        ("serviceEndpoint", JSONText.quoted(server ?? personalServer.origin)),
+                    ]) + "]"
+            ),
+        ])
+    }
+
+    /// What the account's server says of itself.
+    public func resourceMetadata(resource: String? = nil, servers: [String]? = nil) -> String {
+        JSONText.object([
+            ("resource", JSONText.quoted(resource ?? personalServer.origin)),
+            ("authorization_servers", JSONText.list(servers ?? [authorizationServer.issuer])),
+            ("bearer_methods_supported", JSONText.list(["header"])),
+        ])
+    }
+
+    /// How often each path of the account's server was asked for; the directory counts as `directory`.
+    public var requests: [String: Int] { shared.requests.withLock { $0 } }
+
+    // MARK: - Answers
+
+    private static func personalAnswer(
+        _ request: consuming LoopbackRequest, _ shared: Shared, _ service: AuthorizationService
+    ) -> LoopbackResponse {
+        let contents = shared.contents.withLock { $0 }
+        switch request.path {
+        case "/.well-known/oauth-protected-resource": return json(contents.resourceMetadata)
+        case "/.well-known/atproto-did":
+            guard let did = contents.servedDID else { return LoopbackResponse(status: 404) }
+            return LoopbackResponse(status: 200, contentType: "text/plain", publicText: did + "\n")
+        case "/.well-known/did.json":
+            guard let did = contents.documents.keys.first(where: { $0.hasPrefix("did:web:") }) else {
+                return LoopbackResponse(status: 404)
+            }
+            return shared.document(of: did)
+        case "/client-metadata.json": return json(contents.clientMetadata)
+        case "/xrpc/com.atproto.server.getSession":
+            let did = service.configuration.atProtocolAccount ?? ""
+            return service.resource(Input(request), publicText: JSONText.object([("did", JSONText.quoted(did))]))
+        default: return LoopbackResponse(status: 404)
+        }
+    }
+
+    private static func json(_ text: String?) -> LoopbackResponse {
+        guard let text else { return LoopbackResponse(status: 404) }
+        return LoopbackResponse(status: 200, contentType: "application/json", publicText: text)
+    }
+}
+
+extension LoopbackATProtocolNetwork.Shared {
+    fileprivate func count(_ path: String) {
+        requests.withLock { $0[path, default: 0] += 1 }
+    }
+
+    fileprivate func document(of did: String) -> LoopbackResponse {
+        let (document, status) = contents.withLock { ($0.documents[did], $0.documentStatus) }
+        guard let document else { return LoopbackResponse(status: 404) }
+        return LoopbackResponse(status: status, contentType: "application/json", publicText: document)
+    }
+}
+
+extension AuthorizationService {
+    /// What a token that is bound to a key opens at the account's own server, which has nonces of its own.
+    func resource(_ input: Input, publicText text: String) -> LoopbackResponse {
+        var response = resourceAnswer(input, text)
+        addNonce(to: &response, at: .resource)
+        return response
+    }
+
+    private func resourceAnswer(_ input: Input, _ text: String) -> LoopbackResponse {
+        let refusal = LoopbackResponse(
+            status: 401, contentType: "application/json", publicText: "{\"error\":\"InvalidToken\"}",
+            fields: [LoopbackField("WWW-Authenticate", "DPoP error=\"invalid_token\"")])
+        guard let token = input.authorization?.behind(scheme: "dpop") else { return refusal }
+        note(token)
+        let key: String
+        do throws(ProofRefusal) {
+            key = try checkProof(of: input, token: token, at: .resource)
+        } catch {
+            return Self.proofChallenge(error)
+        }
+        let digest = index.digest(token)
+        let isValid = state.withLock { state in
+            guard let grant = state.tokens[digest] else { return false }
+            return grant.kind == .access && grant.isValid && grant.keyThumbprint == key
+        }
+        guard isValid else { return refusal }
+        return LoopbackResponse(status: 200, contentType: "application/json", publicText: text)
+    }
+}

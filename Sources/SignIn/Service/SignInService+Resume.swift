@@ -1,0 +1,56 @@
+internal import Credentials
+package import OAuth
+internal import RedactedLog
+internal import Secrets
+
+extension SignInService {
+    /// A sign-in that has begun, and goes on when its answer comes: maybe in another process.
+    package struct BegunSignIn: ~Copyable, Sendable {
+        package let pending: PendingAuthorization
+        /// Where to send the person.
+        package let url: AuthorizationURL
+        /// Of the key that the tokens will be bound to.
+        package let signer: DPoPSigner?
+    }
+
+    /// Makes what a sign-in needs, and pushes its request where that is the provider's way. Nothing is stored.
+    package func begin(redirect: RedirectURI) async throws(SignInError) -> BegunSignIn {
+        try await refuseEarly(provider, nil)
+        let secret = try await clientSecret()
+        let server = try await server()
+        let signer = try reported { () throws(OAuthError) in try newSigner() }
+        let pending = try reported { () throws(OAuthError) in
+            try AuthorizationRequest(server: server, client: provider.client, redirect: redirect, dpop: signer)
+                .begin(random: context.random)
+        }
+        let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+        let url = try await address(of: pending, provider, authentication, signer)
+        return BegunSignIn(pending: pending, url: url, signer: signer)
+    }
+
+    /// Makes the signer of a key that `begin` made, maybe in another process.
+    package func signer(with key: consuming DPoPKey) -> DPoPSigner {
+        DPoPSigner(key: key, memory: proofs, random: context.random, now: context.now)
+    }
+
+    /// Believes an answer, exchanges it, and keeps the session as `signIn` does.
+    package func resume(
+        _ pending: consuming PendingAuthorization, with answer: consuming RedirectAnswer, signer: DPoPSigner?,
+        account: String?
+    ) async throws(SignInError) -> SessionSummary {
+        let secret = try await clientSecret()
+        let server = try await server()
+        let tokens: TokenResponse
+        do throws(OAuthError) {
+            let callback = try pending.validate(answer)
+            tokens = try await tokenEndpoint(server, dpop: signer).exchange(
+                callback, authentication: authentication(secret))
+        } catch {
+            log.info("the sign-in failed: \(error)")
+            throw .oauth(error)
+        }
+        let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
+        log.info("signed in; the session has the scopes \(summary.scopes)")
+        return summary
+    }
+}

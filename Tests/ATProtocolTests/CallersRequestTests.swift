@@ -1,0 +1,99 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import RedactedLog
+import RedactionAudit
+import Secrets
+import SignIn
+import TestServices
+import Testing
+
+@testable import ATProtocol
+
+/// Requests that an HTTP client of the caller's own sends, and what is said and logged on the way.
+struct CallersRequestTests {
+    private func fields(_ request: borrowing HTTPRequest) -> (authorization: String, proof: String) {
+        var (authorization, proof) = (CallersOwnHTTPClientFieldSink(), CallersOwnHTTPClientFieldSink())
+        switch request.authorization {
+        case .some(let value): value.pour(into: &authorization)
+        case .none: break
+        }
+        switch request.proof {
+        case .some(let value): value.pour(into: &proof)
+        case .none: break
+        }
+        return (authorization.unprotectedFieldValue, proof.unprotectedFieldValue)
+    }
+
+    @Test func `a request of the caller's own client carries the token and a proof for it alone`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        let url = scene.network.sessionEndpoint
+        var statuses: [String] = []
+        for _ in 0..<2 {
+            let signed = try await scene.client.authenticateResourceRequest(HTTPRequest(.get, HTTPURL(url + "?a=b")))
+            let (authorization, proof) = fields(signed)
+            #expect(authorization.hasPrefix("DPoP ") && proof.split(separator: ".").count == 3)
+            let run = try await Program("curl").run([
+                "--silent", "--noproxy", "*", "--header", "Authorization: \(authorization)", "--header",
+                "DPoP: \(proof)", "--dump-header", "-", "--output", "/dev/null", url + "?a=b",
+            ])
+            let lines = run.outputText.split(separator: "\r\n").map(String.init)
+            statuses.append(String(lines[0].split(separator: " ")[1]))
+            let nonce = lines.first { $0.lowercased().hasPrefix("dpop-nonce:") }?.split(separator: " ").last
+            let field = try #require(HTTPField("DPoP-Nonce", String(nonce ?? "")))
+            try await scene.client.learn(from: [field], ofAnswerAt: HTTPURL(url))
+        }
+        #expect(statuses == ["401", "200"])
+        // Nothing is signed for anybody else.
+        let foreign = try HTTPURL("https://api.test/xrpc/x")
+        await #expect(throws: ATProtocolError(.otherServer)) {
+            _ = try await scene.client.authenticateResourceRequest(HTTPRequest(.get, foreign))
+        }
+    }
+
+    @Test func `nothing that is logged at trace, or said in an error, holds a secret`() async throws {
+        let scene = try NetworkScene(redirect: "http://127.0.0.1:4711/callback")
+        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        try await scene.client.resumeAuthorization(with: answer)
+        #expect(try await scene.request() == 200)
+        scene.network.authorizationServer.expireAccessTokens()
+        #expect(try await scene.request() == 200)
+        scene.network.authorizationServer.switchOn(.unendingDPoPNonces)
+        #expect(try await scene.request() == 401)
+        scene.network.authorizationServer.switchOffAllFaults()
+        await scene.client.signOut()
+        for fault in [AuthorizationServerFault.denied, .wrongState, .wrongSubject, .status(400, .token)] {
+            scene.network.authorizationServer.switchOn(fault)
+            #expect(await scene.failure() != nil)
+            scene.network.authorizationServer.switchOff(fault)
+        }
+        #expect(try scene.findings() == [])
+        // And the audit would have found something.
+        let token = Secret<AccessToken>.test("a-token-that-is-said-aloud-0123456789")
+        try scene.audit.plant(token)
+        scene.audit.capture("log: a-token-that-is-said-aloud-0123456789", as: "log")
+        #expect(try !scene.findings().isEmpty)
+    }
+
+    @Test func `each error says what happened in words of ours`() {
+        var codes: [ATProtocolError.Code] = [
+            .invalidHandle, .invalidDID, .handleNotFound, .handleAmbiguous, .handleMismatch, .didNotFound,
+            .addressRefused, .invalidRedirectURI, .authorizationInProgress, .noAuthorizationPending,
+            .authorizationExpired, .authorizationCancelled, .presenterFailed, .subjectMismatch, .scopeMissing, .keyLost,
+            .otherServer, .refused(statusCode: 500), .signIn(SignInError(.notSignedIn)), .cancelled,
+        ]
+        codes += ATProtocolError.DocumentProblem.allCases.map { .invalidDocument($0) }
+        codes += ATProtocolError.ResourceProblem.allCases.map { .invalidResourceMetadata($0) }
+        codes += ATProtocolError.Requirement.allCases.map { .requirementMissing($0) }
+        codes += ATProtocolError.ClientProblem.allCases.map { .invalidClientMetadata($0) }
+        let texts = codes.map { "\(ATProtocolError($0))" }
+        #expect(Set(texts).count == codes.count)
+        #expect(texts.allSatisfy { $0.hasSuffix("]") && $0.utf8.count < 200 && !$0.contains("Optional") })
+        for code in codes {
+            let error = ATProtocolError(code)
+            #expect("\(error)" == String(reflecting: error))
+        }
+    }
+}

@@ -1,0 +1,286 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import RedactedLog
+import Secrets
+import SignIn
+import TestServices
+import Testing
+
+@testable import ATProtocol
+
+/// An authorization that begins in one place and ends in another, and sessions that outlive their process.
+struct TwoStepTests {
+    private func scene() throws -> NetworkScene {
+        try NetworkScene(redirect: "http://127.0.0.1:\(try LoopbackPort.free())/callback")
+    }
+
+    private func code(_ body: () async throws -> Void) async -> ATProtocolError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? ATProtocolError)?.code
+        }
+    }
+
+    @Test func `an authorization that has begun is resumed by another process`() async throws {
+        let scene = try scene()
+        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        #expect(try await scene.items("authorization") == ["pending"])
+        #expect(try await scene.items("private-key").count == 1)
+        let other = try scene.relaunched()
+        #expect(try await other.resumeAuthorization(with: answer).subject == scene.network.did)
+        #expect(try await scene.items("authorization") == [])
+        #expect(try await scene.items("private-key").count == 1)
+        #expect(try await scene.request(other) == 200)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `of two that begin, the second is told that one is in progress, until the first ends`() async throws {
+        let scene = try scene()
+        let url = try await scene.client.beginAuthorization(handle: "alice.test")
+        let other = try scene.relaunched()
+        for client in [scene.client, other] {
+            #expect(
+                await code { _ = try await client.beginAuthorization(handle: "alice.test") } == .authorizationInProgress
+            )
+        }
+        #expect(await scene.failure() == .authorizationInProgress)
+        #expect(
+            ATProtocolError(.authorizationInProgress).codeName.description == "atproto.authorization_in_progress")
+        try await other.resumeAuthorization(with: scene.answer(to: url))
+        let again = try await scene.client.beginAuthorization(handle: "alice.test")
+        #expect(try await scene.client.cancelAuthorization())
+        #expect(try await !scene.client.cancelAuthorization())
+        try await scene.signIn()
+        // The page of the one that was cancelled is of no use any more.
+        let late = try await scene.answer(to: again)
+        #expect(await resumeCode(scene.client, late) == .noAuthorizationPending)
+        #expect(try await scene.items("private-key").count == 1)
+    }
+
+    private func resumeCode(
+        _ client: ATProtocolClient, _ answer: consuming RedirectAnswer
+    ) async -> ATProtocolError.Code? {
+        do throws(ATProtocolError) {
+            try await client.resumeAuthorization(with: answer)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `two that begin at the same moment don't both go on`() async throws {
+        let scene = try scene()
+        let clients = try (0..<4).map { _ in try scene.relaunched() }
+        let codes = await withTaskGroup(of: ATProtocolError.Code?.self) { group in
+            for client in clients {
+                group.addTask { await code { _ = try await client.beginAuthorization(handle: "alice.test") } }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.filter { $0 == nil }.count == 1)
+        #expect(codes.filter { $0 == .authorizationInProgress }.count == 3)
+        // Those that lost left no key behind.
+        #expect(try await scene.items("private-key").count == 1)
+    }
+
+    @Test func `an answer with another state changes nothing, and the right one still counts, once`() async throws {
+        let scene = try scene()
+        let url = try await scene.client.beginAuthorization(handle: "alice.test")
+        let forged = Array("code=abc&state=\(String(repeating: "x", count: 43))".utf8)
+        let mismatch = ATProtocolError.Code.signIn(.oauth(OAuthError(.stateMismatch)))
+        #expect(await resumeCode(scene.client, try RedirectAnswer(query: forged.span)) == mismatch)
+        #expect(scene.record.requests[.token] == nil)
+        let page = try await scene.http.send(HTTPRequest(.get, HTTPURL(url.testText)))
+        let location = Array((page.field("Location") ?? "").utf8)
+        let redirect = scene.configuration.redirect
+        #expect(await resumeCode(scene.client, try RedirectAnswer(pasted: location.span, redirect: redirect)) == nil)
+        let second = await resumeCode(
+            try scene.relaunched(), try RedirectAnswer(pasted: location.span, redirect: redirect))
+        #expect(second == .noAuthorizationPending)
+        #expect(scene.record.requests[.token] == 2)
+    }
+
+    @Test func `an answer that comes too late is refused, and a new one may begin`() async throws {
+        let scene = try scene()
+        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        scene.clock.advance(seconds: 601)
+        #expect(await resumeCode(scene.client, answer) == .authorizationExpired)
+        #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
+        _ = try await scene.client.beginAuthorization(handle: "alice.test")
+        scene.clock.advance(seconds: 601)
+        _ = try await scene.client.beginAuthorization(handle: "alice.test")
+        #expect(try await scene.items("private-key").count == 1)
+    }
+
+    @Test func `a denial ends it, and leaves nothing`() async throws {
+        let scene = try scene()
+        scene.network.authorizationServer.switchOn(.denied)
+        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        #expect(await resumeCode(scene.client, answer) == .signIn(.oauth(OAuthError(.accessDenied))))
+        #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
+    }
+
+    @Test func `tokens for another account are given back after two steps as well`() async throws {
+        let scene = try scene()
+        scene.network.authorizationServer.switchOn(.wrongSubject)
+        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        #expect(await resumeCode(scene.client, answer) == .subjectMismatch)
+        #expect(scene.record.revocations == 1)
+        #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
+    }
+
+    @Test func `an attempt whose key is gone, or that is damaged, is told as such`() async throws {
+        let scene = try scene()
+        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        let thumbprint = try #require(try await scene.items("private-key").first)
+        try await scene.client.sessions.deleteKey(thumbprint)
+        #expect(await resumeCode(scene.client, answer) == .keyLost)
+        #expect(try await scene.items("authorization") == [])
+        let key = try KeptAuthorization.key(in: scene.client.sessions)
+        try await scene.store.save(Secret<PendingSecrets>.test("{}"), for: key)
+        guard case .signIn(let cause) = await scene.failure(), case .store(let error) = cause.code else {
+            Issue.record("the damage is not told")
+            return
+        }
+        #expect(error.code == .corrupted)
+        #expect(try await scene.client.cancelAuthorization())
+        try await scene.signIn()
+    }
+
+    // MARK: - A new process
+
+    @Test func `after a relaunch the session is used and renewed with its key`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        let second = try scene.relaunched()
+        #expect(try await scene.request(second) == 200)
+        scene.clock.advance(seconds: 4000)
+        let third = try scene.relaunched()
+        #expect(try await scene.request(third) == 200)
+        #expect(scene.record.refreshes == 1)
+        #expect(await third.signOut().revocation == .revoked)
+    }
+
+    @Test func `a session whose key is lost, or is another, is told as such`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        let thumbprint = try #require(try await scene.items("private-key").first)
+        let key = try scene.client.sessions.key(thumbprint, kind: .privateKey)
+        let other = try DPoPKey.generate()
+        try await scene.store.save(other.encoded(), for: key)
+        await #expect(throws: ATProtocolError(.keyLost)) { _ = try await scene.request(scene.relaunched()) }
+        try await scene.client.sessions.deleteKey(thumbprint)
+        await #expect(throws: ATProtocolError(.keyLost)) { _ = try await scene.request(scene.relaunched()) }
+        scene.clock.advance(seconds: 4000)
+        await #expect(throws: ATProtocolError(.keyLost)) { _ = try await scene.request(scene.relaunched()) }
+        #expect(scene.record.refreshes == 0)
+    }
+
+    // Four, since the server of the tests knows its eight newest nonces alone.
+    @Test func `many processes renew a session once`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        let clients = try (0..<4).map { _ in try scene.relaunched() }
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for client in clients { group.addTask { try await scene.request(client) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 4))
+        #expect(scene.record.refreshes == 1 && scene.record.replays == 0)
+    }
+
+    @Test func `a server that ended the session ends it here, and nobody is signed in`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        scene.network.authorizationServer.revokeEverything()
+        await #expect(throws: ATProtocolError(.signIn(SignInError(.sessionEnded)))) { _ = try await scene.request() }
+        #expect(try await scene.client.currentSession() == nil)
+        #expect(try await scene.items("private-key") == [])
+        #expect(await scene.client.signOut().deletion == .absent)
+    }
+
+    @Test func `signing out deletes session and key although the servers are gone`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        scene.network.stop()
+        let report = await scene.client.signOut()
+        #expect(report.deletion == .deleted)
+        guard case .failed = report.revocation else {
+            Issue.record("\(report)")
+            return
+        }
+        #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
+    }
+
+    // MARK: - An adopter's own user interface
+
+    private struct Presenter: AuthorizationPresenter {
+        let redirect: RedirectURI
+        let body: @Sendable (_ url: String, _ scheme: String) async throws -> String?
+
+        func presentAuthorization(
+            at url: consuming AuthorizationURL, callbackScheme: String
+        ) async throws -> RedirectAnswer? {
+            guard let location = try await body(url.testText, callbackScheme) else { return nil }
+            return try RedirectAnswer(
+                pasted: Array(location.utf8).span, redirect: redirect)
+        }
+    }
+
+    private struct Prose: Error, CustomStringConvertible { let description = "code=abc&state=def" }
+
+    private func present(
+        _ scene: NetworkScene, _ body: @escaping @Sendable (String, String) async throws -> String?
+    ) async -> ATProtocolError.Code? {
+        await code {
+            try await scene.client.authenticate(
+                handle: "alice.test", using: Presenter(redirect: scene.configuration.redirect, body: body),
+                deadline: .unhurried)
+        }
+    }
+
+    @Test func `a user interface of the adopter's own brings the answer`() async throws {
+        let scene = try scene()
+        let http = scene.http
+        let code = await present(scene) { url, scheme in
+            #expect(scheme == "http")
+            return try await http.send(HTTPRequest(.get, HTTPURL(url))).field("Location")
+        }
+        #expect(code == nil)
+        #expect(try await scene.request() == 200)
+    }
+
+    @Test func `no answer is a cancellation, and what an interface throws is not repeated`() async throws {
+        let scene = try scene()
+        #expect(await present(scene) { _, _ in nil } == .authorizationCancelled)
+        #expect(await present(scene) { _, _ in throw Prose() } == .presenterFailed)
+        #expect(await present(scene) { _, _ in throw CancellationError() } == .cancelled)
+        let foreign = scene.configuration.redirect.text + "?code=a&state=b"
+        #expect(await present(scene) { _, _ in foreign } == .signIn(.oauth(OAuthError(.stateMismatch))))
+        #expect(scene.record.requests[.token] == nil)
+        // Each ended: the next may begin.
+        try await scene.client.cancelAuthorization()
+        _ = try await scene.client.beginAuthorization(handle: "alice.test")
+    }
+
+    @Test func `cancelling the task ends the sign-in and leaves nothing`() async throws {
+        let scene = try scene()
+        let (shown, showing) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            await present(scene) { _, _ in
+                showing.yield()
+                try await Task.sleep(for: .seconds(600))
+                return nil
+            }
+        }
+        for await _ in shown { break }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
+    }
+}

@@ -4,9 +4,10 @@ internal import Synchronization
 
 /// Knows the secrets that are in use by keyed hashes of their pieces, and so whether a text holds one; never the values.
 ///
-/// A text is looked at eight bytes at a time: a multiplication and a table decide at nearly every place that it is
-/// nothing, and a keyed hash (BLAKE2b) decides the rest. What is found is a whole secret of eight bytes or more, and
-/// any fifteen bytes in a row of one, as they are: disguises are for `RedactionAudit`. The keys are random and this value's own.
+/// A text is looked at eight bytes at a time: a multiplication and two places of a table decide nearly everywhere that
+/// it is nothing, and a keyed hash (BLAKE2b) decides the rest. What is found is a whole secret of eight bytes or more,
+/// and any fifteen bytes in a row of one, as they are: disguises are for `RedactionAudit`. The keys are random and this
+/// value's own.
 public final class LiveSecrets: Sendable {
     /// The shortest secret that can be told from ordinary text, in bytes.
     public static let minimumByteCount = 8
@@ -31,7 +32,9 @@ public final class LiveSecrets: Sendable {
             if fingerprints.isEmpty { fingerprints = Array(repeating: 0, count: 1 << LiveSecrets.fingerprintBits) }
             secretCount += 1
             for piece in pieces {
-                if fingerprints[piece.fingerprint] < .max { fingerprints[piece.fingerprint] += 1 }
+                for place in [piece.fingerprint.first, piece.fingerprint.second] where fingerprints[place] < .max {
+                    fingerprints[place] += 1
+                }
                 digests[piece.digest, default: 0] += 1
             }
         }
@@ -39,7 +42,9 @@ public final class LiveSecrets: Sendable {
         mutating func remove(_ pieces: [Piece]) {
             if !pieces.isEmpty { secretCount -= 1 }
             for piece in pieces {
-                if fingerprints[piece.fingerprint] < .max { fingerprints[piece.fingerprint] -= 1 }
+                for place in [piece.fingerprint.first, piece.fingerprint.second] where fingerprints[place] < .max {
+                    fingerprints[place] -= 1
+                }
                 digests[piece.digest] = digests[piece.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
             }
         }
@@ -90,7 +95,10 @@ public final class LiveSecrets: Sendable {
                 guard state.secretCount > 0 else { return false }
                 for offset in 0...raw.count - Self.pieceByteCount {
                     let piece = unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                    if state.fingerprints[fingerprint(piece)] != 0, state.digests[digest(piece)] != nil { return true }
+                    let fingerprint = fingerprint(piece)
+                    guard state.fingerprints[fingerprint.first] != 0, state.fingerprints[fingerprint.second] != 0
+                    else { continue }
+                    if state.digests[digest(piece)] != nil { return true }
                 }
                 return false
             }
@@ -113,8 +121,14 @@ public final class LiveSecrets: Sendable {
 
     // MARK: - Pieces
 
+    /// Two places in the table, of which a piece of a secret has both.
+    struct Fingerprint: Sendable {
+        let first: Int
+        let second: Int
+    }
+
     struct Piece: Sendable {
-        let fingerprint: Int
+        let fingerprint: Fingerprint
         let digest: Digest
     }
 
@@ -130,8 +144,12 @@ public final class LiveSecrets: Sendable {
         }
     }
 
-    private func fingerprint(_ piece: UInt64) -> Int {
-        Int(truncatingIfNeeded: (piece &* multiplier) >> UInt64(64 - Self.fingerprintBits))
+    private func fingerprint(_ piece: UInt64) -> Fingerprint {
+        let product = piece &* multiplier
+        let bits = UInt64(Self.fingerprintBits)
+        return Fingerprint(
+            first: Int(truncatingIfNeeded: product >> (64 - bits)),
+            second: Int(truncatingIfNeeded: product >> (64 - 2 * bits) & (1 << bits - 1)))
     }
 
     private func digest(_ piece: UInt64) -> Digest {

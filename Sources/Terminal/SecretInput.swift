@@ -13,7 +13,8 @@ public enum SecretInput {
         var builder = SecretBuilder(limit: limit)
         while true {
             var outcome = 0
-            let chunk = Secret<Purpose>(byteCount: chunkByteCount) { outcome = read(descriptor, into: &$0) }
+            // Not of the purpose: a chunk is no secret that a program's last line should know.
+            let chunk = Secret<MessageBody>(byteCount: chunkByteCount) { outcome = read(descriptor, into: &$0) }
             if outcome == 0 { return builder.finish(as: purpose) }
             if outcome < 0 { throw InputError(problem: .unreadable(number: Int32(-outcome))) }
             do throws(SecretBuilder.LimitExceeded) {

@@ -57,6 +57,8 @@ import Testing
         "--account", "--client-id", "--scope", "--redirect", "--ca-file", "--issuer", "--service", "--host",
         // The same flow, in another window or by another kind of address; both have tests of their own.
         "--ephemeral", "--scheme", "--any-scheme",
+        // Which servers an account of AT Protocol may lead to; that flow's log is searched in ATProtocolTests.
+        "--development",
     ]
 
     // MARK: - A terminal

@@ -7,16 +7,22 @@ package enum SecretNotice {
     package typealias Listener = @Sendable (ObjectIdentifier, Span<UInt8>) -> Void
 
     private static let isHeard = Atomic(false)
-    private static let listener = Mutex<Listener?>(nil)
+    private static let listener = Mutex<Kept?>(nil)
+
+    /// An object: a closure in a `Mutex` itself is wrapped once more at each look, and grows slower with every secret.
+    private final class Kept: Sendable {
+        let body: Listener
+        init(_ body: @escaping Listener) { self.body = body }
+    }
 
     /// From now on `body` is told of each secret that is made, before whoever makes it has it. It must make none itself.
     package static func listen(_ body: @escaping Listener) {
-        listener.withLock { $0 = body }
+        listener.withLock { $0 = Kept(body) }
         isHeard.store(true, ordering: .releasing)
     }
 
     static func tell<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>) {
-        guard isHeard.load(ordering: .acquiring), let body = listener.withLock({ $0 }) else { return }
-        secret.withExposedBytes { body(ObjectIdentifier(Purpose.self), $0) }
+        guard isHeard.load(ordering: .acquiring), let kept = listener.withLock({ $0 }) else { return }
+        secret.withExposedBytes { kept.body(ObjectIdentifier(Purpose.self), $0) }
     }
 }

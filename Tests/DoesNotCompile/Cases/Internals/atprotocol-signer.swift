@@ -1,0 +1,5 @@
+import ATProtocol
+
+func leak(_ client: ATProtocolClient) async throws {
+    print(try await client.service(of: nil))  // expected-error {{'service' is inaccessible due to 'package' protection level}}
+}

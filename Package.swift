@@ -16,9 +16,8 @@ let package = Package(
         .library(
             name: "Latchkey",
             targets: [
-                "Secrets", "RedactedLog", "LogScrubbing", "Credentials", "InMemory", "Vault", "SecretService",
-                "StoreSelection",
-                "HTTPTransport", "OAuth", "SignIn", "Surroundings", "ATProtocol",
+                "Secrets", "RedactedLog", "LogScrubbing", "ProcessHardening", "Credentials", "InMemory", "Vault",
+                "SecretService", "StoreSelection", "HTTPTransport", "OAuth", "SignIn", "Surroundings", "ATProtocol",
             ]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
@@ -74,7 +73,9 @@ let package = Package(
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
         .target(
             name: "SignIn",
-            dependencies: ["OAuth", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings", "CLinux"]),
+            dependencies: [
+                "OAuth", "LogScrubbing", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings", "CLinux",
+            ]),
         .target(
             name: "ATProtocol",
             dependencies: ["CResolver", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
@@ -167,8 +168,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestServices", "SecretService", "RedactionAudit", "Secrets", "latchkey", "latchkey-auth",
-                "keyring-probe",
+                "TestServices", "AuthorizationServer", "Credentials", "SecretService", "Vault", "RedactionAudit",
+                "Secrets", "latchkey", "latchkey-auth", "keyring-probe",
             ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         // The cases import these modules; nothing here does.

@@ -26,6 +26,8 @@ public struct SignInError: RedactedError, Hashable {
         case accountNameNeeded
         /// The tokens, or the user information, are somebody else's than was asked for, or than the ID token.
         case accountMismatch
+        /// The server calls the person by one of the tokens that it gave, and the name would be kept in the clear.
+        case tokenInAccount
         /// The server gave tokens without a scope that they are of no use without.
         case scopeMissing
         /// The request goes to another server than the one that the session's tokens are for.
@@ -82,6 +84,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountUnknown: "sign-in.account-unknown"
         case .accountNameNeeded: "sign-in.account-name-needed"
         case .accountMismatch: "sign-in.account-mismatch"
+        case .tokenInAccount: "sign-in.token-in-account"
         case .scopeMissing: "sign-in.scope-missing"
         case .otherResource: "sign-in.other-resource"
         case .clientSecretMissing: "sign-in.client-secret-missing"
@@ -104,6 +107,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
         case .accountMismatch: "the server's answers are about another person than the one who signs in"
+        case .tokenInAccount: "the server calls the person by a token, which is a secret and no name"
         case .scopeMissing: "the server gave tokens without the scope that they are of no use without"
         case .otherResource: "the request goes to another server than the one that the session's tokens are for"
         case .clientSecretMissing: "the provider needs a client secret, and none is kept"
@@ -125,6 +129,7 @@ public struct SignInError: RedactedError, Hashable {
         case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
+        case .tokenInAccount: "don't use this server before whoever runs it has mended that"
         case .otherResource: "ask the account's own server; it passes on what is for others"
         case .accountMismatch, .scopeMissing, .superseded, .cancelled: nil
         }

@@ -14,7 +14,7 @@ extension SignInError: CommandError {
         case .notSignedIn: .notFound
         case .noCurrentAccount, .accountNameNeeded, .otherResource: .usage
         case .sessionEnded, .keyLost: .refused
-        case .accountUnknown, .accountMismatch, .scopeMissing: .protocolError
+        case .accountUnknown, .accountMismatch, .tokenInAccount, .scopeMissing: .protocolError
         case .clientSecretMissing, .otherAuthority: .configuration
         case .superseded, .cancelled: .interrupted
         }

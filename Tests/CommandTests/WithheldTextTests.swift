@@ -35,31 +35,85 @@ import Testing
 
     private static let withheld = "a record was withheld: a secret that is in use stood in it"
 
-    @Test(arguments: ["text", "json"], [AuthorizationServerFault.accessTokenInScope, .accessTokenAsName])
-    func `a token that comes back as ordinary text is not logged or said, and that is counted`(
-        _ format: String, _ fault: AuthorizationServerFault
-    ) async throws {
-        server.switchOn(fault)
-        let signIn = try await run("sign-in", "work", "--log-level", "trace", "--log-format", format)
-            .successful("sign-in")
-        server.switchOffAllFaults()
-        let token = try await run("token", "work").successful("token").output
+    private func expectNone(
+        of token: [UInt8], in texts: [[UInt8]], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         let audit = LeakAudit()
         try audit.plant(Secret<AccessToken>(copying: token.span))
-        audit.capture(signIn.errorOutput, as: "standard error")
+        for text in texts { audit.capture(text, as: "what was said") }
+        for folder in ["data", "config", "state"] { try audit.capture(folder: directory / folder) }
         let report = audit.report()
-        #expect(report.isClean, "\(report)")
-        // It would have been there: the same lines stand in the log and the output of a sign-in at an honest server.
-        if fault == .accessTokenAsName {
-            let said = "latchkey: this message was withheld: a secret that is in use stood in it"
-            #expect(signIn.errorText.contains(said), "\(signIn.errorText)")
-        } else {
-            #expect(signIn.errorText.contains(Self.withheld), "\(signIn.errorText)")
-        }
+        #expect(report.isClean, "\(report)", sourceLocation: sourceLocation)
+    }
+
+    /// The address of this server has the client's secret in it: every line that names the server would show it.
+    @Test(arguments: ["text", "json"])
+    func `a secret that comes back as ordinary text is not logged or said, and that is counted`(
+        _ format: String
+    ) async throws {
+        let secret = Array("q7XwK2mVb9RtYpLz4HcNd8FsGjU1eAoI3rTyBnM6kQh".utf8)
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(
+                clients: [
+                    RegisteredClient(
+                        "confidential", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"],
+                        secret: Secret<ClientSecret>(copying: secret.span))
+                ], issuerPath: "/" + String(decoding: secret, as: UTF8.self)))
+        try await BuiltProducts.latchkey().run(
+            ["provider", "add", "careless", "--issuer", server.issuer, "--client-id", "confidential"]
+                + ["--client-secret-stdin", "--scope", "openid"], environment: environment, input: secret
+        ).successful("provider add")
+        let signIn = try await run("sign-in", "careless", "--log-level", "trace", "--log-format", format)
+            .successful("sign-in")
+        #expect(signIn.errorText.contains("latchkey: signed in at careless as octocat"))
+        #expect(signIn.errorText.contains(Self.withheld), "\(signIn.errorText)")
         let count = try #require(
             signIn.errorText.firstMatch(of: /warning: a secret that is in use stood in (\d+) lines of messages or logs/)
         )
         #expect(try #require(Int(count.output.1)) >= 1)
+        let audit = LeakAudit()
+        try audit.plant(Secret<ClientSecret>(copying: secret.span))
+        audit.capture(signIn.errorOutput + signIn.output, as: "what was said")
+        let report = audit.report()
+        #expect(report.isClean, "\(report)")
+    }
+
+    @Test func `a token among the scopes is neither logged nor kept for listings to show`() async throws {
+        server.switchOn(.accessTokenInScope)
+        let signIn = try await run("sign-in", "work", "--log-level", "trace").successful("sign-in")
+        server.switchOffAllFaults()
+        let token = try await run("token", "work").successful("token").output
+        #expect(signIn.errorText.contains("the server put a token among the scopes; what holds it is left out"))
+        let listings = [
+            try await run("accounts").successful("accounts"),
+            try await run("accounts", "--json").successful("accounts"),
+        ]
+        try expectNone(of: token, in: [signIn.errorOutput, signIn.output] + listings.map(\.output))
+    }
+
+    @Test(arguments: ["text", "json"])
+    func `a server that calls the person by their token is refused, and gets its tokens back`(
+        _ format: String
+    ) async throws {
+        server.switchOn(.accessTokenAsName)
+        let signIn = try await run("sign-in", "work", "--log-level", "trace", "--log-format", format)
+        #expect(signIn.status == 76)
+        #expect(
+            signIn.errorText.contains(
+                "latchkey: error: the server calls the person by a token, which is a secret and no name"
+                    + " [sign-in.token-in-account]"), "\(signIn.errorText)")
+        #expect(server.record.revocations == 1)
+        let listing = try await run("accounts", "--json").successful("accounts")
+        let items = try await run("list", "--json").successful("list")
+        #expect(listing.outputText == "[]\n" && items.outputText == "[]\n")
+        var tokens: [[UInt8]] = []
+        server.withEachSecret { name, secret in
+            if name == "access_token" {
+                tokens.append(secret.withExposedBytes { bytes in bytes.indices.map { bytes[$0] } })
+            }
+        }
+        #expect(tokens.count == 1)
+        for token in tokens { try expectNone(of: token, in: [signIn.errorOutput, signIn.output]) }
     }
 
     @Test func `an honest server's sign-in has nothing withheld`() async throws {

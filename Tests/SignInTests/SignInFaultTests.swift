@@ -128,6 +128,40 @@ struct SignInFaultTests {
 
     // MARK: - After the exchange
 
+    /// What the server says of the person is kept in the clear and listed, so a token must not get there.
+    @Test(arguments: [nil, "ada"] as [String?])
+    func `a server that calls the person by their token is refused, and the tokens are revoked`(
+        _ name: String?
+    ) async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(.accessTokenAsName)
+        guard let name else {
+            #expect(await scene.failure() == SignInError(.tokenInAccount))
+            #expect(scene.store.saveCount == 0)
+            #expect(scene.server.record.revocations == 1)
+            return #expect(try scene.findings() == [])
+        }
+        // Whoever gives the account a name themselves needs none of the server's.
+        #expect(try await scene.signIn(account: name).account == name)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `a token among the scopes is not kept as one, at the sign-in or after a renewal`() async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(.accessTokenInScope)
+        #expect(try await scene.signIn().scopes == [])
+        scene.server.switchOff(.accessTokenInScope)
+        scene.clock.advance(seconds: 4000)
+        _ = try await scene.token()
+        #expect(try await scene.service.sessions.summaries().map(\.scopes) == [["read", "write"]])
+        scene.server.switchOn(.accessTokenInScope)
+        scene.clock.advance(seconds: 4000)
+        _ = try await scene.token()
+        #expect(try await scene.service.sessions.summaries().map(\.scopes) == [[]])
+        #expect(scene.server.record.refreshes == 2)
+        #expect(try scene.findings() == [])
+    }
+
     @Test(arguments: [CredentialKind.session, .current])
     func `a store that refuses gets the tokens revoked, the refresh token first`(kind: CredentialKind) async throws {
         let scene = try SignInScene()

@@ -127,7 +127,8 @@ extension SignInService {
             throw SignInError(.sessionEnded)
         }
         if let known = provider.knownAccount { try check(tokens, are: known) }
-        try await store(session.renewed(with: tokens, now: context.now()))
+        let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
+        try await store(session.renewed(with: tokens, granted: granted, now: context.now()))
         log.info("the session was renewed")
     }
 

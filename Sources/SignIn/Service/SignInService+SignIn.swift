@@ -171,17 +171,19 @@ extension SignInService {
 
     // MARK: - With tokens in hand
 
-    /// Keeps the session, or gives the tokens back.
+    /// Keeps the session, or gives the tokens back. A server that calls the person by a token of theirs is refused.
     func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata,
         secret: borrowing Secret<ClientSecret>?, signer: DPoPSigner?
     ) async throws(SignInError) -> SessionSummary {
         do throws(SignInError) {
+            let texts = TokensInText(tokens)
             let identity = try await identity(of: tokens, named: account, server: server, signer: signer)
+            try texts.check(identity)
             let session = StoredSession(
                 tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
-                subject: identity.subject, asked: provider.scopes, keyThumbprint: signer?.thumbprint,
-                resource: provider.knownAccount?.resource, now: context.now())
+                subject: identity.subject, scopes: texts.plain(tokens.grantedScopes, log) ?? provider.scopes,
+                keyThumbprint: signer?.thumbprint, resource: provider.knownAccount?.resource, now: context.now())
             if Task.isCancelled { throw .cancelled }
             do throws(StoreError) {
                 try await save(session, signer)

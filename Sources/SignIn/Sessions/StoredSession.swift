@@ -105,24 +105,28 @@ extension StoredSession {
     /// A session from the answer to a code.
     init(
         _ tokens: borrowing TokenResponse, authority: String, clientID: String, account: String, subject: String?,
-        asked: ScopeList, keyThumbprint: String? = nil, resource: String? = nil, now: UnixTime
+        scopes: ScopeList, keyThumbprint: String? = nil, resource: String? = nil, now: UnixTime
     ) {
         let (expiry, refreshExpiry) = (
             Self.end(of: tokens.expiresInSeconds, now), Self.end(of: tokens.refreshTokenExpiresInSeconds, now)
         )
         self.init(
             authority: authority, clientID: clientID, account: account, subject: subject,
-            scopes: tokens.grantedScopes ?? asked, issued: now, expiry: expiry, refreshExpiry: refreshExpiry,
+            scopes: scopes, issued: now, expiry: expiry, refreshExpiry: refreshExpiry,
             basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint, resource: resource,
             accessToken: tokens.accessToken.duplicate(),
             refreshToken: tokens.refreshToken?.duplicate())
     }
 
-    /// The session after a renewal. Scopes and the refresh token's end stay what they were unless the answer names them.
-    borrowing func renewed(with tokens: borrowing TokenResponse, now: UnixTime) -> StoredSession {
+    /// The session after a renewal. The refresh token's end stays what it was unless the answer names one.
+    ///
+    /// - Parameter granted: the scopes, where the answer names them; they too stay what they were.
+    borrowing func renewed(
+        with tokens: borrowing TokenResponse, granted: ScopeList?, now: UnixTime
+    ) -> StoredSession {
         StoredSession(
             authority: authority, clientID: clientID, account: account, subject: subject,
-            scopes: tokens.grantedScopes ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
+            scopes: granted ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
             refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
             basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint, resource: resource,
             accessToken: tokens.accessToken.duplicate(),

@@ -11,9 +11,11 @@ public enum Hardening {
     /// Applies every measure and says which the system refused. Call it before there is a second thread: it changes the
     /// environment.
     ///
-    /// Programs started later inherit the core limit, the missing variables and `SWIFT_BACKTRACE`; nothing here stops
-    /// them from using setuid, as `no_new_privs` would.
-    public static func apply() -> HardeningReport {
+    /// Programs started later inherit the core limit, the missing variables and `SWIFT_BACKTRACE`.
+    ///
+    /// - Parameter startsPrograms: whether this process ever starts programs of others, such as a browser. `false` adds
+    ///   `no_new_privs`, which they would inherit: setuid, and a browser's sandbox that needs it, work no more.
+    public static func apply(startsPrograms: Bool = true) -> HardeningReport {
         var report = HardeningReport()
         report.note(.standardDescriptors, number: openStandardDescriptors())
         report.note(.noCoreDump, number: turnCoreDumpsOff())
@@ -21,7 +23,15 @@ public enum Hardening {
         report.note(.noBacktrace, number: turnBacktracesOff())
         report.note(.noDebugVariables, number: removeDebugVariables())
         report.note(.freedMemoryOverwritten, number: mallopt(M_PERTURB, 0xA5) == 1 ? nil : 0)
+        report.leaveOut(.noNewPrivileges)
+        if !startsPrograms { forbidNewPrivileges(&report) }
         return report
+    }
+
+    /// Adds `no_new_privs` once it is known that the process starts no program of others: for this thread, and for those
+    /// that it starts later.
+    package static func forbidNewPrivileges(_ report: inout HardeningReport) {
+        report.note(.noNewPrivileges, number: latchkey_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0 ? nil : errno)
     }
 
     /// Opens what is closed the wrong way round: using it is then an error, as it was before, and not a silent success.

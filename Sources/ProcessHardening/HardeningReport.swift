@@ -15,6 +15,8 @@ public struct HardeningReport: Sendable, Hashable {
         case noDebugVariables
         /// The C heap is overwritten as it is freed.
         case freedMemoryOverwritten
+        /// `no_new_privs`: no program that is started from now on gets more rights than this one has (execve(2)).
+        case noNewPrivileges
 
         /// Safe: words of ours.
         public var logMessage: LogMessage {
@@ -25,6 +27,7 @@ public struct HardeningReport: Sendable, Hashable {
             case .noBacktrace: "backtraces off"
             case .noDebugVariables: "debug variables removed"
             case .freedMemoryOverwritten: "freed memory overwritten"
+            case .noNewPrivileges: "no new privileges"
             }
         }
     }
@@ -33,12 +36,18 @@ public struct HardeningReport: Sendable, Hashable {
     /// With the errno that the system gave, or 0.
     public private(set) var refused: [Refusal] = []
 
+    /// What was not asked for: `noNewPrivileges` in a process that starts programs of others, which may need theirs.
+    public private(set) var leftOut: [Measure] = []
+
     public struct Refusal: Sendable, Hashable {
         public let measure: Measure
         public let number: Int32
     }
 
+    mutating func leaveOut(_ measure: Measure) { leftOut.append(measure) }
+
     mutating func note(_ measure: Measure, number: Int32?) {
+        leftOut.removeAll { $0 == measure }
         if let number {
             refused.append(Refusal(measure: measure, number: number))
         } else {
@@ -50,9 +59,15 @@ public struct HardeningReport: Sendable, Hashable {
 extension HardeningReport: Loggable {
     // Safe: words of ours and error numbers.
     public var logMessage: LogMessage {
-        let done = LogMessage.joined(applied.map(\.logMessage))
-        if refused.isEmpty { return "process hardened: \(done)" }
-        let missing = LogMessage.joined(refused.map { "\($0.measure) (errno \($0.number))" })
-        return "process hardened: \(done); refused: \(missing)"
+        var message: LogMessage = "process hardened: \(LogMessage.joined(applied.map(\.logMessage)))"
+        if !refused.isEmpty {
+            let missing = LogMessage.joined(refused.map { "\($0.measure) (errno \($0.number))" })
+            message = "\(message); refused: \(missing)"
+        }
+        if !leftOut.isEmpty {
+            let missing = LogMessage.joined(leftOut.map(\.logMessage))
+            message = "\(message); left out, since other programs are started: \(missing)"
+        }
+        return message
     }
 }

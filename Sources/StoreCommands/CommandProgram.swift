@@ -27,18 +27,19 @@ public struct CommandProgram: Sendable {
         // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
         let hardening = Hardening.apply()
         #if Desktop
-            SecretServiceThread.run { await main(hardening) }
+            SecretServiceThread.run { await main(hardening, isAlone: true) }
         #else
-            CommandThread.run { await main(hardening) }
+            CommandThread.run { await main(hardening, isAlone: true) }
         #endif
     }
 
     /// Hardens the process, runs the command that its arguments name, and ends it.
     public func main() async -> Never {
-        await main(Hardening.apply())
+        await main(Hardening.apply(), isAlone: false)
     }
 
-    private func main(_ hardening: HardeningReport) async -> Never {
+    /// - Parameter isAlone: whether there is one thread so far, and the others will be its own.
+    private func main(_ hardening: HardeningReport, isAlone: Bool) async -> Never {
         let environment = ProgramEnvironment.current()
         // Before there is a secret.
         let live = LiveSecrets.ofThisProcess
@@ -47,7 +48,8 @@ public struct CommandProgram: Sendable {
         let status: ExitStatus
         do {
             let request = try LatchkeyGrammar.grammar.parse(ProgramArguments.current())
-            status = try await answer(request, environment: environment, output: output, hardening: hardening)
+            status = try await answer(
+                request, environment: environment, output: output, hardening: hardening, isAlone: isAlone)
         } catch {
             status = Self.report(error, on: output)
         }
@@ -62,7 +64,7 @@ public struct CommandProgram: Sendable {
 
     private func answer(
         _ request: CommandLineRequest, environment: ProgramEnvironment, output: TerminalOutput,
-        hardening: HardeningReport
+        hardening: HardeningReport, isAlone: Bool
     ) async throws -> ExitStatus {
         switch request {
         case .help(let text):
@@ -73,6 +75,8 @@ public struct CommandProgram: Sendable {
             guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
                 throw OtherProgram.replaceThisProcess()
             }
+            var hardening = hardening
+            if isAlone && !command.startsPrograms { Hardening.forbidNewPrivileges(&hardening) }
             let context = try CommandContext(
                 arguments: arguments, environment: environment, output: output, catalogue: catalogue,
                 hardening: hardening)

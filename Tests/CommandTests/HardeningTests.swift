@@ -27,6 +27,9 @@ internal import Testing
         let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(running.pid)/mem")[.ownerAccountID]
         #expect(owner as? Int == 0)
         if geteuid() != 0 { #expect(unsafe access("/proc/\(running.pid)/mem", R_OK) != 0) }
+        // It starts no program, so none may ever get more rights.
+        let status = try String(contentsOfFile: "/proc/\(running.pid)/status", encoding: .utf8)
+        #expect(status.contains("NoNewPrivs:\t1\n"))
         running.send(Array("hunter2".utf8))
         let run = try await running.finish()
         #expect(run.status == 0)
@@ -41,7 +44,9 @@ internal import Testing
         environment["HARMLESS"] = "kept"
         let (draft, seen) = (directory / "seen.new", directory / "seen")
         environment["BROWSER"] = try directory.write(
-            "browser", "#!/bin/sh\nenv > \(draft)\nmv \(draft) \(seen)\n", mode: 0o700)
+            "browser",
+            "#!/bin/sh\n(env; grep NoNewPrivs /proc/self/status) > \(draft)\nmv \(draft) \(seen)\n",
+            mode: 0o700)
         try await BuiltProducts.latchkey().run(
             ["provider", "add", "work", "--issuer", origin + "/good", "--client-id", "me"], environment: environment
         ).successful("provider add")
@@ -52,6 +57,10 @@ internal import Testing
         let variables = String(decoding: try directory.read("seen"), as: UTF8.self).split(separator: "\n")
         #expect(variables.contains("HARMLESS=kept"))
         #expect(variables.contains("SWIFT_BACKTRACE=enable=no"))
+        // A browser's sandbox may need setuid: it has no less than this test.
+        let own = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        let line = try #require(variables.first { $0.hasPrefix("NoNewPrivs:") })
+        #expect(own.contains(line))
         #expect(!variables.contains { $0.hasPrefix("SSLKEYLOGFILE=") || $0.hasPrefix("G_DBUS_DEBUG=") })
         #expect(!FileManager.default.fileExists(atPath: directory / "keys"))
         withExtendedLifetime(servers) {}

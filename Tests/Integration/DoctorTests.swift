@@ -59,6 +59,44 @@ struct DoctorTests {
         #expect(list.outputText.split(separator: "\n").count == 2)
     }
 
+    @Test func `each measure of protection is reported, and what was left out`() async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        try await latchkey(["vault", "init", "--key-file", directory / "key"], environment).successful("init")
+        // The keyring's program is asked for its version, so this command alone may start programs.
+        #expect(
+            texts(try await doctor(environment), "hardening") == [
+                "process hardened: standard descriptors open, core dumps off, not dumpable, backtraces off,"
+                    + " debug variables removed, freed memory overwritten;"
+                    + " left out, since other programs are started: no new privileges"
+            ])
+    }
+
+    @Test(arguments: [
+        ("core", "core dumps off (errno 1)"), ("dumpable", "not dumpable (errno 1)"),
+        ("backtrace", "backtraces off (errno 1)"), ("variables", "debug variables removed (errno 1)"),
+        ("memory", "freed memory overwritten (errno 0)"), ("privileges", "no new privileges (errno 1)"),
+    ])
+    func `a measure of protection that could not be applied is said, with the system's number`(
+        _ measure: String, _ words: String
+    ) async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        try await latchkey(["vault", "init", "--key-file", directory / "key"], environment).successful("init")
+        environment["LD_PRELOAD"] = try await SystemCallTests.library("refuse_hardening", in: directory)
+        environment["LATCHKEY_TEST_REFUSE"] = measure
+        // Every command's log says so.
+        let list = try await latchkey(["list", "--store", "vault", "--log-level", "debug"], environment)
+        #expect(list.status == 0 && list.errorText.contains("; refused: \(words)\n"), "\(list.errorText)")
+        guard measure != "privileges" else { return }
+        let finding = try #require(try await doctor(environment, expecting: 77).first { $0.topic == "hardening" })
+        #expect(finding.state == "PROBLEM" && finding.text.contains("; refused: \(words);"), "\(finding.text)")
+        #expect(finding.text.components(separatedBy: ", ").count >= 5, "the others are applied all the same")
+        #expect(finding.remedy?.contains("limits that started this process") == true)
+    }
+
     @Test func `the version is the running service's, and unknown where that doesn't say`() async throws {
         let session = try await PrivateSession(.unlocked)
         let keyring = try #require(texts(try await doctor(session.environment), "keyring").first)

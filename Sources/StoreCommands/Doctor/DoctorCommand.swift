@@ -18,7 +18,9 @@ enum DoctorCommand {
                 Nobody is asked for anything, and nothing is changed but for a throw-away secret that is saved, read
                 and deleted in the store that is used. Every line can be pasted into a public issue. Exit status 0:
                 nothing is wrong; otherwise the status that the first problem has in other commands.
-                """)
+                """),
+        // The keyring's program is asked for its version.
+        startsPrograms: true
     ) { arguments, context in
         if arguments.has(repair) { try await repairDuplicates(context) }
         let findings = try await findings(context).map { $0.withoutHome(context.environment.home) }

@@ -42,6 +42,13 @@ public struct Logger: Sendable {
         return logger
     }
 
+    /// Returns a logger that keeps the fields of the current task's `LogContext`, for callbacks that other tasks run.
+    public func keepingContext() -> Logger {
+        var logger = self
+        logger.fields = allFields
+        return logger
+    }
+
     public func log(_ level: LogLevel, _ message: @autoclosure () -> LogMessage) {
         guard let sink, level >= minimumLevel else { return }
         var now = timespec()

@@ -97,6 +97,19 @@ import Testing
         #expect(id.logMessage.text.utf8.count == 16 && id != CorrelationID())
     }
 
+    @Test func `a logger that keeps the context has its fields wherever it logs`() {
+        let sink = MemoryLogSink()
+        let logger = Logger("test", sink: sink).with("own", 1)
+        let kept = LogContext.with("order", 7) { LogContext.with("own", 2) { logger.keepingContext() } }
+        kept.info("outside")
+        LogContext.with("order", 8) { kept.info("in another") }
+        logger.info("as before")
+        #expect(
+            sink.records.map { $0.fields.map { "\($0.name)=\($0.value.text)" } } == [
+                ["order=7", "own=1"], ["order=7", "own=1"], ["own=1"],
+            ])
+    }
+
     @Test func `a field of the context goes with all that its tasks log, and a logger's own wins`() async {
         let sink = MemoryLogSink()
         let logger = Logger("test", sink: sink)

@@ -35,6 +35,30 @@ struct SignInServiceTests {
         #expect(try scene.findings().count == 1)
     }
 
+    @Test func `every line of a sign-in carries its own id, and those of another a different one`() async throws {
+        let scene = try SignInScene(AuthorizationServerConfiguration(consent: .page))
+        let sink = MemoryLogSink()
+        var context = scene.context
+        context.log = Logger("latchkey.sign-in", minimumLevel: .trace, sink: sink)
+        let service = SignInService(provider: scene.provider, store: scene.store, context: context)
+        let follower = PageFollower(http: CurlHTTPClient(), decision: .consent)
+        var identifiers: [String] = []
+        for _ in 0..<2 {
+            let before = sink.records.count
+            let browser = BrowserUserAgent(
+                opener: { link throws(UserAgentError) in try await follower.follow(link) },
+                log: context.log.category("latchkey.user-agent"))
+            try await service.signIn(presenting: browser, deadline: .unhurried)
+            let records = sink.records.dropFirst(before)
+            // Of several parts.
+            #expect(records.count >= 6 && Set(records.map(\.category.name.description)).count >= 2)
+            let found = records.map { record in record.fields.first { $0.name == "sign_in" }?.value.text }
+            #expect(Set(found).count == 1 && !found.contains(nil), "\(found)")
+            identifiers += found.prefix(1).compactMap(\.self)
+        }
+        #expect(identifiers.count == 2 && identifiers[0] != identifiers[1])
+    }
+
     @Test func `another service on the same store uses the session`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()

@@ -30,7 +30,9 @@ final class LoopbackReceiver: Sendable {
         guard redirect.kind == .loopback, let address = redirect.loopbackAddress else {
             throw .unavailable(.unsupportedRedirect)
         }
-        let desk = AnswerDesk(callbackPath: redirect.path, once: (start: try once(), done: try once()), log: log)
+        // The server answers in tasks of its own, which are the sign-in's all the same.
+        let desk = AnswerDesk(
+            callbackPath: redirect.path, once: (start: try once(), done: try once()), log: log.keepingContext())
         let configuration = LoopbackServer.Configuration(
             family: address == .ipv4 ? .ipv4 : .ipv6, port: redirect.port ?? 0, methods: [.get, .head],
             peers: .sameUser, maximumBodyByteCount: 1024, maximumConnectionCount: 32)

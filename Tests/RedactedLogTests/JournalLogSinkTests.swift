@@ -5,7 +5,8 @@ import Testing
 
 @testable import RedactedLog
 
-/// The journal here is a socket that reads the documented protocol; see `StandInJournal`.
+/// The journal here is a socket that reads the documented protocol; see `StandInJournal`. What it got goes into a journal
+/// file by systemd's own program, and journalctl reads it.
 @Suite struct JournalLogSinkTests {
     static func made(_ text: String) -> LoggableText { LoggableText(reviewed: "made up by a test", unredacted: text) }
 
@@ -40,6 +41,44 @@ import Testing
         #expect(entries[0]["OWN_NOTE"] == "first\nPRIORITY=0")
         for entry in entries { #expect(entry.fields.count { $0.name == "PRIORITY" || $0.name == "MESSAGE" } == 2) }
         #expect(entries.allSatisfy { $0["SYSLOG_IDENTIFIER"] == "own-program" && $0["PRIORITY"] == "6" })
+    }
+
+    @Test func `journalctl reads back from a journal file what was sent, field by field`() async throws {
+        let directory = try TestDirectory()
+        let journal = try StandInJournal(at: directory / "socket")
+        let logger = Logger("latchkey.store", sink: try JournalLogSink(socketPath: journal.path))
+        logger.with("sign_in", 7).info("kept \(Self.made("é🔑\n\u{1B}")) at once")
+        logger.with("sign_in", 8).with("note", "first\nPRIORITY=0" as StaticString).warning("two\nlines")
+        logger.error("\(Self.made("x\nMESSAGE=forged"))")
+        try await StandInJournal.write(try journal.take(), to: directory / "own.journal")
+        func read(_ matches: String...) async throws -> [[String: String]] {
+            let run = try await Program("journalctl").run(
+                ["--file", directory / "own.journal", "--output=json", "--no-pager"] + matches
+            ).successful("journalctl")
+            return try run.outputText.split(separator: "\n").map { line in
+                let fields = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+                // Beside the fields of ours there are the journal's own.
+                return fields.filter { !$0.key.hasPrefix("_") }.compactMapValues { $0 as? String }
+            }
+        }
+        let common = ["SYSLOG_IDENTIFIER": "latchkey", "LATCHKEY_CATEGORY": "latchkey.store"]
+        #expect(
+            try await read() == [
+                common.merging([
+                    "MESSAGE": "kept é🔑\\u{a}\\u{1b} at once", "PRIORITY": "6", "LATCHKEY_LEVEL": "info",
+                    "LATCHKEY_SIGN_IN": "7",
+                ]) { $1 },
+                common.merging([
+                    "MESSAGE": "two\nlines", "PRIORITY": "4", "LATCHKEY_LEVEL": "warning", "LATCHKEY_SIGN_IN": "8",
+                    "LATCHKEY_NOTE": "first\nPRIORITY=0",
+                ]) { $1 },
+                common.merging([
+                    "MESSAGE": "x\\u{a}MESSAGE=forged", "PRIORITY": "3", "LATCHKEY_LEVEL": "error",
+                ]) { $1 },
+            ])
+        // As Docs/Logging.md says: one sign-in of a program, and the grave alone.
+        #expect(try await read("-t", "latchkey", "LATCHKEY_SIGN_IN=8").map { $0["MESSAGE"] } == ["two\nlines"])
+        #expect(try await read("--priority=warning").count == 2)
     }
 
     @Test func `what no datagram holds comes as a sealed file`() throws {

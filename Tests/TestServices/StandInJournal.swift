@@ -7,6 +7,8 @@ public final class StandInJournal: Sendable {
     public struct Entry: Sendable {
         /// In the order they came.
         public let fields: [(name: String, value: [UInt8])]
+        /// As it came.
+        public let native: [UInt8]
         /// Whether it came as a file in memory rather than in the datagram.
         public let isFile: Bool
 
@@ -92,6 +94,31 @@ public final class StandInJournal: Sendable {
             fields.append((name, Array(value)))
             rest = rest[(value.endIndex + 1)...]
         }
-        return Entry(fields: fields, isFile: isFile)
+        return Entry(fields: fields, native: bytes, isFile: isFile)
+    }
+}
+
+// MARK: - A journal file
+
+extension StandInJournal {
+    /// Writes entries into a journal file with systemd's own program, which takes the same form ("Journal Export Formats"),
+    /// for `journalctl --file`. No journal has to run.
+    public static func write(_ entries: [Entry], to path: String) async throws {
+        var export: [UInt8] = []
+        for (number, entry) in entries.enumerated() {
+            let head = """
+                __REALTIME_TIMESTAMP=\(1_700_000_000_000_000 + number)
+                __MONOTONIC_TIMESTAMP=\(number + 1)
+                _BOOT_ID=0123456789abcdef0123456789abcdef
+
+                """
+            export += Array(head.utf8) + entry.native + [0x0A]
+        }
+        let written = try await Program("/lib/systemd/systemd-journal-remote").run(
+            ["--output=" + path, "-"], input: export
+        ).successful("systemd-journal-remote")
+        guard written.errorText.contains("Finishing after writing \(entries.count) entries") else {
+            throw ServiceFailure("systemd-journal-remote did not take every entry: \(written.errorText)")
+        }
     }
 }

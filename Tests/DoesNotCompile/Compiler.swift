@@ -23,6 +23,7 @@ struct Compiler: Sendable {
     /// Where modules, C modules among them, are found.
     let searchOptions: [String]
     private let options: [String]
+    private let features: [String]
 
     /// Finds the compiler beside the standard library in use, and the modules beside the test's executable.
     init() throws {
@@ -42,7 +43,7 @@ struct Compiler: Sendable {
         }
         let libraries = CompileCase.package.appendingPathComponent("Sources/SystemLibraries").path
         let folders = try FileManager.default.contentsOfDirectory(atPath: libraries).sorted()
-        let features = [
+        features = [
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
         ]
         // Ownership and lifetimes are checked after the types, so typechecking alone would miss them.
@@ -67,14 +68,21 @@ struct Compiler: Sendable {
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
     }
 
-    /// Compiles a file into a module of its own in a folder.
-    func emitModule(_ name: String, from path: String, into folder: String) async throws -> (
-        status: Int32, output: String
-    ) {
+    /// Compiles files into a module of their own in a folder.
+    func emitModule(
+        _ name: String, from paths: [String], into folder: String, _ more: [String] = []
+    ) async throws -> (status: Int32, output: String) {
         try await Self.run(
             executable,
             ["-frontend", "-emit-module", "-module-name", name, "-swift-version", "6", "-parse-as-library"]
-                + ["-o", "\(folder)/\(name).swiftmodule", "-I", modules] + searchOptions + [path])
+                + ["-o", "\(folder)/\(name).swiftmodule", "-I", modules] + searchOptions + more + paths)
+    }
+
+    /// The options that make code a part of the package, as its own modules are. The build names a package by its folder.
+    var packageOptions: [String] {
+        let folder = CompileCase.package.standardizedFileURL.lastPathComponent.lowercased()
+        let name = folder.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
+        return ["-package-name", name] + features.flatMap { ["-enable-upcoming-feature", $0] }
     }
 
     /// Runs a program of the toolchain; its standard error and status.

@@ -39,8 +39,8 @@ import Testing
         #expect(Set(needed).subtracting(ways).isEmpty)
     }
 
-    /// Modules that know no secret, and no type that holds one: what the machine is like.
-    static let withoutSecrets: Set = ["Surroundings"]
+    /// Modules that know no secret, and no type that holds one: what the machine is like, and what protects the process.
+    static let withoutSecrets: Set = ["Surroundings", "ProcessHardening"]
 
     /// The executables have no public declarations.
     @Test func `every module of every library product is in a case`() throws {
@@ -78,6 +78,30 @@ import Testing
                     "add Cases/\(way)/… for \(type)")
             }
         }
+    }
+
+    /// Each kind of value that holds a secret, by each way that takes values; an error's payload and an adapter's field,
+    /// which are text, by the ways that text has.
+    @Test func `a key, a session, a callback, a proof, an error and an adapter are in the cases of every way out`()
+        throws
+    {
+        func texts(_ way: String) throws -> [String] {
+            try CompileCase.all(of: way).filter { !$0.isControl }.map {
+                try String(contentsOfFile: $0.path, encoding: .utf8)
+            }
+        }
+        let ways = [
+            "Print", "Interpolation", "Describing", "Dump", "Mirror", "Any", "Containers", "Errors", "Encoding", "Log",
+        ]
+        // A signed request carries the proof.
+        let kinds = ["Secret<", "DPoPKey", "StoredSession", "RedirectAnswer", "TokenResponse", "HTTPRequest"]
+        for way in ways {
+            let cases = try texts(way)
+            for kind in kinds { #expect(cases.contains { $0.contains(kind) }, "add Cases/\(way)/… for \(kind)") }
+        }
+        #expect(try texts("Log").contains { $0.contains("any Error") && $0.contains("logger.error") })
+        #expect(try texts("Loggable").contains { $0.contains("RedactedError") })
+        #expect(try texts("Log").contains { $0.contains("CallersOwnHTTPClientFieldSink") })
     }
 
     // MARK: - The test itself

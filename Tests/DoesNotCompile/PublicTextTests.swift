@@ -54,6 +54,31 @@ import Testing
         #expect(corrections.isEmpty, "\(Self.page): \(corrections.joined(separator: "\n"))")
     }
 
+    /// The trait `Desktop` chooses among files of one module; without it that module has another half.
+    @Test func `nor does one of a build without a desktop`() async throws {
+        let sources = CompileCase.package.appendingPathComponent("Sources")
+        let names = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+        let choosing = try names.filter {
+            try $0.hasSuffix(".swift")
+                && String(contentsOfFile: "\(sources.path)/\($0)", encoding: .utf8).contains("#if")
+        }
+        // The others are the command line's, which nobody imports.
+        let modules = Set(choosing.map { $0.split(separator: "/").dropLast().joined(separator: "/") })
+        #expect(modules == ["Stores/SecretService", "StoreCommands"])
+        let own = names.filter { $0.hasPrefix("Stores/SecretService/") && $0.hasSuffix(".swift") }.sorted()
+        let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let compiler = try Compiler()
+        let built = try await compiler.emitModule(
+            "SecretService", from: own.map { "\(sources.path)/\($0)" }, into: folder, compiler.packageOptions)
+        try #require(built.status == 0, "\(built.output)")
+        let graphs = try await compiler.symbolGraphs(of: ["SecretService"], in: folder)
+        #expect(graphs.allSatisfy { $0.symbolCount > 30 })
+        let listed = Set(try Self.rows().filter { $0.module == "SecretService" }.map(\.name))
+        #expect(Set(graphs.flatMap(\.ways).map(\.name)).subtracting(listed) == [])
+    }
+
     @Test func `what hands out a secret's content is found in a module of its own`() async throws {
         let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -90,7 +115,7 @@ import Testing
         )
         .write(to: URL(fileURLWithPath: folder + "/case.swift"))
         let compiler = try Compiler()
-        let built = try await compiler.emitModule("Careless", from: folder + "/case.swift", into: folder)
+        let built = try await compiler.emitModule("Careless", from: [folder + "/case.swift"], into: folder)
         try #require(built.status == 0, "\(built.output)")
         let graphs = try await compiler.symbolGraphs(of: ["Careless"], in: folder)
         let found = Set(graphs.flatMap(\.ways).map(\.name))

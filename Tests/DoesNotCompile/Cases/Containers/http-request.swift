@@ -1,0 +1,5 @@
+import HTTPTransport
+
+func leak(_ value: consuming HTTPRequest) {
+    print([value])  // expected-error {{generic struct 'Array' requires that 'HTTPRequest' conform to 'Copyable'}}
+}

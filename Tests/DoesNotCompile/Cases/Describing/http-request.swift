@@ -1,0 +1,5 @@
+import HTTPTransport
+
+func leak(_ value: consuming HTTPRequest) {
+    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'HTTPRequest' conform to 'Copyable'}}
+}

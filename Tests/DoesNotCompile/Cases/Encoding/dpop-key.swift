@@ -1,0 +1,5 @@
+import OAuth
+
+struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
+    let value: DPoPKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'DPoPKey'}}
+}

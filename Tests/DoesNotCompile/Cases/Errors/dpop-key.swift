@@ -1,0 +1,5 @@
+import OAuth
+
+struct Failed: Error {
+    let value: DPoPKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'DPoPKey'}}
+}

@@ -1,0 +1,6 @@
+import OAuth
+import RedactedLog
+
+func leak(_ logger: Logger, _ value: consuming DPoPKey) {
+    logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
+}

@@ -1,0 +1,6 @@
+import HTTPTransport
+import RedactedLog
+
+func leak(_ logger: Logger, _ value: consuming HTTPRequest) {
+    logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
+}

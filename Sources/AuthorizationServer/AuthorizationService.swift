@@ -30,10 +30,10 @@ final class AuthorizationService: Sendable {
         return (configuration.clients + registered).first { $0.identifier == identifier }
     }
 
-    /// Remembers a secret that came in or goes out, so that tests can search for it.
+    /// Remembers a secret that came in or goes out, under its first name, so that tests can search for it.
     func note(_ secret: KeptSecret) {
         let digest = index.digest(secret)
-        state.withLock { $0.seen[digest] = secret }
+        state.withLock { state in state.seen[digest] = state.seen[digest] ?? secret }
     }
 
     // MARK: - Requests

@@ -6,13 +6,15 @@ import Testing
 @Suite struct RequirementsTests {
     private static let page = "Docs/Requirements.md"
 
-    /// The code of every Swift file under Tests.
+    /// The code of every Swift file of tests, the example's too.
     private static func tests() throws -> [(path: String, code: String)] {
-        let folder = Repository.root.appendingPathComponent("Tests").path
-        let names = (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
-            .filter { $0.hasSuffix(".swift") }
-        try #require(names.count > 50)
-        return try names.map { ("Tests/" + $0, try Repository.text("Tests/" + $0)) }
+        try ["Tests", "Docs/Examples/AuditedLogs/Tests"].flatMap { place in
+            let folder = Repository.root.appendingPathComponent(place).path
+            let names = (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
+                .filter { $0.hasSuffix(".swift") }
+            try #require(names.count > (place == "Tests" ? 50 : 0))
+            return try names.map { ("\(place)/\($0)", try Repository.text("\(place)/\($0)")) }
+        }
     }
 
     private static func rows() throws -> [(name: String, tests: [String])] {
@@ -26,7 +28,7 @@ import Testing
         let expected =
             (1...15).map { "A\($0)" } + (1...6).map { "B\($0)" } + (1...12).map { "C\($0)" } + (1...4).map { "D\($0)" }
             + (1...37).map { "V\($0)" } + (1...6).map { "S\($0)" } + (1...11).map { "X\($0)" }
-            + (1...13).map { "R\($0)" }
+            + (1...17).map { "R\($0)" }
         #expect(try Self.rows().map(\.name) == expected)
     }
 

@@ -1,4 +1,6 @@
+import AuthorizationServer
 import Foundation
+import Secrets
 import TestServices
 import Testing
 
@@ -19,13 +21,16 @@ import Testing
         /// Runs `latchkey` up to its end, lends it stopped there, and lets it end.
         func run(
             _ arguments: [String], environment: [String: String], input: [UInt8] = [], planting file: String? = nil,
+            terminal: PseudoTerminal? = nil, person: (RunningProgram) async throws -> Void = { _ in },
             _ body: (Int32) async throws -> Void
         ) async throws {
             var environment = environment
             environment["LD_PRELOAD"] = path
             environment["LATCHKEY_TEST_PLANT"] = file
-            let running = try BuiltProducts.latchkey().start(arguments, environment: environment)
+            let running = try BuiltProducts.latchkey().start(
+                arguments, environment: environment, terminal: terminal)
             running.send(input)
+            try await person(running)
             try await running.wait(for: "its end") {
                 let status = try String(contentsOfFile: "/proc/\(running.pid)/stat", encoding: .utf8)
                 return status.contains(") T ")
@@ -33,7 +38,7 @@ import Testing
             try await body(running.pid)
             running.signal(SIGCONT)
             let run = try await running.finish()
-            #expect(run.status == 0, "latchkey \(arguments[0]): \(run.errorText)")
+            #expect(run.status == 0, "latchkey \(arguments): \(run.errorText)")
         }
     }
 
@@ -114,5 +119,53 @@ import Testing
             try Self.expectCopies(of: token, in: pid)
             try Self.expectCopies(of: renewed, in: pid)
         }
+    }
+    // MARK: - Each secret of each kind of sign-in
+
+    /// Searches for all that a flow handled so far: sixteen bytes of each secret's middle; keys also turned round, as
+    /// libcrypto takes numbers, and as the text that a store keeps.
+    static func expectNothingLeft(
+        of session: FlowSession, in pid: Int32, _ command: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        var secrets = session.secrets()
+        _ = try await session.storedKeys()
+        for key in session.knownKeys {
+            secrets += [
+                ("key", key), ("key, turned round", key.reversed()),
+                ("key, as text", Array(Base64URL.encode(key.span).utf8)),
+            ]
+        }
+        let needles = secrets.map { Array($0.bytes[(($0.bytes.count - 16) / 2)...].prefix(16)) }
+        for (secret, places) in zip(secrets, try ProcessMemory.places(ofEach: needles, in: pid)) {
+            #expect(
+                places.filter { $0 != "guarded" } == [], "\(secret.name) after \(command)",
+                sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: SignInFlow.ofEachSecret)
+    func `nothing outside guarded memory is left of state, codes, verifiers, keys and tokens, whichever the flow`(
+        _ flow: SignInFlow
+    ) async throws {
+        // Which store has been looked at above; here they take turns.
+        let number = SignInFlow.ofEachSecret.firstIndex { $0.testDescription == flow.testDescription } ?? 0
+        let session = try await FlowSession(flow, StoreUnderTest.allCases[number % 2])
+        let brake = try await Brake(in: session.directory)
+        let terminal = flow.signedIn == ["--browser"] ? nil : try PseudoTerminal()
+        try await brake.run(
+            session.signIn, environment: session.environment, terminal: terminal,
+            person: { try await session.attend(terminal, $0) }
+        ) { pid in try await Self.expectNothingLeft(of: session, in: pid, "sign-in") }
+        let names = Set(session.secrets().map(\.name))
+        #expect(flow.secretNames.isSubset(of: names), "\(names)")
+        #expect(try await session.storedKeys().count == (flow.isBoundToKey ? 1 : 0))
+        session.server.expireAccessTokens()
+        for command in [session.request, ["sign-out", "work"]] {
+            try await brake.run(command, environment: session.environment) { pid in
+                try await Self.expectNothingLeft(of: session, in: pid, command[0])
+            }
+        }
+        #expect(session.server.record.refreshes == 1)
     }
 }

@@ -140,6 +140,8 @@ import Testing
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
                 statuses: [0]),
             Run(command: "vault verify", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault verify", arguments: vault, environment: wrong, statuses: [77]),
+            Run(command: "vault init", arguments: ["--vault", damaged], environment: right, statuses: [73]),
             Run(command: "vault accept-rollback", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault accept-rollback", arguments: vault, environment: wrong, statuses: [77]),
             Run(
@@ -150,12 +152,20 @@ import Testing
                 command: "vault import", arguments: vault + [exported, "--key-file", exported + ".key"],
                 environment: right, statuses: [0]),
             Run(command: "vault import", arguments: vault + [damaged], environment: right, statuses: [65]),
+            Run(command: "vault import", arguments: vault + [exported], environment: wrong, statuses: [77]),
+            Run(command: "vault export", arguments: vault + [exported + "2"], environment: wrong, statuses: [77]),
+            Run(command: "vault accept-rollback", arguments: missing, environment: right, statuses: [69]),
             // 69: a container that has no keyring.
             Run(command: "vault unlock", arguments: vault + ["--for", "1m"], environment: right, statuses: [0, 69]),
             Run(command: "vault unlock", arguments: vault, environment: wrong, statuses: [77, 69]),
             Run(command: "get", arguments: vault + ["sweep", "nobody"], statuses: [1, 77]),
             Run(command: "vault lock", arguments: vault, statuses: [0, 69]),
+            Run(command: "vault lock", arguments: missing, statuses: [0, 69]),
+            Run(command: "vault lock", arguments: ["--vault", damaged], statuses: [0, 65, 69]),
+            Run(command: "vault unlock", arguments: missing, environment: right, statuses: [69]),
             Run(command: "vault new-key", arguments: [], statuses: [77]),
+            Run(command: "vault new-key", arguments: ["surplus"], statuses: [64]),
+            Run(command: "vault new-key", arguments: ["--key-file", damaged + ".key"], statuses: [64]),
             Run(
                 command: "vault add-slot", arguments: vault + ["unit", "--credential", "name"], environment: right,
                 statuses: [77]),
@@ -164,6 +174,8 @@ import Testing
                 statuses: [69]),
             Run(command: "vault rotate", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault rotate", arguments: vault, environment: wrong, statuses: [77]),
+            Run(command: "vault rotate", arguments: ["--vault", damaged], environment: right, statuses: [65]),
+            Run(command: "vault slots", arguments: missing, environment: right, statuses: [69]),
             Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault slots", arguments: vault, environment: wrong, statuses: [77]),
             Run(
@@ -184,6 +196,12 @@ import Testing
                 command: "move", arguments: vault + ["--from", "secret-service", "--to", "vault"], environment: right,
                 statuses: [0, 69, 73]),
             Run(command: "move", arguments: vault + ["--from", "vault"], environment: right, statuses: [64]),
+            Run(
+                command: "move", arguments: missing + ["--from", "vault", "--to", "secret-service"],
+                environment: right, statuses: [69]),
+            Run(
+                command: "copy", arguments: ["--vault", damaged, "--from", "vault", "--to", "secret-service"],
+                environment: right, statuses: [65, 69]),
             Run(
                 command: "import", arguments: vault + ["--from", "git", foreign], environment: right, statuses: [0]),
             Run(
@@ -209,22 +227,64 @@ import Testing
 
     // MARK: - The sweep
 
-    @Test(arguments: ["vault", "secret-service"], ["text", "json", "journal"])
-    func `no command says or keeps a secret in the open`(_ store: String, _ format: String) async throws {
-        let desktop = store == "secret-service" ? try await PrivateSession(.unlocked) : nil
+    /// One sweep: a store, and the format of its logs, or all of them in turn.
+    struct Sweep: Sendable, CustomTestStringConvertible {
+        let store: StoreUnderTest
+        let format: String?
+
+        var testDescription: String { "\(store), \(format ?? "all formats")" }
+
+        /// Each command in each format, with one store or the other; `LATCHKEY_LONG=1` has each run with each store in each
+        /// format.
+        static let all = StoreUnderTest.allCases.flatMap { store in
+            let formats: [String?] =
+                ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? FlowSession.formats : [nil]
+            return formats.map { Sweep(store: store, format: $0) }
+        }
+    }
+
+    /// Which format each run of a command has: the first, the second and the third of a command have different ones.
+    struct Formats {
+        private var counts: [String: Int] = [:]
+        private let first: Int
+
+        init(_ store: StoreUnderTest) { first = store == .vault ? 0 : 2 }
+
+        mutating func next(_ command: String) -> String {
+            let count = counts[command, default: 0]
+            counts[command] = count + 1
+            return FlowSession.formats[(first + count) % FlowSession.formats.count]
+        }
+    }
+
+    /// All runs of a sweep, in order, in two parts: the key file of the second would be tried before the passphrases of
+    /// the first.
+    static func runs(
+        _ store: StoreUnderTest, _ canaries: Canaries, _ directory: TestDirectory
+    ) throws -> (withPassphrases: [Run], others: [Run]) {
+        let signIn = try signInRuns(canaries)
+        let others = storeRuns(canaries) + misplacedRuns(canaries) + signIn
+        guard store == .vault else { return ([], others) }
+        return (try vaultRuns(canaries, directory), others + storeRuns(canaries) + signIn)
+    }
+
+    @Test(arguments: Sweep.all)
+    func `no command says or keeps a secret in the open`(_ sweep: Sweep) async throws {
+        let desktop = sweep.store == .secretService ? try await PrivateSession(.unlocked) : nil
         let directory = try desktop?.directory ?? TestDirectory()
         var environment = try desktop?.environment ?? directory.environment()
-        environment["LATCHKEY_STORE"] = store
-        let journal = format == "journal" ? try StandInJournal(at: directory / "journal") : nil
-        environment["LATCHKEY_JOURNAL"] = journal?.path
+        environment["LATCHKEY_STORE"] = sweep.store.rawValue
+        let journal = try StandInJournal(at: directory / "journal")
+        environment["LATCHKEY_JOURNAL"] = journal.path
         var journalEntryCount = 0
         let canaries = try Canaries()
         let program = try BuiltProducts.latchkey()
-
+        var formats = Formats(sweep.store)
         var number = 0
 
         func perform(_ run: Run) async throws {
             let words = run.command.split(separator: " ").map(String.init) + run.arguments
+            let format = sweep.format ?? formats.next(run.command)
             let result = try await program.run(
                 ["--log-level", "trace", "--log-format", format] + words,
                 environment: environment.merging(run.environment) { $1 }, input: run.input)
@@ -234,33 +294,45 @@ import Testing
             #expect(run.statuses.contains(result.status), "\(name): \(result.status)\n\(result.errorText)")
             canaries.audit.capture(result.errorOutput, as: "standard error of \(name)")
             if !run.outputIsSecret { canaries.audit.capture(result.output, as: "standard output of \(name)") }
-            if let entries = try journal?.take() {
-                journalEntryCount += entries.count
-                canaries.audit.capture(entries.flatMap(\.bytes), as: "journal of \(name)")
-                #expect(!result.errorText.contains("there is no systemd journal"), "\(name)")
-            }
+            let entries = try journal.take()
+            journalEntryCount += entries.count
+            canaries.audit.capture(entries.flatMap(\.bytes), as: "journal of \(name)")
+            #expect(!result.errorText.contains("there is no systemd journal"), "\(name)")
         }
 
-        if store == "vault" {
-            // First those with passphrases: a key file would be tried before.
-            for run in try Self.vaultRuns(canaries, directory) { try await perform(run) }
+        let runs = try Self.runs(sweep.store, canaries, directory)
+        for run in runs.withPassphrases { try await perform(run) }
+        if sweep.store == .vault {
             let keyFile = directory / "vault.key"
             try await perform(Run(command: "vault init", arguments: ["--key-file", keyFile], statuses: [0]))
             try canaries.plant(key: try directory.read("vault.key"))
             environment["LATCHKEY_KEY_FILE"] = keyFile
         }
-        for run in Self.storeRuns(canaries) + Self.misplacedRuns(canaries) { try await perform(run) }
-        for run in try Self.signInRuns(canaries) { try await perform(run) }
+        for run in runs.others { try await perform(run) }
 
         // Everything that the program wrote: vaults, configuration, state, leases.
         for folder in ["home", "data", "config", "state", "cache", "tmp"] {
             try canaries.audit.capture(folder: directory / folder)
         }
-        if store == "vault" { try canaries.audit.capture(folder: directory / "second") }
+        if sweep.store == .vault { try canaries.audit.capture(folder: directory / "second") }
         let report = canaries.audit.report()
         #expect(report.isClean, "\(report)")
         #expect(report.streamCount > 50 && report.byteCount > 10_000)
-        #expect(journal == nil || journalEntryCount > 20)
+        #expect(journalEntryCount > 20 || sweep.format == "text" || sweep.format == "json")
+    }
+
+    @Test func `every command is swept in every log format`() throws {
+        let canaries = try Canaries()
+        var seen: [String: Set<String>] = [:]
+        for store in StoreUnderTest.allCases {
+            var formats = Formats(store)
+            let runs = try Self.runs(store, canaries, try TestDirectory())
+            for run in runs.withPassphrases + runs.others {
+                seen[run.command, default: []].insert(formats.next(run.command))
+            }
+        }
+        #expect(seen.count >= 15)
+        for (command, formats) in seen { #expect(formats == Set(FlowSession.formats), "\(command) has \(formats)") }
     }
 
     @Test func `every command that the program has is in the sweep`() async throws {

@@ -6,26 +6,33 @@ public enum ProcessMemory {
     /// Where some bytes stand in memory that the process can write: the names of the mappings, one for each copy;
     /// `guarded` for memory that is left out of core dumps, as libsodium's is (`dd` in proc(5)'s `VmFlags`).
     public static func places(of needle: [UInt8], in pid: Int32) throws -> [String] {
+        try places(ofEach: [needle], in: pid)[0]
+    }
+
+    /// The same for several, in one reading of the memory.
+    public static func places(ofEach needles: [[UInt8]], in pid: Int32) throws -> [[String]] {
         let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(pid)/smaps"))
         let text = String(decoding: try maps.readToEnd() ?? Data(), as: UTF8.self)
         let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw ServiceFailure.system("open of a process's memory", errno) }
         defer { close(memory) }
-        var places: [String] = []
+        var places = [[String]](repeating: [], count: needles.count)
         var byteCount = 0
-        var found: (name: String, count: Int) = ("", 0)
+        var found: (name: String, counts: [Int]) = ("", [])
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
             let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
             if words[0] == "VmFlags:" {
                 let isGuarded = line.split(separator: " ").contains("dd")
-                places += Array(repeating: isGuarded ? "guarded" : found.name, count: found.count)
-                found = ("", 0)
+                for (index, count) in found.counts.enumerated() {
+                    places[index] += Array(repeating: isGuarded ? "guarded" : found.name, count: count)
+                }
+                found = ("", [])
             } else if ends.count == 2, words[1].hasPrefix("rw") {
                 let content = read(memory, from: ends[0], to: ends[1])
                 byteCount += content.count
                 let name = words.count > 5 ? words[5].trimmingCharacters(in: .whitespaces) : "anonymous"
-                found = (name, copies(of: needle, in: content))
+                found = (name, needles.map { copies(of: $0, in: content) })
             }
         }
         guard byteCount > 100_000 else { throw ServiceFailure("a process's memory could not be read") }

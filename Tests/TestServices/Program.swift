@@ -50,6 +50,8 @@ public struct Program: Sendable {
 public struct ProgramRun: Sendable {
     /// The exit status; 128 + n for a program that signal n ended, as shells count.
     public let status: Int32
+    /// Whether the kernel wrote a core dump, wherever to (`WCOREDUMP` in waitpid(2)).
+    public let leftCore: Bool
     public let output: [UInt8]
     public let errorOutput: [UInt8]
 

@@ -39,7 +39,8 @@ public final class RunningProgram: Sendable {
             // What it started may outlive it in the same group; nothing of a test does.
             Foundation.kill(-pid, SIGKILL)
             Leash.shared.free(process: pid)
-            exit.record(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f)
+            exit.record(
+                status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f, leavingCore: status & 0x80 != 0)
         }
     }
 
@@ -143,7 +144,8 @@ public final class RunningProgram: Sendable {
                 "\(name) was still running after \(timeout); it said:\n\(outputSoFar)\n\(errorsSoFar)")
         }
         return ProgramRun(
-            status: status, output: Self.contents(of: output), errorOutput: Self.contents(of: errorOutput))
+            status: status, leftCore: exit.leftCore, output: Self.contents(of: output),
+            errorOutput: Self.contents(of: errorOutput))
     }
 
     /// Asks it to end with SIGTERM (or another signal) and kills it when it doesn't.
@@ -176,15 +178,18 @@ public final class RunningProgram: Sendable {
 
 /// The exit status of a program, once there is one.
 private final class Exit: @unchecked Sendable {
-    // The condition guards the only variable.
+    // The condition guards the variables.
     private let condition = NSCondition()
     private var recorded: Int32?
+    private var hasLeftCore = false
 
     var status: Int32? { condition.withLock { recorded } }
+    var leftCore: Bool { condition.withLock { hasLeftCore } }
 
-    func record(_ status: Int32) {
+    func record(_ status: Int32, leavingCore: Bool) {
         condition.withLock {
             recorded = status
+            hasLeftCore = leavingCore
             condition.broadcast()
         }
     }

@@ -20,6 +20,7 @@ let package = Package(
                 "StoreSelection",
                 "HTTPTransport", "OAuth", "SignIn", "Surroundings", "ATProtocol",
             ]),
+        .library(name: "RedactedLog", targets: ["Secrets", "RedactedLog", "LogScrubbing"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
         .library(name: "RedactionAudit", targets: ["RedactionAudit"]),

@@ -19,6 +19,7 @@ let package = Package(
                 "Secrets", "RedactedLog", "LogScrubbing", "ProcessHardening", "Credentials", "InMemory", "Vault",
                 "SecretService", "StoreSelection", "HTTPTransport", "OAuth", "SignIn", "Surroundings", "ATProtocol",
             ]),
+        .library(name: "RedactedLog", targets: ["Secrets", "RedactedLog", "LogScrubbing"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
         .library(name: "RedactionAudit", targets: ["RedactionAudit"]),
@@ -69,7 +70,7 @@ let package = Package(
 
         // MARK: Sign-in
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
-        .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
+        .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD", "CLinux"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
         .target(
             name: "SignIn",
@@ -146,7 +147,9 @@ let package = Package(
             name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
             name: "SignInTests",
-            dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings"]),
+            dependencies: [
+                "SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings", "TestServices",
+            ]),
         .testTarget(
             name: "ATProtocolTests",
             dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),

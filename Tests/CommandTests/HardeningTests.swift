@@ -39,8 +39,12 @@ internal import Testing
         let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
         let origin = try #require(servers.environment["SERVER"])
         var environment = environment
-        environment["SSLKEYLOGFILE"] = directory / "keys"
-        environment["G_DBUS_DEBUG"] = "all"
+        let talkative = [
+            "SSLKEYLOGFILE": directory / "keys", "URLSessionDebugLibcurl": "1", "CURL_TRACE": "all",
+            "G_DBUS_DEBUG": "all",
+            "G_MESSAGES_DEBUG": "all", "MALLOC_TRACE": directory / "malloc",
+        ]
+        environment.merge(talkative) { $1 }
         environment["HARMLESS"] = "kept"
         let (draft, seen) = (directory / "seen.new", directory / "seen")
         environment["BROWSER"] = try directory.write(
@@ -61,7 +65,7 @@ internal import Testing
         let own = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
         let line = try #require(variables.first { $0.hasPrefix("NoNewPrivs:") })
         #expect(own.contains(line))
-        #expect(!variables.contains { $0.hasPrefix("SSLKEYLOGFILE=") || $0.hasPrefix("G_DBUS_DEBUG=") })
+        for name in talkative.keys { #expect(!variables.contains { $0.hasPrefix(name + "=") }, "\(name)") }
         #expect(!FileManager.default.fileExists(atPath: directory / "keys"))
         withExtendedLifetime(servers) {}
     }

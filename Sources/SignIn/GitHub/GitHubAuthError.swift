@@ -52,7 +52,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
         case .sessionEnded, .otherAuthority, .keyLost: self = .sessionEnded
-        case .accountUnknown, .accountNameNeeded, .accountMismatch, .scopeMissing, .otherResource:
+        case .accountUnknown, .accountNameNeeded, .accountMismatch, .scopeMissing, .otherResource, .stepFailed:
             self = .invalidResponse
         case .clientSecretMissing: self = .configuration(OAuthError(.invalidConfiguration(.clientSecret)))
         case .superseded, .cancelled: self = .cancelled

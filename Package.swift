@@ -86,7 +86,9 @@ let package = Package(
         // The only importer of FoundationNetworking.
         .target(
             name: "FoundationBridge",
-            dependencies: ["Authenticating", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
+            dependencies: [
+                "Authenticating", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn",
+            ]),
 
         // MARK: Products for other people's tests
         .target(
@@ -190,7 +192,8 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "LogScrubbing", "ATProtocol", "Authenticating", "FoundationBridge", "SignIn", "Terminal", "StoreSelection", "AuthorizationServer",
+                "LogScrubbing", "ATProtocol", "Authenticating", "FoundationBridge", "SignIn", "Terminal",
+                "StoreSelection", "AuthorizationServer",
                 "StoreContract",
                 "RedactionAudit",
             ],

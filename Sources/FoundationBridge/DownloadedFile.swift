@@ -38,7 +38,8 @@ final class DownloadedFile: Sendable {
             unsafe data.withUnsafeBytes { bytes in
                 var written = 0
                 while written < bytes.count {
-                    let count = unsafe Glibc.write(state.descriptor, bytes.baseAddress! + written, bytes.count - written)
+                    let count = unsafe Glibc.write(
+                        state.descriptor, bytes.baseAddress! + written, bytes.count - written)
                     if count >= 0 {
                         written += count
                     } else if errno != EINTR {
@@ -54,7 +55,9 @@ final class DownloadedFile: Sendable {
     /// Empties the file, for another answer; returns false, and remembers why, when it can't.
     func restart() -> Bool {
         state.withLock { state in
-            if ftruncate(state.descriptor, 0) != 0 || lseek(state.descriptor, 0, SEEK_SET) != 0 { state.failure = errno }
+            if ftruncate(state.descriptor, 0) != 0 || lseek(state.descriptor, 0, SEEK_SET) != 0 {
+                state.failure = errno
+            }
             return state.failure == 0
         }
     }

@@ -191,7 +191,8 @@ struct AuthenticatorTests {
         #expect(scene.server.record.requests[.stray] == nil)
     }
 
-    @Test func `requests go over the response provider, and everything else over the context's transport`() async throws {
+    @Test func `requests go over the response provider, and everything else over the context's transport`() async throws
+    {
         let provider = CountingClient()
         let scene = try AuthenticatorScene { $0.responses = provider }
         #expect(try await scene.ask() == 200)

@@ -25,7 +25,8 @@ struct LoginStorageTests {
         #expect(try await scene.ask() == 200)
         #expect(try await scene.ask(try scene.another { $0.mode = .manualOnly }) == 200)
         #expect(scene.person.timesAsked == 1)
-        let service = SignInService(provider: scene.configuration.provider, store: store, context: scene.configuration.context)
+        let service = SignInService(
+            provider: scene.configuration.provider, store: store, context: scene.configuration.context)
         #expect(try await service.currentAccount()?.account == "octocat")
     }
 

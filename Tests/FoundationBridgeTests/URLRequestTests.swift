@@ -91,7 +91,9 @@ struct URLRequestTests {
     @Test func `a request that can't be sent as it is is refused before anybody is asked`() async throws {
         let scene = try BridgeScene()
         var requests: [(URLRequest, AuthenticatorError.RequestProblem)] = []
-        for address in ["ftp://example.org/", "file:///etc/hostname", "http://127.0.0.1/#part", "http://me:pw@127.0.0.1/"] {
+        for address in [
+            "ftp://example.org/", "file:///etc/hostname", "http://127.0.0.1/#part", "http://me:pw@127.0.0.1/",
+        ] {
             requests.append((URLRequest(url: try #require(URL(string: address))), .address))
         }
         var request = try scene.request
@@ -151,7 +153,8 @@ struct URLRequestTests {
         return network.code
     }
 
-    @Test func `a server that doesn't answer, or breaks off, is told apart, and cancelling ends the wait`() async throws {
+    @Test func `a server that doesn't answer, or breaks off, is told apart, and cancelling ends the wait`() async throws
+    {
         let scene = try BridgeScene()
         _ = try await scene.authenticator.authenticate()
         scene.server.switchOn(.noAnswer(.userInfo))
@@ -185,7 +188,9 @@ struct URLRequestTests {
     }
 
     @Test func `plain HTTP goes to loopback addresses alone`() async throws {
-        for client in [URLSessionHTTPClient(), ResponseProviderClient { _ in throw URLError(.unknown) }] as [any HTTPClient] {
+        for client in [URLSessionHTTPClient(), ResponseProviderClient { _ in throw URLError(.unknown) }]
+            as [any HTTPClient]
+        {
             let error = await #expect(throws: HTTPError.self) {
                 _ = try await client.send(HTTPRequest(.get, HTTPURL("http://example.org/")))
             }
@@ -211,10 +216,13 @@ struct URLRequestTests {
 
     @Test(arguments: [
         (URLError(.cannotFindHost), HTTPError.Code.cannotResolveHost), (URLError(.timedOut), .timedOut),
-        (URLError(.networkConnectionLost), .connectionLost), (URLError(.serverCertificateUntrusted), .certificateRefused),
+        (URLError(.networkConnectionLost), .connectionLost),
+        (URLError(.serverCertificateUntrusted), .certificateRefused),
         (URLError(.cannotParseResponse), .malformedAnswer), (URLError(.unknown), .other),
     ])
-    func `what a closure throws is typed, and its words are dropped`(thrown: URLError, code: HTTPError.Code) async throws {
+    func `what a closure throws is typed, and its words are dropped`(thrown: URLError, code: HTTPError.Code)
+        async throws
+    {
         let provider = ResponseProviderClient { _ in throw thrown }
         let error = await #expect(throws: HTTPError.self) {
             _ = try await provider.send(HTTPRequest(.get, HTTPURL("https://example.org/")))
@@ -222,7 +230,8 @@ struct URLRequestTests {
         #expect(error?.code == code)
         struct Prose: Error, CustomStringConvertible { var description: String { "prose of a stranger" } }
         let foreign = await #expect(throws: HTTPError.self) {
-            _ = try await ResponseProviderClient { _ in throw Prose() }.send(HTTPRequest(.get, HTTPURL("https://a.example/")))
+            _ = try await ResponseProviderClient { _ in throw Prose() }.send(
+                HTTPRequest(.get, HTTPURL("https://a.example/")))
         }
         let refusal = try #require(foreign)
         #expect(refusal.code == .other && !"\(refusal)".contains("prose"))

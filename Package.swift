@@ -22,6 +22,7 @@ let package = Package(
                 "ATProtocol",
             ]),
         .library(name: "FoundationBridge", targets: ["FoundationBridge"]),
+        .library(name: "RedactedLog", targets: ["Secrets", "RedactedLog", "LogScrubbing"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
         .library(name: "RedactionAudit", targets: ["RedactionAudit"]),
@@ -72,7 +73,7 @@ let package = Package(
 
         // MARK: Sign-in
         .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
-        .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD"]),
+        .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD", "CLinux"]),
         .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
         .target(
             name: "SignIn",
@@ -156,7 +157,9 @@ let package = Package(
             name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
             name: "SignInTests",
-            dependencies: ["SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings"]),
+            dependencies: [
+                "SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings", "TestServices",
+            ]),
         .testTarget(
             name: "ATProtocolTests",
             dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The other end of a connection: a socket on this machine.
@@ -7,11 +8,24 @@ public struct LoopbackPeer: Sendable, Hashable {
     public let port: UInt16
     let serverPort: UInt16
 
-    /// The user whose socket it is, from /proc/net/tcp and /proc/net/tcp6 (proc(5)), or `nil` when it can't be told:
-    /// the socket is closed already, or /proc is hidden.
-    ///
+    /// The user whose socket it is, as the kernel says (sock_diag(7), or /proc/net/tcp and /proc/net/tcp6 where that is
+    /// refused), or `nil` when it can't be told: the socket is closed already, or both are hidden.
+    public var userID: UInt32? { userIDBySocket ?? userIDInTables }
+
+    /// Asks for the one socket: the tables would be searched as a whole.
+    var userIDBySocket: UInt32? {
+        let isIPv4 = address.count == 8
+        var local = Self.words(address)
+        var server: [UInt32] = isIPv4 ? [UInt32(bigEndian: 0x7F00_0001)] : [0, 0, 0, UInt32(bigEndian: 1)]
+        while local.count < 4 { local.append(0) }
+        while server.count < 4 { server.append(0) }
+        var owner: UInt32 = 0
+        let number = unsafe latchkey_tcp_owner(isIPv4 ? AF_INET : AF_INET6, local, port, server, serverPort, &owner)
+        return number == 0 ? owner : nil
+    }
+
     /// A connection to 127.0.0.1 may come from an IPv6 socket, so both tables are searched.
-    public var userID: UInt32? {
+    var userIDInTables: UInt32? {
         let isIPv4 = address.count == 8
         if isIPv4, let owner = Self.read("/proc/net/tcp").flatMap({ owner(inTable: $0, address: address) }) {
             return owner
@@ -45,6 +59,10 @@ public struct LoopbackPeer: Sendable, Hashable {
         default: return nil
         }
         self.serverPort = serverPort
+    }
+
+    private static func words(_ address: String) -> [UInt32] {
+        stride(from: 0, to: address.count, by: 8).compactMap { UInt32(address.dropFirst($0).prefix(8), radix: 16) }
     }
 
     private static func hexadecimal<Number: BinaryInteger>(_ number: Number, digits: Int) -> String {

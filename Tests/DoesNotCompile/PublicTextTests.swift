@@ -11,7 +11,7 @@ import Testing
         let manifest = try String(
             contentsOf: CompileCase.package.appendingPathComponent("Package.swift"), encoding: .utf8)
         let products = manifest.matches(of: /\.library\(\s*name: "\w+",\s*targets: \[([^\]]*)\]/)
-        return products.flatMap { $0.output.1.matches(of: /"(\w+)"/).map { String($0.output.1) } }.sorted()
+        return Set(products.flatMap { $0.output.1.matches(of: /"(\w+)"/).map { String($0.output.1) } }).sorted()
     }
 
     struct Row: Hashable {

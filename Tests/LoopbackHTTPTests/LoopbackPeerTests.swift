@@ -51,12 +51,22 @@ struct LoopbackPeerTests {
     }
 
     @Test(arguments: [LoopbackServer.Family.ipv4, .ipv6])
-    func `the real tables name this process's user`(family: LoopbackServer.Family) async throws {
+    func `the kernel and its tables name this process's user`(family: LoopbackServer.Family) async throws {
         let server = try LoopbackServer(.init(family: family)) { request in
-            let owner = request.peer.userID.map { "\($0)" } ?? "unknown"
-            return LoopbackResponse(status: 200, fields: [LoopbackField("X-Owner", owner)])
+            let owners = [request.peer.userIDBySocket, request.peer.userIDInTables]
+            let text = owners.map { $0.map { "\($0)" } ?? "unknown" }.joined(separator: " ")
+            return LoopbackResponse(status: 200, fields: [LoopbackField("X-Owner", text)])
         }
         let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
-        #expect(response.field("X-Owner") == "\(geteuid())")
+        #expect(response.field("X-Owner") == "\(geteuid()) \(geteuid())")
+    }
+
+    @Test(arguments: ["0100007F", "00000000000000000000000001000000"])
+    func `a socket that isn't connected has no owner, though one listens at its address`(address: String) throws {
+        let server = try LoopbackServer(.init(family: address.count == 8 ? .ipv4 : .ipv6)) { _ in .init(status: 200) }
+        let port = try #require(UInt16(server.authority.split(separator: ":").last ?? ""))
+        let peer = LoopbackPeer(address: address, port: port, serverPort: 1)
+        #expect(peer.userIDBySocket == nil)
+        #expect(peer.userID == nil)
     }
 }

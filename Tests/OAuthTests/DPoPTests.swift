@@ -290,9 +290,9 @@ import Testing
     }
 
     @Test func `a token that is not bound is refused where a key was proven, and the other way round`() async throws {
+        let endpoint = try endpoint(ScriptedHTTPClient(.json(Sample.tokens)))
         let unbound = await failure { () async throws(OAuthError) in
-            let endpoint = try! self.endpoint(ScriptedHTTPClient(.json(Sample.tokens)))
-            return try await endpoint.refresh(Secret("r"), authentication: .none)
+            try await endpoint.refresh(Secret("r"), authentication: .none)
         }
         #expect(unbound == OAuthError(.invalidResponse(.tokenNotBound)))
         let bound = await failure { () async throws(OAuthError) in

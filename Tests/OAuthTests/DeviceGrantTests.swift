@@ -7,10 +7,7 @@ import Testing
 
 /// Sign-ins that are confirmed on another device (RFC 8628), on a clock that the tests turn.
 @Suite struct DeviceGrantTests {
-    private static let server = try! ServerMetadata(
-        issuer: Sample.issuer, authorizationEndpoint: HTTPURL("https://id.example/authorize"),
-        tokenEndpoint: HTTPURL("https://id.example/token"),
-        deviceAuthorizationEndpoint: HTTPURL("https://id.example/device_authorization"))
+    private static let server = Sample.server(device: "https://id.example/device_authorization")
 
     private static let codes =
         #"{"device_code":"GmRh","user_code":"WDJB-MJHT","verification_uri":"https://id.example/device","expires_in":600"#

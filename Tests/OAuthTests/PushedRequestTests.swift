@@ -6,10 +6,8 @@ import Testing
 
 /// Authorization requests that are pushed beforehand (RFC 9126).
 @Suite struct PushedRequestTests {
-    private static let server = try! ServerMetadata(
-        issuer: Sample.issuer, authorizationEndpoint: HTTPURL("https://id.example/authorize?a=b"),
-        tokenEndpoint: HTTPURL("https://id.example/token"),
-        pushedAuthorizationRequestEndpoint: HTTPURL("https://id.example/par"))
+    private static let server = Sample.server(
+        authorization: "https://id.example/authorize?a=b", pushing: "https://id.example/par")
 
     private static let answer = #"{"request_uri":"urn:ietf:params:oauth:request_uri:6esc&x","expires_in":60}"#
 

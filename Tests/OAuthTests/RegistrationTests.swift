@@ -6,10 +6,7 @@ import Testing
 
 /// Clients that register themselves (RFC 7591), and how a client with a secret proves itself.
 @Suite struct RegistrationTests {
-    private static let server = try! ServerMetadata(
-        authorizationEndpoint: HTTPURL("https://id.example/authorize"),
-        tokenEndpoint: HTTPURL("https://id.example/token"), registrationEndpoint: HTTPURL("https://id.example/register")
-    )
+    private static let server = Sample.server(registration: "https://id.example/register")
 
     private func register(
         _ http: ScriptedHTTPClient, method: ClientAuthentication.Method = .none

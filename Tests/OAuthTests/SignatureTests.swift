@@ -11,7 +11,7 @@ import Testing
 
 /// Signatures of ID tokens (OpenID Connect Core section 3.1.3.7) against servers' key sets (RFC 7517).
 @Suite struct SignatureTests {
-    private static let url = try! HTTPURL("https://id.example/jwks")
+    private static let url = Sample.url("https://id.example/jwks")
 
     /// A key of P-256 that signs.
     private struct Key: ~Copyable {

@@ -3,6 +3,7 @@ import HTTPTransport
 import LoopbackHTTP
 import OAuth
 import RedactedLog
+import TestServices
 import Testing
 
 @testable import SignIn
@@ -107,9 +108,9 @@ struct LoopbackReceiverTests {
     }
 
     @Test func `a port that was named is kept`() throws {
-        let free = try Self.attempt().redirect.port
+        let free = try LoopbackPort.free()
         let receiver = try Self.attempt(port: free, path: "/x")
-        #expect(receiver.redirect.text == "http://127.0.0.1:\(free ?? 0)/x")
+        #expect(receiver.redirect.text == "http://127.0.0.1:\(free)/x")
     }
 
     @Test func `the wait ends at the deadline, and the page says so`() async throws {

@@ -10,7 +10,7 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Orders", dependencies: [.product(name: "Latchkey", package: "latchkey")], path: "Sources"),
+            name: "Orders", dependencies: [.product(name: "RedactedLog", package: "latchkey")], path: "Sources"),
         .testTarget(
             name: "OrdersTests",
             dependencies: ["Orders", .product(name: "RedactionAudit", package: "latchkey")], path: "Tests"),

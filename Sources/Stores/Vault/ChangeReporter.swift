@@ -38,6 +38,7 @@ final class ChangeReporter: Sendable {
             throw StoreError(
                 .unavailable, "the system has no watch on files left", hint: "raise fs.inotify.max_user_instances")
         }
+        let rows = rows
         let generation = try await rows.waiting(until: deadline) { () throws(StoreError) in try rows.generation() }
         let (stream, continuation) = AsyncStream.makeStream(
             of: CredentialChange.self, bufferingPolicy: .bufferingNewest(1))

@@ -39,9 +39,11 @@ final class Patience: Sendable {
         if deadline.hasPassed { throw .timedOut }
     }
 
-    /// Runs `attempt` until it does not throw `busy`, sleeping in between: 0.2 ms at first, 10 ms at most, a random
+    /// Runs `attempt` until it does not throw `busy`, sleeping in between: 0.2 ms at first, `longest` nanoseconds at most, a random
     /// part of it taken off so that several waiting processes don't walk in step.
-    func retry<Result>(_ attempt: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    func retry<Result: ~Copyable>(
+        pausingAtMost longest: Int = 10_000_000, _ attempt: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         var pause = 200_000
         while true {
             do throws(StoreError) {
@@ -51,10 +53,11 @@ final class Patience: Sendable {
                 if deadline.hasPassed { throw .vaultBusy }
                 var time = timespec(tv_sec: 0, tv_nsec: Int.random(in: pause / 2...pause))
                 unsafe nanosleep(&time, nil)
-                pause = min(pause * 2, 10_000_000)
+                pause = min(pause * 2, longest)
             }
         }
     }
+
     /// Leaves a gap of 10 ms between two transactions of one piece of work: writers of other processes poll, and would
     /// never find the vault free without it.
     func letOthersIn() throws(StoreError) {

@@ -6,7 +6,7 @@ extension SealedStore {
     /// The key slots, in the order of the file.
     func slots(deadline: Deadline) async throws(StoreError) -> [KeySlotDescription] {
         try await waiting(until: deadline) { () throws(StoreError) in
-            try current { (view, _) throws(StoreError) in try Self.describe(view.records(), root) }
+            try self.current { (view, _) throws(StoreError) in try Self.describe(view.records(), self.root) }
         }
     }
 

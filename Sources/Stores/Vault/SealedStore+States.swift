@@ -106,25 +106,42 @@ extension SealedStore {
         return result
     }
 
-    /// Runs a read on the caller and, while a writer has the table, again after a short sleep.
+    /// Runs a read on the caller and, while a writer has the table, again and again: after short sleeps at first, then
+    /// on a thread that waits for nothing else. Writers without a pause leave but moments for readers, which a busy
+    /// process that only looks in now and then would miss.
     func waiting<Result: ~Copyable & Sendable>(
-        until deadline: Deadline, _ body: () throws(StoreError) -> Result
+        until deadline: Deadline, _ body: @escaping @Sendable () throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         if Task.isCancelled { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
-        var pause = Duration.microseconds(200)
-        while true {
+        for pause in [200, 400, 800, 1600] {
             do throws(StoreError) {
                 return try body()
             } catch  where error.code == .busy {
                 if deadline.hasPassed { throw .vaultBusy }
             }
             do {
-                try await Task.sleep(for: min(pause, deadline.remaining))
+                try await Task.sleep(for: min(.microseconds(pause), deadline.remaining))
             } catch {
                 throw .cancelled
             }
-            pause = min(pause * 2, .milliseconds(5))
         }
+        let found = Handover<Result>()
+        try await waitingReads.run(until: deadline) { (patience) throws(StoreError) in
+            found.give(try patience.retry(pausingAtMost: 1_000_000, body))
+        }
+        return found.take()
+    }
+
+    /// Takes a value that can't be copied from the thread that made it.
+    private final class Handover<Value: ~Copyable & Sendable>: Sendable {
+        private let value = Mutex<Value?>(nil)
+
+        func give(_ new: consuming sending Value) {
+            var new: Value? = new
+            value.withLock { swap(&$0, &new) }
+        }
+
+        func take() -> Value { value.withLock { $0.take()! } }
     }
 }

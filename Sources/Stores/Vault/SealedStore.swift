@@ -15,6 +15,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     let table: Table
     let root: RootKeys
     let worker: WorkThread
+    /// Where reads wait for writers.
+    let waitingReads = WorkThread()
     let now: @Sendable () -> UnixTime
     let known: Mutex<KnownState>
     let memory: GenerationMemory?
@@ -83,7 +85,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
 
     func item(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> FoundItem? {
         try await waiting(until: deadline) { () throws(StoreError) -> FoundItem? in
-            try current { (view, state) throws(StoreError) -> FoundItem? in
+            try self.current { (view, state) throws(StoreError) -> FoundItem? in
                 let found = try Self.find(key, under: state.keys[0], in: view)
                 if found != nil || state.keys.count == 1 { return found }
                 return try Self.find(key, under: state.keys[1], in: view)
@@ -168,7 +170,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
         try await waiting(until: deadline) { () throws(StoreError) in
-            try current { (view, state) throws(StoreError) in
+            try self.current { (view, state) throws(StoreError) in
                 let limit = service == nil ? Self.pageSize : Self.pageEffort
                 let place = try ListingPlace(cursor, among: state.keys)
                 let items = try view.items(after: place.passed, limit: limit)

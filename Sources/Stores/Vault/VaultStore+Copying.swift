@@ -31,7 +31,7 @@ extension VaultStore {
     /// only be noticed when it is needed.
     public func export(
         to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
-        cost: PassphraseCost = .standard, deadline: Deadline = .after(.seconds(86_400))
+        cost: PassphraseCost? = nil, deadline: Deadline = .after(.seconds(86_400))
     ) async throws(StoreError) -> Int {
         let kept = KeptSource(source.duplicate())
         let name = name ?? source.kind.slotName

@@ -40,13 +40,13 @@ extension VaultStore {
     /// Adds another way to open the vault.
     ///
     /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free
-    /// for the new one.
+    /// for the new one. A passphrase without a cost gets `PassphraseCost.calibrated()`.
     ///
     /// Throws `conflict` when a slot of that name exists, when there are 16 already or none to replace, or what is
     /// wrong with the key file.
     public func addSlot(
         _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
-        cost: PassphraseCost = .standard, deadline: Deadline = .standard
+        cost: PassphraseCost? = nil, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let kept = KeptSource(source.duplicate())
         let root = rows.root

@@ -12,14 +12,14 @@ extension VaultStore {
     /// - Parameters:
     ///   - source: what opens the vault from now on. A key file must exist: see `VaultKeyFile.create(at:)`.
     ///   - name: what people call the slot; `nil` for the kind's own name.
-    ///   - cost: for a passphrase.
+    ///   - cost: for a passphrase; `nil` for `PassphraseCost.calibrated()`.
     ///   - memory: as for `open`.
     ///
     /// Throws `conflict` when there is something at `path`, `permissionDenied` when the place isn't this user's alone,
     /// `cannotWrite`, or what is wrong with the key file.
     public static func create(
         at path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
-        cost: PassphraseCost = .standard, memory: VaultMemory? = nil, deadline: Deadline = .standard,
+        cost: PassphraseCost? = nil, memory: VaultMemory? = nil, deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
         let worker = WorkThread()

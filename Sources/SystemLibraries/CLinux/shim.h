@@ -1,8 +1,12 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/inet_diag.h>
 #include <linux/keyctl.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <malloc.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -223,4 +227,45 @@ static inline int latchkey_mailbox_accept(int descriptor) {
 // Sends a whole message; no signal when the other end has gone. 0, or -1 with errno.
 static inline int latchkey_mailbox_send(int descriptor, const void *bytes, size_t byteCount) {
     return send(descriptor, bytes, byteCount, MSG_NOSIGNAL) == (ssize_t)byteCount ? 0 : -1;
+}
+
+// The user of the TCP socket with these two ends, from the kernel's table (sock_diag(7)): 0, or a number of errno.
+// Addresses in network byte order, of 4 words, the last three 0 for IPv4. ENOENT: there is none that is connected, or this
+// kernel doesn't say.
+static inline int latchkey_tcp_owner(int family, const uint32_t local[4], uint16_t local_port, const uint32_t remote[4],
+                                     uint16_t remote_port, uint32_t *owner) {
+    struct {
+        struct nlmsghdr head;
+        struct inet_diag_req_v2 body;
+    } request = {
+        .head = {.nlmsg_len = sizeof request, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
+        .body = {.sdiag_family = (uint8_t)family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = ~0U},
+    };
+    request.body.id.idiag_sport = htons(local_port);
+    request.body.id.idiag_dport = htons(remote_port);
+    memcpy(request.body.id.idiag_src, local, sizeof request.body.id.idiag_src);
+    memcpy(request.body.id.idiag_dst, remote, sizeof request.body.id.idiag_dst);
+    request.body.id.idiag_cookie[0] = request.body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+    union {
+        struct nlmsghdr head;
+        char bytes[1024];
+    } answer;
+    int descriptor = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (descriptor < 0) return errno;
+    // The kernel answers before send(2) returns.
+    ssize_t count = send(descriptor, &request, sizeof request, 0);
+    if (count >= 0) count = recv(descriptor, &answer, sizeof answer, MSG_DONTWAIT);
+    int number = count < 0 ? errno : 0;
+    close(descriptor);
+    if (number != 0) return number;
+    if (!NLMSG_OK(&answer.head, (size_t)count) || answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY
+        || answer.head.nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
+        return ENOENT;
+    const struct inet_diag_msg *found = (const struct inet_diag_msg *)NLMSG_DATA(&answer.head);
+    // Where nothing is connected it may find a socket that listens there, and a closed one has lost its owner.
+    if (found->idiag_state != 1 || found->id.idiag_sport != request.body.id.idiag_sport
+        || found->id.idiag_dport != request.body.id.idiag_dport)
+        return ENOENT;
+    *owner = found->idiag_uid;
+    return 0;
 }

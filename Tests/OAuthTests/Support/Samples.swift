@@ -10,14 +10,18 @@ enum Sample {
     /// - Parameter issuer: `nil` for a server configured without one, as GitHub is.
     static func server(
         issuer: Issuer? = Sample.issuer, announcesIssuer: Bool = false, commas: Bool = false,
-        authorization: String = "https://id.example/authorize"
+        authorization: String = "https://id.example/authorize", device: String? = nil, pushing: String? = nil,
+        registration: String? = nil
     ) -> ServerMetadata {
         try! ServerMetadata(
             issuer: issuer, authorizationEndpoint: HTTPURL(authorization),
             tokenEndpoint: HTTPURL("https://id.example/token"),
-            revocationEndpoint: HTTPURL("https://id.example/revoke"), announcesIssuerInAnswers: announcesIssuer,
-            separatesScopesByComma: commas)
+            revocationEndpoint: HTTPURL("https://id.example/revoke"), deviceAuthorizationEndpoint: device.map(url),
+            pushedAuthorizationRequestEndpoint: pushing.map(url), registrationEndpoint: registration.map(url),
+            announcesIssuerInAnswers: announcesIssuer, separatesScopesByComma: commas)
     }
+
+    static func url(_ text: String) -> HTTPURL { try! HTTPURL(text) }
 
     static func client(
         scopes: ScopeList = ["repo"], redirect: String = "http://127.0.0.1:4711/callback",

@@ -58,14 +58,14 @@ struct KeySlot: Sendable {
 
     /// Makes a slot for a vault whose root key is known.
     static func make(
-        _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost, created: UnixTime, root: RootKeys
+        _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost?, created: UnixTime, root: RootKeys
     ) throws(StoreError) -> KeySlot {
         if let reference = source.reference, reference.vault != root.vault {
             throw StoreError(.unsupported, "the key is kept for another vault", hint: "name a slot of this vault")
         }
         let id = if let reference = source.reference { reference.slot } else { try Sealing.randomOctets(16) }
         let head = Head(
-            kind: source.kind, id: id, cost: source.kind == .passphrase ? cost : nil,
+            kind: source.kind, id: id, cost: source.kind == .passphrase ? cost ?? .calibrated() : nil,
             salt: try Sealing.randomOctets(Argon2id.saltByteCount), systemCredential: source.systemCredentialName)
         let wrapping = try source.wrappingKey(cost: head.cost, salt: head.salt, vault: root.vault)
         let key = Sealing.subkey("wrap", of: wrapping, vault: root.vault)

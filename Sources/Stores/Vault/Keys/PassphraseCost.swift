@@ -12,10 +12,7 @@ public struct PassphraseCost: Sendable, Hashable {
     public static let maximumMemoryByteCount = 1 << 30
     public static let maximumPasses = 16
 
-    /// 256 MiB and 3 passes: about a second on one core.
-    public static let standard = PassphraseCost(known: 256 << 20, passes: 3)
-
-    private init(known memoryByteCount: Int, passes: Int) {
+    init(known memoryByteCount: Int, passes: Int) {
         self.memoryByteCount = memoryByteCount
         self.passes = passes
     }

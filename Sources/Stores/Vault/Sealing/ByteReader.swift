@@ -26,8 +26,12 @@ struct ByteReader {
 
     /// Text with its length before it.
     mutating func text<Length: FixedWidthInteger>(length: Length.Type, atMost limit: Int) -> String? {
-        guard let count = integer(Length.self), Int(count) <= limit, let bytes = take(Int(count)) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        guard let count = integer(Length.self), Int(count) <= min(limit, remainingByteCount) else { return nil }
+        defer { offset += Int(count) }
+        guard let text = try? UTF8Span(validating: bytes.span.extracting(offset..<offset + Int(count))) else {
+            return nil
+        }
+        return String(copying: text)
     }
 
     /// Goes past text with its length before it when it is exactly `expected`; otherwise returns false.
@@ -57,6 +61,11 @@ struct ByteReader {
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// - Parameter capacity: how many bytes are expected, for one allocation instead of several.
+    init(capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
+
     mutating func append(_ more: [UInt8]) { bytes += more }
 
     mutating func append<Number: FixedWidthInteger>(_ number: Number) {
@@ -65,7 +74,7 @@ struct ByteWriter {
 
     mutating func append<Length: FixedWidthInteger>(_ text: String, length: Length.Type) {
         append(Length(text.utf8.count))
-        bytes += Array(text.utf8)
+        bytes.append(contentsOf: text.utf8)
     }
 
     mutating func pad(to count: Int) {

@@ -10,7 +10,7 @@ extension DataKeys {
 
     /// Where an item is kept: a keyed hash of its name, so that the file shows no names and no equal services.
     func lookup(of key: CredentialKey) -> [UInt8] {
-        var name = ByteWriter()
+        var name = ByteWriter(capacity: 5 + key.kind.name.utf8.count + key.service.utf8.count + key.account.utf8.count)
         name.append(key.kind.name, length: UInt8.self)
         name.append(key.service, length: UInt16.self)
         name.append(key.account, length: UInt16.self)
@@ -36,7 +36,7 @@ extension DataKeys {
         return Sealing.openPublic(sealed, associatedData: metadataContext(lookup), key: metadata)
     }
 
-    private func metadataContext(_ lookup: [UInt8]) -> [UInt8] { [0x6D] + vault.bytes + lookup }
+    private func metadataContext(_ lookup: [UInt8]) -> [UInt8] { context(0x6D, lookup, []) }
 
     // MARK: - The secret
 
@@ -68,7 +68,17 @@ extension DataKeys {
     }
 
     func secretContext(_ lookup: [UInt8], _ version: CredentialVersion) -> [UInt8] {
-        [0x73] + vault.bytes + lookup + version.bytes
+        context(0x73, lookup, version.bytes)
+    }
+
+    /// What a part of an item is bound to.
+    private func context(_ part: UInt8, _ lookup: [UInt8], _ version: [UInt8]) -> [UInt8] {
+        var context = ByteWriter(capacity: 1 + vault.bytes.count + lookup.count + version.count)
+        context.append(part)
+        context.append(vault.bytes)
+        context.append(lookup)
+        context.append(version)
+        return context.bytes
     }
 }
 

@@ -17,8 +17,10 @@ let package = Package(
             name: "Latchkey",
             targets: [
                 "Secrets", "RedactedLog", "LogScrubbing", "ProcessHardening", "Credentials", "InMemory", "Vault",
-                "SecretService", "StoreSelection", "HTTPTransport", "OAuth", "SignIn", "Surroundings", "ATProtocol",
+                "SecretService", "StoreSelection", "HTTPTransport", "OAuth", "SignIn", "Authenticating", "Surroundings",
+                "ATProtocol",
             ]),
+        .library(name: "FoundationBridge", targets: ["FoundationBridge"]),
         .library(name: "RedactedLog", targets: ["Secrets", "RedactedLog", "LogScrubbing"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "StoreContract", targets: ["StoreContract"]),
@@ -80,6 +82,15 @@ let package = Package(
         .target(
             name: "ATProtocol",
             dependencies: ["CResolver", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
+        .target(
+            name: "Authenticating",
+            dependencies: ["Credentials", "HTTPTransport", "InMemory", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
+        // The only importer of FoundationNetworking.
+        .target(
+            name: "FoundationBridge",
+            dependencies: [
+                "Authenticating", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn",
+            ]),
 
         // MARK: Products for other people's tests
         .target(
@@ -154,6 +165,12 @@ let package = Package(
             name: "ATProtocolTests",
             dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
         .testTarget(
+            name: "AuthenticatingTests",
+            dependencies: ["Authenticating", "AuthorizationServer", "InMemory", "RedactionAudit"]),
+        .testTarget(
+            name: "FoundationBridgeTests",
+            dependencies: ["FoundationBridge", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
+        .testTarget(
             name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.
         .target(name: "Orders", dependencies: ["RedactedLog", "Secrets"], path: "Docs/Examples/AuditedLogs/Sources"),
@@ -179,7 +196,8 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "LogScrubbing", "ATProtocol", "SignIn", "Terminal", "StoreSelection", "AuthorizationServer",
+                "LogScrubbing", "ATProtocol", "Authenticating", "FoundationBridge", "SignIn", "Terminal",
+                "StoreSelection", "AuthorizationServer",
                 "StoreContract",
                 "RedactionAudit",
             ],

@@ -22,17 +22,11 @@ final class CurlTransfer: @unchecked Sendable {
 
     let isCancelled = Atomic(false)
 
-    /// The fields that libcurl writes itself, and those that have a place of their own in the request.
-    private static let ownFields: Set<String> = [
-        "authorization", "connection", "content-length", "cookie", "dpop", "expect", "host", "proxy-authorization",
-        "te", "trailer", "transfer-encoding", "upgrade",
-    ]
-
     init(
         _ request: consuming HTTPRequest, limits: HTTPLimits, configuration: CurlHTTPClient.Configuration,
         origin: LoggableText
     ) throws(HTTPError) {
-        let isOwnField = request.fields.contains { Self.ownFields.contains($0.name.lowercased()) }
+        let isOwnField = request.fields.contains { HTTPField.transportNames.contains($0.name.lowercased()) }
         guard !isOwnField else { throw HTTPError(.malformedRequest, origin: origin) }
         guard var easy = CurlEasyHandle() else { throw HTTPError(.other, origin: origin) }
         self.origin = origin

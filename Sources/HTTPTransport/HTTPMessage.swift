@@ -36,6 +36,12 @@ public struct HTTPField: Sendable, Hashable {
         self.name = name
         self.value = value
     }
+
+    /// In lower case: the fields that a transport writes itself, and those that have a place of their own in a request.
+    package static let transportNames: Set<String> = [
+        "authorization", "connection", "content-length", "cookie", "dpop", "expect", "host", "proxy-authorization",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    ]
 }
 
 /// An HTTP request. Noncopyable, because its `Authorization` and its body may be secrets.

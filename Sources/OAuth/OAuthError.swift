@@ -62,7 +62,7 @@ public struct OAuthError: RedactedError, Hashable {
     public enum ConfigurationProblem: Sendable, Hashable, CaseIterable {
         case clientID, clientSecret, scope, issuer, redirect, redirectScheme, redirectLocalhost, redirectPort,
             reservedParameter, parameter, noRevocationEndpoint, requestTooLarge, otherServer,
-            signingKey
+            signingKey, authorizationURL
     }
 
     public let code: Code
@@ -264,6 +264,8 @@ extension OAuthError.ConfigurationProblem: Loggable {
         case .noRevocationEndpoint: "the server has no revocation endpoint"
         case .requestTooLarge: "the request is too large"
         case .signingKey: "no key to sign with could be made or used"
+        case .authorizationURL:
+            "the authorization URL that was provided is not this sign-in's: it must lead to the server's own page, with our state and challenge, each once"
         case .otherServer: "the answer belongs to another server or client than the one asked to exchange it"
         }
     }

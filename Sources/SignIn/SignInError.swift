@@ -38,10 +38,17 @@ public struct SignInError: RedactedError, Hashable {
         case keyLost
         /// The session was given by another server or to another client than the provider now names.
         case otherAuthority
+        /// A step that the caller does in place of a built-in one failed; what it threw is not repeated.
+        case stepFailed(Step)
         /// A newer attempt took over.
         case superseded
         /// The task was cancelled.
         case cancelled
+    }
+
+    /// The steps that a caller may do.
+    public enum Step: Sendable, Hashable, CaseIterable {
+        case authorizationURL, login, refresh
     }
 
     public let code: Code
@@ -90,6 +97,7 @@ public struct SignInError: RedactedError, Hashable {
         case .clientSecretMissing: "sign-in.client-secret-missing"
         case .keyLost: "sign-in.key-lost"
         case .otherAuthority: "sign-in.other-authority"
+        case .stepFailed: "sign-in.step-failed"
         case .superseded: "sign-in.superseded"
         case .cancelled: "sign-in.cancelled"
         }
@@ -113,6 +121,9 @@ public struct SignInError: RedactedError, Hashable {
         case .clientSecretMissing: "the provider needs a client secret, and none is kept"
         case .keyLost: "the key that the session is bound to is gone, or is another"
         case .otherAuthority: "the session belongs to another server or client than the provider names now"
+        case .stepFailed(.authorizationURL): "the program's own way to make the authorization URL failed"
+        case .stepFailed(.login): "the program's own way to exchange the answer failed"
+        case .stepFailed(.refresh): "the program's own way to renew the session failed"
         case .superseded: "a newer sign-in took over"
         case .cancelled: "it was interrupted"
         }
@@ -131,7 +142,7 @@ public struct SignInError: RedactedError, Hashable {
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
         case .tokenInAccount: "don't use this server before whoever runs it has mended that"
         case .otherResource: "ask the account's own server; it passes on what is for others"
-        case .accountMismatch, .scopeMissing, .superseded, .cancelled: nil
+        case .accountMismatch, .scopeMissing, .stepFailed, .superseded, .cancelled: nil
         }
     }
 }

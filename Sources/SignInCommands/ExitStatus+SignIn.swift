@@ -15,6 +15,7 @@ extension SignInError: CommandError {
         case .noCurrentAccount, .accountNameNeeded, .otherResource: .usage
         case .sessionEnded, .keyLost: .refused
         case .accountUnknown, .accountMismatch, .tokenInAccount, .scopeMissing: .protocolError
+        case .stepFailed: .internalError
         case .clientSecretMissing, .otherAuthority: .configuration
         case .superseded, .cancelled: .interrupted
         }

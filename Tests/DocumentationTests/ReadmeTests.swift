@@ -41,4 +41,22 @@ struct ReadmeTests {
         let statements = blocks[0].split(separator: "\n").filter { !$0.hasPrefix("import ") }
         #expect(statements.count <= 12)
     }
+
+    @Test func `the example of requests is the one that is compiled and run`() throws {
+        let blocks = try Repository.blocks("swift", in: "Docs/Authenticator.md")
+        try #require(blocks.count == 1)
+        #expect(try Repository.text("Tests/FoundationBridgeTests/Example.swift").contains(blocks[0] + "\n"))
+    }
+
+    /// Foundation's networking is slow to start and a large library: nobody else may need it.
+    @Test func `one module alone imports Foundation's networking, and no executable needs it`() throws {
+        var importers: Set<String> = []
+        for (path, code) in try SinksTests.sources() where code.contains("import FoundationNetworking\n") {
+            importers.insert(String(path.prefix { $0 != "/" }))
+        }
+        #expect(importers == ["FoundationBridge"])
+        let manifest = try Repository.text("Package.swift")
+        let users = manifest.matches(of: /\.(?:executableT|t)arget\(\s*name: "([\w-]+)",[^)]*"FoundationBridge"/)
+        #expect(users.map { String($0.output.1) } == [])
+    }
 }

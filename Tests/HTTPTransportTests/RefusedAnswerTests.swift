@@ -1,6 +1,7 @@
 import HTTPTransport
 import RedactedLog
 import Secrets
+import TestServices
 import Testing
 
 /// Answers that are none: each has its own error.

@@ -2,6 +2,7 @@ import HTTPTransport
 import LoopbackHTTP
 import Secrets
 import Synchronization
+import TestServices
 import Testing
 
 /// What goes over the wire, and what doesn't.

@@ -1,21 +1,5 @@
 public import HTTPTransport
-internal import OAuth
-public import Secrets
 internal import SignIn
-
-/// The sink that hands a field's value, the token inside, to an HTTP client of the caller's own.
-public struct CallersOwnHTTPClientFieldSink: SecretSink {
-    public static var reason: StaticString { "the caller's own HTTP client sends the request to the account's server" }
-
-    /// The whole value of a field, such as `DPoP …`: a secret, as ordinary text from here on.
-    public private(set) var unprotectedFieldValue = ""
-
-    public init() {}
-
-    public mutating func receive(_ bytes: Span<UInt8>) {
-        for index in bytes.indices { unprotectedFieldValue.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
-    }
-}
 
 extension ATProtocolClient {
     /// Signs a request that an HTTP client of the caller's own will send: sets `authorization` and `proof`.
@@ -30,16 +14,7 @@ extension ATProtocolClient {
     ) async throws(ATProtocolError) -> HTTPRequest {
         let (service, name) = try await service(of: account)
         do throws(SignInError) {
-            let session = try await service.freshSession(name)
-            guard session.resource == request.url.origin else { throw SignInError(.otherResource) }
-            guard let signer = try await service.signer(of: session) else { throw SignInError(.keyLost) }
-            do throws(OAuthError) {
-                try request.authorize(dpop: session.accessToken)
-                _ = try signer.prove(&request, tokenHash: DPoPProof.hash(of: session.accessToken))
-            } catch {
-                throw .oauth(error)
-            }
-            return request
+            return try await service.signed(request, with: try await service.freshSession(name))
         } catch {
             throw .signIn(error)
         }
@@ -55,10 +30,7 @@ extension ATProtocolClient {
     ) async throws(ATProtocolError) {
         let (service, name) = try await service(of: account)
         do throws(SignInError) {
-            let session = try await service.session(of: name)
-            guard let signer = try await service.signer(of: session) else { throw SignInError(.keyLost) }
-            let empty: [UInt8] = []
-            signer.learn(from: HTTPResponse(status: 200, fields: fields, body: Secret(copying: empty.span)), of: url)
+            try await service.learn(from: fields, ofAnswerAt: url, account: name)
         } catch {
             throw .signIn(error)
         }

@@ -26,6 +26,9 @@ public struct AuthorizationURL: ~Copyable, Sendable {
         try whole.pour(into: &sink)
     }
 
+    /// Ends the URL and returns the whole address, still in guarded memory.
+    public consuming func takeAddress() -> Secret<AuthorizationAddress> { whole }
+
     /// Returns a second copy in guarded memory, for an agent that hands it over later.
     public borrowing func duplicate() -> AuthorizationURL {
         AuthorizationURL(whole: whole.duplicate(), publicPart: publicPart)

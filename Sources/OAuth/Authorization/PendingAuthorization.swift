@@ -1,6 +1,6 @@
 internal import HTTPTransport
 internal import RedactedLog
-internal import Secrets
+public import Secrets
 
 /// One attempt to sign in, from the address the browser is sent to until its answer is believed.
 ///
@@ -9,7 +9,8 @@ internal import Secrets
 public struct PendingAuthorization: ~Copyable, Sendable {
     public let request: AuthorizationRequest
     let pkce: PKCEChallenge
-    let state: Secret<State>
+    /// What the answer must bring back (RFC 6749 section 10.12).
+    public let state: Secret<State>
     let nonce: Secret<Nonce>?
 
     /// Random octets behind a state or nonce; their base64url text has 43 characters.
@@ -86,11 +87,14 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     }
 
     private borrowing func address(_ query: consuming FormBody) -> AuthorizationURL {
+        AuthorizationURL(whole: query.finish(as: AuthorizationAddress.self), publicPart: publicPart)
+    }
+
+    var publicPart: LoggableText {
         let endpoint = request.server.authorizationEndpoint
-        let publicPart = LoggableText(
+        return LoggableText(
             reviewed: "origin and path of a configured endpoint, without the query",
             unredacted: endpoint.origin + endpoint.path)
-        return AuthorizationURL(whole: query.finish(as: AuthorizationAddress.self), publicPart: publicPart)
     }
 
     /// The parameters, the same in a query and in a form pushed beforehand.

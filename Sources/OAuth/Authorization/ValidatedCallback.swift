@@ -1,4 +1,4 @@
-internal import Secrets
+public import Secrets
 
 /// An authorization code that belongs to an attempt of ours: the only thing `TokenEndpoint` exchanges.
 ///
@@ -17,5 +17,20 @@ public struct ValidatedCallback: ~Copyable, Sendable {
         self.code = code
         self.verifier = verifier
         self.nonce = nonce
+    }
+
+    /// Returns the form that exchanges the code, but for the client's own proof, for a server of the caller's own that adds
+    /// it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. It is a secret, and good once.
+    public consuming func form() throws(OAuthError) -> Secret<MessageBody> {
+        try parameters().finish(as: MessageBody.self)
+    }
+
+    borrowing func parameters() throws(OAuthError) -> FormBody {
+        var form = FormBody()
+        try form.append("grant_type", text: "authorization_code")
+        try form.append("code", secret: code)
+        try form.append("redirect_uri", text: request.redirect.text)
+        try form.append("code_verifier", secret: verifier)
+        return form
     }
 }

@@ -56,6 +56,11 @@ public struct ResourceClient: Sendable {
         }
     }
 
+    /// The first known `error` of an answer's challenges.
+    package static func challengeError(in response: borrowing HTTPResponse) -> ServerErrorCode? {
+        AuthenticateChallenge.all(of: response).lazy.compactMap(\.error).first
+    }
+
     private func transfer(
         _ request: consuming HTTPRequest, _ limits: HTTPLimits
     ) async throws(OAuthError) -> HTTPResponse {

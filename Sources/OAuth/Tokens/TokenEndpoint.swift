@@ -41,12 +41,8 @@ public struct TokenEndpoint: Sendable {
         else {
             throw OAuthError(.invalidConfiguration(.otherServer))
         }
-        var form = FormBody()
-        try form.append("grant_type", text: "authorization_code")
-        try form.append("code", secret: callback.code)
-        try form.append("redirect_uri", text: callback.request.redirect.text)
-        try form.append("code_verifier", secret: callback.verifier)
-        let answer = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
+        let answer = try await endpoint.post(
+            server.tokenEndpoint, try callback.parameters(), authentication: authentication)
         let basicForm = answer.basicForm
         let document = try Self.success(answer)
         var tokens = try reader.tokens(in: document, nonce: callback.nonce)

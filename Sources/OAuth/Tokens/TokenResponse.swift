@@ -20,6 +20,21 @@ public struct TokenResponse: ~Copyable, Sendable {
     /// How the server took Basic credentials; keep it with the session for `ClientAuthentication.secretBasic(_:form:)`.
     public internal(set) var acceptedBasicForm: ClientAuthentication.BasicForm?
 
+    /// Tokens that a caller's own server gave; nobody has checked who they are for.
+    ///
+    /// - Parameters:
+    ///   - refreshToken: `nil` after a refresh: the old one stays.
+    ///   - expiresInSeconds: how long the access token lives from now on.
+    ///   - grantedScopes: `nil`: what was asked.
+    public init(
+        accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>? = nil,
+        expiresInSeconds: Int64? = nil, grantedScopes: ScopeList? = nil
+    ) {
+        self.init(
+            accessToken: accessToken, refreshToken: refreshToken, idToken: nil, subject: nil,
+            expiresInSeconds: expiresInSeconds, refreshTokenExpiresInSeconds: nil, grantedScopes: grantedScopes)
+    }
+
     init(
         accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?,
         idToken: consuming Secret<IDToken>?, subject: String?, expiresInSeconds: Int64?,

@@ -52,8 +52,8 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
         case .sessionEnded, .otherAuthority, .keyLost: self = .sessionEnded
-        case .accountUnknown, .accountNameNeeded, .accountMismatch, .tokenInAccount, .scopeMissing,
-            .otherResource:
+        case .accountUnknown, .accountNameNeeded, .accountMismatch, .tokenInAccount, .scopeMissing, .otherResource,
+            .stepFailed:
             self = .invalidResponse
         case .clientSecretMissing: self = .configuration(OAuthError(.invalidConfiguration(.clientSecret)))
         case .superseded, .cancelled: self = .cancelled

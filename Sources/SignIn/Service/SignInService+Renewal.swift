@@ -39,10 +39,10 @@ extension SignInService {
     }
 
     /// An access token that a server refused.
-    final class RefusedToken: Sendable {
+    package final class RefusedToken: Sendable {
         let token: Secret<AccessToken>
 
-        init(_ token: consuming Secret<AccessToken>) {
+        package init(_ token: consuming Secret<AccessToken>) {
             self.token = token
         }
     }
@@ -53,7 +53,7 @@ extension SignInService {
     /// is always stored.
     ///
     /// - Parameter refused: renew although the token has not ended, unless somebody else has renewed it since.
-    func renew(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
+    package func renew(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
         let renewal: FirstValue<SignInError?>
         if let running = renewals[account] {
             renewal = running
@@ -107,17 +107,18 @@ extension SignInService {
         let secret = try await clientSecret()
         let signer = try await signer(of: session)
         let tokens: TokenResponse
-        do throws(OAuthError) {
-            let authentication = try authentication(secret, basicForm: session.basicForm)
+        do throws(SignInError) {
+            let authentication = try reported { () throws(OAuthError) in
+                try self.authentication(secret, basicForm: session.basicForm)
+            }
+            let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
             switch session.refreshToken {
-            case .some(let token):
-                tokens = try await tokenEndpoint(server, dpop: signer).refresh(
-                    token, subject: session.subject, authentication: authentication)
-            case .none: throw OAuthError(.sessionEnded)
+            case .some(let token): tokens = try await refresh(token, session.subject, at: endpoint, authentication)
+            case .none: throw .oauth(OAuthError(.sessionEnded))
             }
         } catch {
             log.info("the session was not renewed: \(error)")
-            guard error.code == .sessionEnded else { throw .oauth(error) }
+            guard case .oauth(let cause) = error.code, cause.code == .sessionEnded else { throw error }
             // The refresh token is of no use any more, nor is the session; the person signs in again.
             do throws(StoreError) {
                 try await sessions.delete(session.account)
@@ -130,6 +131,18 @@ extension SignInService {
         let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
         try await store(session.renewed(with: tokens, granted: granted, now: context.now()))
         log.info("the session was renewed")
+    }
+
+    private func refresh(
+        _ token: borrowing Secret<RefreshToken>, _ subject: String?, at endpoint: TokenEndpoint,
+        _ authentication: borrowing ClientAuthentication
+    ) async throws(SignInError) -> TokenResponse {
+        if let refresh = steps.refresh { return try await refresh(token, endpoint, authentication) }
+        do throws(OAuthError) {
+            return try await endpoint.refresh(token, subject: subject, authentication: authentication)
+        } catch {
+            throw .oauth(error)
+        }
     }
 
     /// The server may have rotated the refresh token already: a store that refuses is asked again before it is given up.

@@ -17,8 +17,7 @@ extension SignInService {
     ) async throws(SignInError) -> HTTPResponse {
         let name = try await resolve(account)
         let session = try await freshSession(name)
-        if let resource = session.resource, request.url.origin != resource { throw SignInError(.otherResource) }
-        let response = try await send(request, session, limits)
+        let response = try await transfer(request, with: session, limits: limits, over: context.http)
         guard response.status == 401 else { return response }
         do throws(SignInError) {
             guard try await self.session(of: name).refreshToken != nil else { return response }
@@ -29,17 +28,56 @@ extension SignInService {
             log.info("the session could not be renewed: \(error)")
             return response
         }
-        return try await send(request, try await freshSession(name), limits)
+        return try await transfer(request, with: try await freshSession(name), limits: limits, over: context.http)
     }
 
-    private func send(
-        _ request: borrowing HTTPRequest, _ session: borrowing StoredSession, _ limits: HTTPLimits
+    /// Sends a request with a session's token, and a proof of its key where it is bound to one, over any transport. A proof
+    /// that the server doesn't take is made anew and sent once more. The answer is returned whatever its status.
+    package func transfer(
+        _ request: borrowing HTTPRequest, with session: borrowing StoredSession, limits: HTTPLimits,
+        over http: any HTTPClient
     ) async throws(SignInError) -> HTTPResponse {
-        let resource = ResourceClient(http: context.http, dpop: try await signer(of: session), log: log)
+        try Self.check(request.url, isFor: session)
+        let resource = ResourceClient(http: http, dpop: try await signer(of: session), log: log)
         do throws(OAuthError) {
             return try await resource.send(request, token: session.accessToken, limits: limits)
         } catch {
             throw .oauth(error)
         }
+    }
+
+    private static func check(_ url: HTTPURL, isFor session: borrowing StoredSession) throws(SignInError) {
+        if let resource = session.resource, url.origin != resource { throw SignInError(.otherResource) }
+    }
+
+    // MARK: - For a client of the caller's own
+
+    /// Puts a session's token into a request, and a proof of its key where it is bound to one.
+    package func signed(
+        _ request: consuming HTTPRequest, with session: borrowing StoredSession
+    ) async throws(SignInError) -> HTTPRequest {
+        try Self.check(request.url, isFor: session)
+        let signer = try await signer(of: session)
+        guard signer != nil || !provider.usesDPoP else { throw SignInError(.keyLost) }
+        do throws(OAuthError) {
+            if let signer {
+                try request.authorize(dpop: session.accessToken)
+                _ = try signer.prove(&request, tokenHash: DPoPProof.hash(of: session.accessToken))
+            } else {
+                try request.authorize(bearer: session.accessToken)
+            }
+        } catch {
+            throw .oauth(error)
+        }
+        return request
+    }
+
+    /// Takes what an answer that another client got says about proofs. Bearer tokens have nothing to learn.
+    package func learn(
+        from fields: [HTTPField], ofAnswerAt url: HTTPURL, account name: String
+    ) async throws(SignInError) {
+        guard let signer = try await signer(of: try await session(of: name)) else { return }
+        let empty: [UInt8] = []
+        signer.learn(from: HTTPResponse(status: 200, fields: fields, body: Secret(copying: empty.span)), of: url)
     }
 }

@@ -41,13 +41,14 @@ extension SignInService {
         let secret = try await clientSecret()
         let server = try await server()
         let tokens: TokenResponse
-        do throws(OAuthError) {
-            let callback = try pending.validate(answer)
-            tokens = try await tokenEndpoint(server, dpop: signer).exchange(
-                callback, authentication: authentication(secret))
+        do throws(SignInError) {
+            let callback = try Self.believe(answer, pending)
+            let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
+            let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+            tokens = try await exchange(callback, at: endpoint, authentication)
         } catch {
             log.info("the sign-in failed: \(error)")
-            throw .oauth(error)
+            throw error
         }
         let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
         log.info("signed in; the session has the scopes \(summary.scopes)")

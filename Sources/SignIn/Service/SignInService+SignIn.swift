@@ -129,8 +129,26 @@ extension SignInService {
         } catch {
             throw error.code == .onlyForeignAnswers ? .oauth(OAuthError(.stateMismatch)) : .userAgent(error)
         }
+        return try await exchange(try Self.believe(answer, pending), at: endpoint, authentication)
+    }
+
+    static func believe(
+        _ answer: consuming RedirectAnswer, _ pending: consuming PendingAuthorization
+    ) throws(SignInError) -> ValidatedCallback {
         do throws(OAuthError) {
-            return try await endpoint.exchange(pending.validate(answer), authentication: authentication)
+            return try pending.validate(answer)
+        } catch {
+            throw .oauth(error)
+        }
+    }
+
+    func exchange(
+        _ callback: consuming ValidatedCallback, at endpoint: TokenEndpoint,
+        _ authentication: borrowing ClientAuthentication
+    ) async throws(SignInError) -> TokenResponse {
+        if let exchange = steps.exchange { return try await exchange(callback, endpoint, authentication) }
+        do throws(OAuthError) {
+            return try await endpoint.exchange(callback, authentication: authentication)
         } catch {
             throw .oauth(error)
         }
@@ -142,6 +160,16 @@ extension SignInService {
         _ authentication: borrowing ClientAuthentication, _ signer: DPoPSigner?
     ) async throws(SignInError) -> AuthorizationURL {
         let request = pending.request
+        if let address = steps.address {
+            let given = try await address(pending)
+            do throws(OAuthError) {
+                return try pending.authorizationURL(
+                    provided: given,
+                    mustNamePushedRequest: provider.pushes != .whenOffered || request.server.requiresPushedRequests)
+            } catch {
+                throw .oauth(error)
+            }
+        }
         do throws(OAuthError) {
             guard
                 let endpoint = PushedRequestEndpoint(

@@ -1,7 +1,7 @@
 public import Credentials
 package import OAuth
 internal import RedactedLog
-internal import Secrets
+package import Secrets
 
 /// Signs in with one provider and keeps its sessions: any number of accounts, of which one is the current one.
 ///
@@ -16,9 +16,10 @@ public actor SignInService {
     public nonisolated let sessions: SessionStore
     let context: SignInContext
     let identify: Identify?
+    let steps: SignInSteps
 
     /// Says who an access token belongs to, in place of the provider's own way.
-    typealias Identify =
+    package typealias Identify =
         @Sendable (borrowing Secret<AccessToken>, ScopeList?) async throws(SignInError) -> AccountIdentity
 
     var metadata: ServerMetadata?
@@ -37,11 +38,15 @@ public actor SignInService {
         self.init(provider: provider, sessions: sessions, context: context, identify: nil)
     }
 
-    init(provider: Provider, sessions: SessionStore, context: SignInContext, identify: Identify?) {
+    package init(
+        provider: Provider, sessions: SessionStore, context: SignInContext, identify: Identify?,
+        steps: SignInSteps = SignInSteps()
+    ) {
         self.provider = provider
         self.sessions = sessions
         self.context = context
         self.identify = identify
+        self.steps = steps
     }
 
     var log: Logger { context.log }
@@ -175,6 +180,7 @@ public actor SignInService {
 
     func clientSecret() async throws(SignInError) -> Secret<ClientSecret>? {
         if provider.proof == .none { return nil }
+        if let given = steps.clientSecret { return given.secret.duplicate() }
         let record: CredentialRecord<ClientSecret>?
         do throws(StoreError) {
             record = try await sessions.store.read(try clientSecretKey(), as: ClientSecret.self)

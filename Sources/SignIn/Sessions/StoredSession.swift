@@ -124,13 +124,18 @@ extension StoredSession {
     borrowing func renewed(
         with tokens: borrowing TokenResponse, granted: ScopeList?, now: UnixTime
     ) -> StoredSession {
-        StoredSession(
+        // A step of the caller's own may leave the refresh token out, which means that the old one stays.
+        let refreshToken: Secret<RefreshToken>? =
+            switch tokens.refreshToken {
+            case .some(let token): token.duplicate()
+            case .none: refreshToken?.duplicate()
+            }
+        return StoredSession(
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: granted ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
             refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
             basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint, resource: resource,
-            accessToken: tokens.accessToken.duplicate(),
-            refreshToken: tokens.refreshToken?.duplicate())
+            accessToken: tokens.accessToken.duplicate(), refreshToken: refreshToken)
     }
 
     private static func end(of seconds: Int64?, _ now: UnixTime) -> UnixTime? {

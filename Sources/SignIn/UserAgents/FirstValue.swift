@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A value that several sides may give: the first one counts, and everyone who waits gets it.
-final class FirstValue<Value: Sendable>: Sendable {
+package final class FirstValue<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var value: Value?
         var waiting: [CheckedContinuation<Value, Never>] = []
@@ -12,9 +12,11 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Gives the value, and returns whether it was the first.
     @discardableResult
-    func give(_ value: Value) -> Bool {
+    package func give(_ value: Value) -> Bool {
         let waiting: State? = state.withLock { state in
             if state.value != nil { return nil }
             state.value = value
@@ -32,7 +34,7 @@ final class FirstValue<Value: Sendable>: Sendable {
     var present: Value? { state.withLock { $0.value } }
 
     /// Waits for the value. Whoever cancels the wait must give one.
-    func wait() async -> Value {
+    package func wait() async -> Value {
         await withCheckedContinuation { continuation in
             let value: Value? = state.withLock { state in
                 if state.value == nil { state.waiting.append(continuation) }
@@ -43,7 +45,7 @@ final class FirstValue<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value, or returns `nil` when the time is over first. It goes on in a cancelled task.
-    func wait(atMost duration: Duration) async -> Value? {
+    package func wait(atMost duration: Duration) async -> Value? {
         let waiting = Task { await waitUnlessCancelled() }
         let alarm = Task {
             try await Task.sleep(for: duration)
@@ -54,7 +56,7 @@ final class FirstValue<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value, or returns `nil` when the task is cancelled first.
-    func waitUnlessCancelled() async -> Value? {
+    package func waitUnlessCancelled() async -> Value? {
         let number = state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber

@@ -1,3 +1,4 @@
+import Authenticating
 import Credentials
 import HTTPTransport
 import LoopbackHTTP
@@ -9,4 +10,11 @@ func exchange(_ callback: consuming ValidatedCallback) {}
 func use(_ callback: consuming ValidatedCallback, _ lease: consuming Lease) {
     exchange(callback)
     lease.release()
+}
+
+func replace(_ tokens: inout TokenHandling) {
+    tokens.authorizationURLProvider = { pending in try pending.authorizationURL().takeAddress() }
+    tokens.loginProvider = { callback, endpoint, authentication in
+        try await endpoint.exchange(callback, authentication: authentication)
+    }
 }

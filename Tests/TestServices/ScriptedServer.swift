@@ -1,11 +1,9 @@
-import Glibc
-import HTTPTransport
-import Synchronization
-import Testing
+internal import Glibc
+internal import Synchronization
 
 /// A TCP server on 127.0.0.1 that says exactly the bytes a test wants, valid HTTP or not.
-final class ScriptedServer: Sendable {
-    enum Step: Sendable {
+public final class ScriptedServer: Sendable {
+    public enum Step: Sendable {
         /// Reads until an empty line.
         case readHeader
         case say(String)
@@ -13,12 +11,12 @@ final class ScriptedServer: Sendable {
         case waitForEnd
     }
 
-    let port: UInt16
+    public let port: UInt16
     private let listener: Int32
     private let seen = Mutex<[String]>([])
 
     /// Follows the steps for each connection and closes it.
-    init(_ steps: [Step]) throws {
+    public init(_ steps: [Step]) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -29,7 +27,9 @@ final class ScriptedServer: Sendable {
                 unsafe bind(listener, generic, size) | getsockname(listener, generic, &size)
             }
         }
-        try #require(listener >= 0 && status == 0 && listen(listener, 8) == 0)
+        guard listener >= 0, status == 0, listen(listener, 8) == 0 else {
+            throw ServiceFailure("no port of the loopback address can be listened on")
+        }
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)
         let conversation = Conversation(steps: steps) { [weak self] header in
@@ -43,7 +43,7 @@ final class ScriptedServer: Sendable {
             }
             close(listener)
         }
-        try #require(isRunning)
+        guard isRunning else { throw ServiceFailure("the thread of a server could not be started") }
     }
 
     deinit {
@@ -51,10 +51,10 @@ final class ScriptedServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    var origin: String { "http://127.0.0.1:\(port)" }
+    public var origin: String { "http://127.0.0.1:\(port)" }
 
     /// The headers that came in, one a connection.
-    var headers: [String] { seen.withLock { $0 } }
+    public var headers: [String] { seen.withLock { $0 } }
 
     private static func spawn(_ body: @escaping @Sendable () -> Void) -> Bool {
         let errand = unsafe Unmanaged.passRetained(Errand(body))

@@ -1,14 +1,13 @@
 internal import Credentials
 public import OAuth
 internal import RedactedLog
-internal import SignIn
 
 /// An adopter's own way to show the authorization page: a web view, a browser of its own.
 public protocol AuthorizationPresenter: Sendable {
     /// Shows the page and returns the answer that came to the redirect address, or `nil` when the person closed it.
     ///
-    /// Whatever it throws becomes `.presenterFailed`, and its words are dropped, unless it is a `UserAgentError` or a
-    /// `CancellationError`.
+    /// Whatever it throws becomes `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client), and its words
+    /// are dropped, unless it is a `UserAgentError` or a `CancellationError`.
     ///
     /// - Parameters:
     ///   - url: goes out through a named sink alone, since it may hold the state.
@@ -19,10 +18,14 @@ public protocol AuthorizationPresenter: Sendable {
 }
 
 /// Lets a presenter stand where a user agent does.
-struct PresentingUserAgent: UserAgent {
-    let presenter: any AuthorizationPresenter
+package struct PresentingUserAgent: UserAgent {
+    private let presenter: any AuthorizationPresenter
 
-    func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+    package init(presenter: any AuthorizationPresenter) {
+        self.presenter = presenter
+    }
+
+    package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         guard !redirect.needsPort else { throw .unavailable(.unsupportedRedirect) }
         return Attempt(redirect: redirect, presenter: presenter)
     }

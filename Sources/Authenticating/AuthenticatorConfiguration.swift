@@ -1,0 +1,55 @@
+public import HTTPTransport
+public import SignIn
+
+/// What an `Authenticator` needs to know: which service and client, how a person signs in, and where the login is kept.
+///
+/// Client id, scopes and callback are the provider's; its client secret, where it has one, stands beside it.
+public struct AuthenticatorConfiguration: Sendable {
+    /// Whether the authenticator may ask a person by itself.
+    public enum Mode: Sendable, Hashable {
+        /// A request that needs a sign-in starts it, by the user authenticator that was given and by no other.
+        case automatic
+        /// Only `authenticate()` asks; a request without a login throws `.loginRequired`.
+        case manualOnly
+    }
+
+    public var provider: Provider
+    /// In place of the one in the store; sent only where the provider has a secret at all.
+    public var clientSecret: GivenClientSecret?
+    /// The name to keep the login under; `nil`: what the server calls the person.
+    public var account: String?
+    public var storage: LoginStorage
+    public var tokens: TokenHandling
+    public var mode: Mode
+    public var userAuthenticator: UserAuthenticator
+    /// How long a person may take, from the moment they are asked.
+    public var patience: Duration
+    /// Is told how each sign-in ended, and awaited before any request goes on.
+    public var statusHandler: (@Sendable (AuthenticatorStatus) async -> Void)?
+    /// Sends the requests that carry the token; `nil`: what sends everything else, or the module FoundationBridge's own
+    /// URLSession for a URLRequest.
+    public var responses: (any HTTPClient)?
+    /// The origins that the token may be sent to, such as `https://api.example.org`; `nil`: the caller decides.
+    public var origins: Set<String>?
+    /// The transport to the authorization server, randomness, clock, leases and log.
+    public var context: SignInContext
+
+    public init(
+        provider: Provider, userAuthenticator: UserAuthenticator, storage: LoginStorage = .untilDiscarded,
+        tokens: TokenHandling = TokenHandling(), mode: Mode = .automatic, context: SignInContext
+    ) {
+        self.provider = provider
+        self.userAuthenticator = userAuthenticator
+        self.storage = storage
+        self.tokens = tokens
+        self.mode = mode
+        self.context = context
+        patience = .seconds(600)
+    }
+}
+
+/// How a sign-in ended. It holds no token.
+public enum AuthenticatorStatus: Sendable, Hashable {
+    case signedIn(SessionSummary)
+    case failed(AuthenticatorError)
+}

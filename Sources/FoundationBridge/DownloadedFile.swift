@@ -1,0 +1,93 @@
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// A file that an answer is written to, beside the one that it will be, for its owner alone. What isn't finished is removed.
+final class DownloadedFile: Sendable {
+    private struct State: Sendable {
+        var descriptor: Int32
+        /// The errno of the first failure.
+        var failure: Int32 = 0
+        var isFinished = false
+    }
+
+    let maximumByteCount: Int
+    private let path: String
+    private let temporaryPath: String
+    private let state: Mutex<State>
+
+    /// - Parameter path: of the finished file; one that is there is replaced then, as a whole.
+    init(path: String, maximumByteCount: Int) throws(Failure) {
+        self.path = path
+        self.maximumByteCount = maximumByteCount
+        temporaryPath = path + ".\(UInt64.random(in: .min ... .max))"
+        let descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        state = Mutex(State(descriptor: descriptor))
+    }
+
+    /// A call of the system failed; `number` is its errno.
+    struct Failure: Error {
+        let number: Int32
+    }
+
+    /// Appends to the file; returns false, and remembers why, when it can't be.
+    func write(_ data: Data) -> Bool {
+        state.withLock { state in
+            guard state.failure == 0 else { return false }
+            unsafe data.withUnsafeBytes { bytes in
+                var written = 0
+                while written < bytes.count {
+                    let count = unsafe Glibc.write(
+                        state.descriptor, bytes.baseAddress! + written, bytes.count - written)
+                    if count >= 0 {
+                        written += count
+                    } else if errno != EINTR {
+                        state.failure = errno
+                        return
+                    }
+                }
+            }
+            return state.failure == 0
+        }
+    }
+
+    /// Empties the file, for another answer; returns false, and remembers why, when it can't.
+    func restart() -> Bool {
+        state.withLock { state in
+            if ftruncate(state.descriptor, 0) != 0 || lseek(state.descriptor, 0, SEEK_SET) != 0 {
+                state.failure = errno
+            }
+            return state.failure == 0
+        }
+    }
+
+    /// The errno of a write that failed, or 0.
+    var failureNumber: Int32 { state.withLock { $0.failure } }
+
+    /// Gives the file its name.
+    func finish() throws(Failure) {
+        let number: Int32 = state.withLock { state in
+            guard state.failure == 0 else { return state.failure }
+            guard unsafe rename(temporaryPath, path) == 0 else { return errno }
+            state.isFinished = true
+            return 0
+        }
+        if number != 0 { throw Failure(number: number) }
+    }
+
+    /// Removes what isn't finished. Foundation may hold the file for a moment longer.
+    func discard() {
+        state.withLock { state in
+            guard !state.isFinished else { return }
+            state.isFinished = true
+            state.failure = ECANCELED
+            _ = unsafe unlink(temporaryPath)
+        }
+    }
+
+    deinit {
+        discard()
+        state.withLock { state in _ = close(state.descriptor) }
+    }
+}

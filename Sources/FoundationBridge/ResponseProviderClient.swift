@@ -1,0 +1,38 @@
+public import Foundation
+public import FoundationNetworking
+public import HTTPTransport
+internal import RedactedLog
+internal import Secrets
+
+/// Sends requests by a closure of the caller's own, such as another URLSession or a stand-in of a test.
+///
+/// The closure gets the request with the token in it. Whether redirects are followed, and with which fields, is its own
+/// affair: it should not follow them. Answers that are too large are refused when they are there.
+public struct ResponseProviderClient: HTTPClient {
+    public typealias Provider = @Sendable (URLRequest) async throws -> (Data, URLResponse)
+
+    private let provide: Provider
+
+    public init(_ provide: @escaping Provider) {
+        self.provide = provide
+    }
+
+    /// What the closure throws becomes an `HTTPError` of its kind, without its words.
+    public func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+        let origin = request.url.loggableOrigin
+        guard request.url.isConfidential else { throw HTTPError(.notConfidential, origin: origin) }
+        let foundationRequest = try request.foundationRequest(timeout: limits.timeout)
+        let answer: (Data, URLResponse)
+        do {
+            try Task.checkCancellation()
+            answer = try await provide(foundationRequest)
+        } catch {
+            throw HTTPError(error, origin: origin)
+        }
+        guard answer.0.count <= limits.maximumBodyByteCount else { throw HTTPError(.bodyTooLarge, origin: origin) }
+        guard let response = HTTPResponse(answer.1, body: Secret(copying: answer.0.span)) else {
+            throw HTTPError(.malformedAnswer, origin: origin)
+        }
+        return response
+    }
+}

@@ -1,0 +1,15 @@
+public import Secrets
+
+/// The sink that hands a field's value, the token inside, to an HTTP client of the caller's own.
+public struct CallersOwnHTTPClientFieldSink: SecretSink {
+    public static var reason: StaticString { "the caller's own HTTP client sends the request to the account's server" }
+
+    /// The whole value of a field, such as `DPoP …`: a secret, as ordinary text from here on.
+    public private(set) var unprotectedFieldValue = ""
+
+    public init() {}
+
+    public mutating func receive(_ bytes: Span<UInt8>) {
+        for index in bytes.indices { unprotectedFieldValue.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+    }
+}

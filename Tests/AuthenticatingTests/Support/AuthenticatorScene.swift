@@ -1,0 +1,163 @@
+import Authenticating
+import AuthorizationServer
+import Credentials
+import Foundation
+import HTTPTransport
+import InMemory
+import OAuth
+import RedactedLog
+import RedactionAudit
+import Secrets
+import SignIn
+import Synchronization
+
+/// A server, a person with a browser, and an authenticator between them.
+final class AuthenticatorScene: Sendable {
+    let server: LoopbackAuthorizationServer
+    let audit = LeakAudit()
+    let person: Person
+    let statuses = Statuses()
+    let configuration: AuthenticatorConfiguration
+    let authenticator: Authenticator
+    private let offset = Turned()
+    private let folder: String
+
+    /// - Parameter change: of the configuration that the authenticator is made from.
+    init(
+        _ server: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
+        mode: AuthenticatorConfiguration.Mode = .automatic,
+        _ change: (inout AuthenticatorConfiguration) -> Void = { _ in }
+    ) throws {
+        self.server = try LoopbackAuthorizationServer(server)
+        folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        let log = Logger("latchkey.authenticator", minimumLevel: .trace, sink: audit.logSink(named: "log"))
+        let context = SignInContext(
+            http: CurlHTTPClient(), leases: LeaseDirectory(path: folder),
+            now: { [offset] in UnixTime(seconds: UnixTime.now().seconds + offset.seconds) }, log: log)
+        person = Person()
+        let provider = try Provider.issuer(
+            Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+            scopes: ["read", "write"])
+        var configuration = AuthenticatorConfiguration(
+            provider: provider, userAuthenticator: .userAgent(person.browser), mode: mode, context: context)
+        configuration.statusHandler = { [statuses] in statuses.add($0) }
+        change(&configuration)
+        self.configuration = configuration
+        authenticator = try Authenticator(config: configuration)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Lets time pass.
+    func advance(seconds: Int64) { offset.add(seconds) }
+
+    /// A second authenticator, as in another process.
+    func another(_ change: (inout AuthenticatorConfiguration) -> Void = { _ in }) throws -> Authenticator {
+        var configuration = configuration
+        change(&configuration)
+        return try Authenticator(config: configuration)
+    }
+
+    var url: HTTPURL { get throws { try HTTPURL(server.userInfoEndpoint) } }
+
+    /// The status of a request with the token.
+    func ask(_ other: Authenticator? = nil) async throws(AuthenticatorError) -> Int {
+        guard let url = try? url else { throw .cancelled }
+        do throws(AuthenticatorError) {
+            return try await (other ?? authenticator).response(for: HTTPRequest(.get, url)).status
+        } catch {
+            audit.capture(error: error, as: "error")
+            throw error
+        }
+    }
+
+    /// The error of a request, which must fail.
+    func failure() async -> AuthenticatorError? {
+        do throws(AuthenticatorError) {
+            _ = try await ask()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    var asked: Int { server.record.requests[.userInfo] ?? 0 }
+
+    /// What of the run's secrets stands in log, errors and statuses.
+    func findings() throws -> [String] {
+        for status in statuses.all { audit.capture("\(status)", as: "status") }
+        try server.withEachSecret { (_, secret) throws(LeakAudit.CanaryTooShort) in
+            if secret.byteCount >= LeakAudit.minimumByteCount { try audit.plant(secret) }
+        }
+        return audit.report().findings.map(\.description)
+    }
+}
+
+/// Somebody before a browser, who says yes, and how often they were asked.
+final class Person: Sendable {
+    private let count = Mutex(0)
+    private let gate = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
+
+    var timesAsked: Int { count.withLock { $0 } }
+
+    /// From now on nobody answers until `answer()`.
+    func hesitate() { gate.withLock { $0 = [] } }
+
+    func answer() {
+        let waiting = gate.withLock { gate in
+            defer { gate = nil }
+            return gate ?? []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    var browser: BrowserUserAgent {
+        let follower = PageFollower(http: CurlHTTPClient())
+        return BrowserUserAgent(opener: { [self] link throws(UserAgentError) in
+            count.withLock { $0 += 1 }
+            await withCheckedContinuation { continuation in
+                let waits = gate.withLock { gate in
+                    gate?.append(continuation)
+                    return gate != nil
+                }
+                if !waits { continuation.resume() }
+            }
+            if Task.isCancelled { throw .cancelled }
+            try await follower.follow(link)
+        })
+    }
+}
+
+/// What a status handler was told.
+final class Statuses: Sendable {
+    private let told = Mutex<[AuthenticatorStatus]>([])
+
+    func add(_ status: AuthenticatorStatus) { told.withLock { $0.append(status) } }
+    var all: [AuthenticatorStatus] { told.withLock { $0 } }
+}
+
+/// Seconds that a test's clock is ahead.
+private final class Turned: Sendable {
+    private let value = Mutex<Int64>(0)
+
+    var seconds: Int64 { value.withLock { $0 } }
+    func add(_ more: Int64) { value.withLock { $0 += more } }
+}
+
+extension Secret {
+    /// For tests alone: the bytes as text.
+    var testText: String {
+        withExposedBytes { bytes in
+            var array: [UInt8] = []
+            for index in bytes.indices { array.append(bytes[index]) }
+            return String(decoding: array, as: UTF8.self)
+        }
+    }
+
+    static func test(_ text: String) -> Secret {
+        let bytes = Array(text.utf8)
+        return Secret(copying: bytes.span)
+    }
+}

@@ -1,0 +1,42 @@
+import Authenticating
+import HTTPTransport
+import Synchronization
+
+/// How much was asked each time that something happened.
+final class SeenAsked: Sendable {
+    private let state = Mutex<(counts: [Int], count: (@Sendable () -> Int)?)>(([], nil))
+
+    var count: (@Sendable () -> Int)? {
+        get { state.withLock { $0.count } }
+        set { state.withLock { $0.count = newValue } }
+    }
+
+    func note() {
+        let now = count?() ?? -1
+        state.withLock { $0.counts.append(now) }
+    }
+
+    var seen: [Int] { state.withLock { $0.counts } }
+}
+
+/// What a response-status provider was asked about.
+final class Answers: Sendable {
+    private let seen = Mutex<[ResponseStatusProvider.Answer]>([])
+
+    func add(_ answer: ResponseStatusProvider.Answer) { seen.withLock { $0.append(answer) } }
+    var all: [ResponseStatusProvider.Answer] { seen.withLock { $0 } }
+}
+
+/// A transport that remembers where requests went.
+final class CountingClient: HTTPClient {
+    private let base = CurlHTTPClient()
+    private let seen = Mutex<[String]>([])
+
+    var origins: [String] { seen.withLock { $0 } }
+
+    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+        let origin = request.url.origin
+        seen.withLock { $0.append(origin) }
+        return try await base.send(request, limits: limits)
+    }
+}

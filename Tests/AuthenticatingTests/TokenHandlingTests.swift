@@ -1,0 +1,313 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import InMemory
+import OAuth
+import Secrets
+import SignIn
+import Synchronization
+import Testing
+
+@testable import Authenticating
+
+/// The parts that a caller may replace, and what can't be replaced.
+struct TokenHandlingTests {
+    // MARK: - The authorization URL
+
+    @Test func `an authorization URL from outside is taken when it is this attempt's`() async throws {
+        let scene = try AuthenticatorScene {
+            $0.tokens.authorizationURLProvider = { try $0.authorizationURL().takeAddress() }
+        }
+        #expect(try await scene.ask() == 200)
+        let own = try AuthenticatorScene {
+            $0.tokens.authorizationURLProvider = { try URLMaker(order: .reversed).url($0) }
+        }
+        #expect(try await own.ask() == 200)
+        #expect(try own.findings() == [])
+    }
+
+    @Test(arguments: URLMaker.Fault.allCases)
+    func `an authorization URL from outside is refused when it is not`(fault: URLMaker.Fault) async throws {
+        let scene = try AuthenticatorScene {
+            $0.tokens.authorizationURLProvider = { try URLMaker(fault: fault).url($0) }
+        }
+        #expect(
+            await scene.failure()
+                == .signIn(.oauth(OAuthError(.invalidConfiguration(.authorizationURL)))))
+        // Nobody was sent anywhere.
+        #expect(scene.person.timesAsked == 0 && scene.server.record.requests[.authorization] == nil)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `a request that the caller pushed is taken by its reference`() async throws {
+        let http = CurlHTTPClient()
+        let push: TokenHandling.AuthorizationURLProvider = { pending in
+            let request = pending.request
+            let endpoint = PushedRequestEndpoint(server: request.server, client: request.client, http: http)
+            return try await #require(endpoint).push(pending, authentication: .none).takeAddress()
+        }
+        let scene = try AuthenticatorScene(AuthorizationServerConfiguration(pushedRequests: .required)) {
+            $0.tokens.authorizationURLProvider = push
+            $0.tokens.requiresPushedRequests = true
+        }
+        #expect(try await scene.ask() == 200)
+        // What isn't pushed is refused here, where it has to be.
+        let other = try AuthenticatorScene(AuthorizationServerConfiguration(pushedRequests: .required)) {
+            $0.tokens.authorizationURLProvider = { try $0.authorizationURL().takeAddress() }
+        }
+        #expect(
+            await other.failure()
+                == .signIn(.oauth(OAuthError(.invalidConfiguration(.authorizationURL)))))
+    }
+
+    @Test func `pushed requests can be required`() async throws {
+        let scene = try AuthenticatorScene { $0.tokens.requiresPushedRequests = true }
+        #expect(
+            await scene.failure() == .signIn(.oauth(OAuthError(.invalidMetadata(.withoutPushedRequests)))))
+        let other = try AuthenticatorScene(AuthorizationServerConfiguration(pushedRequests: .offered)) {
+            $0.tokens.requiresPushedRequests = true
+        }
+        #expect(try await other.ask() == 200)
+        #expect(other.server.record.requests[.pushedAuthorization] == 1)
+    }
+
+    // MARK: - Login and refresh
+
+    @Test func `a login provider gets a callback that was validated, and no other`() async throws {
+        let calls = Mutex(0)
+        let scene = try AuthenticatorScene {
+            $0.tokens.loginProvider = { callback, endpoint, authentication in
+                calls.withLock { $0 += 1 }
+                return try await endpoint.exchange(callback, authentication: authentication)
+            }
+            $0.patience = .seconds(1)
+        }
+        scene.server.switchOn(.wrongIssuer)
+        #expect(await scene.failure()?.code == .signIn(.oauth(OAuthError(.issuerMismatch))))
+        scene.server.switchOff(.wrongIssuer)
+        scene.server.switchOn(.wrongState)
+        #expect(await scene.failure()?.code == .signIn(.oauth(OAuthError(.stateMismatch))))
+        scene.server.switchOff(.wrongState)
+        #expect(calls.withLock { $0 } == 0 && scene.server.record.requests[.token] == nil)
+    }
+
+    @Test func `a server of the caller's own can exchange the code and renew the tokens`() async throws {
+        // It knows the client's proof; here it passes the form on.
+        let http = CurlHTTPClient()
+        let refreshes = Mutex(0)
+        let scene = try AuthenticatorScene {
+            $0.account = "me"
+            $0.tokens.loginProvider = { callback, endpoint, _ in
+                let form = try callback.form()
+                return try await Backend.tokens(form.testText + "&client_id=latchkey", endpoint, http)
+            }
+            $0.tokens.refreshProvider = { token, endpoint, _ in
+                refreshes.withLock { $0 += 1 }
+                return try await Backend.tokens(
+                    "grant_type=refresh_token&client_id=latchkey&refresh_token=" + token.testText, endpoint, http)
+            }
+        }
+        #expect(try await scene.ask() == 200)
+        #expect(scene.server.record.matchingVerifiers == 1)
+        for round in 1...2 {
+            scene.server.expireAccessTokens()
+            #expect(try await scene.ask() == 200)
+            #expect(refreshes.withLock { $0 } == round && scene.server.record.refreshes == round)
+        }
+        #expect(scene.server.record.replays == 0)
+        #expect(try await scene.authenticator.login()?.account == "me")
+    }
+
+    @Test func `a refresh without a new refresh token keeps the old one`() async throws {
+        let used = Mutex<[String]>([])
+        let scene = try AuthenticatorScene {
+            $0.tokens.refreshProvider = { token, _, _ in
+                used.withLock { $0.append(token.testText) }
+                return TokenResponse(accessToken: .test("made-up"), expiresInSeconds: 3600)
+            }
+        }
+        #expect(try await scene.ask() == 200)
+        for _ in 0..<2 {
+            scene.advance(seconds: 4000)
+            #expect(try await scene.ask() == 401)
+        }
+        #expect(Set(used.withLock { $0 }).count == 1)
+    }
+
+    @Test(arguments: SignInError.Step.allCases)
+    func `what a caller's own step throws is typed, and its words are dropped`(step: SignInError.Step) async throws {
+        let scene = try AuthenticatorScene {
+            switch step {
+            case .authorizationURL: $0.tokens.authorizationURLProvider = { _ in throw Prose() }
+            case .login: $0.tokens.loginProvider = { _, _, _ in throw Prose() }
+            case .refresh: $0.tokens.refreshProvider = { _, _, _ in throw Prose() }
+            }
+        }
+        let error: AuthenticatorError?
+        if step == .refresh {
+            #expect(try await scene.ask() == 200)
+            scene.advance(seconds: 4000)
+            error = await scene.failure()
+        } else {
+            error = await scene.failure()
+        }
+        #expect(error == .signIn(SignInError(.stepFailed(step))))
+        #expect(!"\(try #require(error))".contains("prose"))
+    }
+
+    @Test func `a refresh provider that says that the session has ended ends it`() async throws {
+        let scene = try AuthenticatorScene(mode: .manualOnly) {
+            $0.tokens.refreshProvider = { _, _, _ in throw OAuthError(.sessionEnded) }
+        }
+        try await scene.authenticator.authenticate()
+        scene.advance(seconds: 4000)
+        #expect(await scene.failure() == AuthenticatorError(.loginRequired))
+        #expect(try await scene.authenticator.login() == nil)
+    }
+
+    // MARK: - Keys and clients
+
+    @Test(arguments: [false, true])
+    func `tokens can be bound to a key, and each request proves it`(nonces: Bool) async throws {
+        let scene = try AuthenticatorScene(
+            AuthorizationServerConfiguration(dpopNonces: nonces, requiresDPoP: true)
+        ) { $0.tokens.bindsTokensToKey = true }
+        #expect(try await scene.ask() == 200)
+        scene.server.expireAccessTokens()
+        #expect(try await scene.ask() == 200)
+        #expect(scene.server.record.proofs >= 4)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `a key that is lost means that the person signs in again`() async throws {
+        let store = try InMemoryStore()
+        let scene = try AuthenticatorScene(AuthorizationServerConfiguration(requiresDPoP: true)) {
+            $0.tokens.bindsTokensToKey = true
+            $0.storage = .store(store)
+        }
+        #expect(try await scene.ask() == 200)
+        for entry in try await store.list(deadline: .after(.seconds(60))).all() where entry.key.kind == .privateKey {
+            try await store.delete(entry.key)
+        }
+        let manual = try scene.another { $0.mode = .manualOnly }
+        await #expect(throws: AuthenticatorError(.loginRequired)) { _ = try await scene.ask(manual) }
+        #expect(try await scene.ask(try scene.another()) == 200)
+        #expect(scene.person.timesAsked == 2)
+    }
+
+    @Test func `a client secret that is brought along proves the client, and is kept nowhere`() async throws {
+        let store = try InMemoryStore()
+        let secret = Secret<ClientSecret>.test("a-client-secret-of-thirty-two-ch")
+        let client = RegisteredClient(
+            "latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: secret.duplicate())
+        let scene = try AuthenticatorScene(AuthorizationServerConfiguration(clients: [client])) {
+            $0.storage = .store(store)
+            $0.clientSecret = GivenClientSecret(.test("a-client-secret-of-thirty-two-ch"))
+            guard case .issuer(let issuer) = $0.provider.server else { return }
+            $0.provider =
+                (try? .issuer(
+                    issuer, name: ProviderName("test") ?? .gitHub, clientID: "latchkey", scopes: ["read"],
+                    proof: .secret(.secretBasic))) ?? $0.provider
+        }
+        #expect(try await scene.ask() == 200)
+        #expect(scene.server.record.clientAuthentication == [.basic: 1])
+        let kinds = try await store.list(deadline: .after(.seconds(60))).all().map(\.key.kind)
+        #expect(!kinds.contains(.clientSecret))
+        #expect(try scene.findings() == [])
+    }
+
+    // MARK: - A client of the caller's own
+
+    @Test(arguments: [false, true])
+    func `a request of the caller's own client is signed`(bound: Bool) async throws {
+        let scene = try AuthenticatorScene(AuthorizationServerConfiguration(dpopNonces: bound, requiresDPoP: bound)) {
+            $0.tokens.bindsTokensToKey = bound
+        }
+        var statuses: [Int] = []
+        for _ in 0..<2 {
+            let signed = try await scene.authenticator.authenticated(HTTPRequest(.get, scene.url))
+            #expect((signed.proof != nil) == bound)
+            let answer = try await CurlHTTPClient().send(signed)
+            statuses.append(answer.status)
+            try await scene.authenticator.learn(from: answer.fields, ofAnswerAt: scene.url)
+        }
+        // The first proof lacks the nonce, unless the account's name was asked for with one.
+        #expect(statuses.last == 200)
+    }
+}
+
+/// What a stranger throws.
+private struct Prose: Error, CustomStringConvertible {
+    var description: String { "prose of a stranger" }
+}
+
+/// The token endpoint as a program's own server sees it.
+enum Backend {
+    static func tokens(
+        _ form: String, _ endpoint: TokenEndpoint, _ http: CurlHTTPClient
+    ) async throws -> TokenResponse {
+        let type = try #require(HTTPField("Content-Type", "application/x-www-form-urlencoded"))
+        let answer = try await http.send(
+            HTTPRequest(.post, endpoint.server.tokenEndpoint, fields: [type], body: .test(form)))
+        let document = try JSONDocument(answer.body.duplicate())
+        let (access, refresh) = (document.member("access_token"), document.member("refresh_token"))
+        return TokenResponse(
+            accessToken: try document.secret(try #require(access), as: AccessToken.self),
+            refreshToken: try document.secret(try #require(refresh), as: RefreshToken.self), expiresInSeconds: 3600)
+    }
+}
+
+/// Makes an authorization URL by hand, whole or with one thing wrong.
+struct URLMaker: Sendable {
+    enum Fault: Sendable, CaseIterable {
+        case noState, otherState, twoStates, emptyState, noChallenge, otherChallenge, twoChallenges, plainChallenge,
+            noMethod, otherClient, otherRedirect, noRedirect, tokenResponse, otherServer, otherPath, fragment,
+            requestObject, twoReferences, userInformation, notAnAddress
+    }
+
+    enum Order: Sendable { case usual, reversed }
+
+    var fault: Fault?
+    var order = Order.usual
+
+    func url(_ pending: borrowing PendingAuthorization) throws -> Secret<AuthorizationAddress> {
+        let (request, state) = (pending.request, pending.state.testText)
+        var fields: [(String, String)] = [
+            ("response_type", fault == .tokenResponse ? "token" : "code"),
+            ("client_id", fault == .otherClient ? "another" : request.client.clientID),
+            ("scope", "read%20write"), ("prompt", "login"),
+        ]
+        if fault != .noRedirect {
+            let redirect = request.redirect.text.replacing(":", with: "%3A").replacing("/", with: "%2F")
+            fields.append(("redirect_uri", fault == .otherRedirect ? redirect + "2" : redirect))
+        }
+        switch fault {
+        case .noState: break
+        case .emptyState: fields.append(("state", ""))
+        case .otherState: fields.append(("state", String(state.reversed())))
+        case .twoStates: fields += [("state", state), ("state", state)]
+        default: fields.append(("state", state))
+        }
+        switch fault {
+        case .noChallenge: break
+        case .otherChallenge: fields.append(("code_challenge", String(pending.codeChallenge.reversed())))
+        case .twoChallenges: fields += [("code_challenge", pending.codeChallenge), ("code%5Fchallenge", "x")]
+        default: fields.append(("code_challenge", pending.codeChallenge))
+        }
+        if fault != .noMethod { fields.append(("code_challenge_method", fault == .plainChallenge ? "plain" : "S256")) }
+        if fault == .requestObject { fields.append(("request", "e30.e30.")) }
+        if fault == .twoReferences { fields += [("request_uri", "urn:a"), ("request_uri", "urn:b")] }
+        if order == .reversed { fields.reverse() }
+        let endpoint = request.server.authorizationEndpoint
+        var address = endpoint.origin + endpoint.path
+        switch fault {
+        case .otherServer: address = "https://elsewhere.example" + endpoint.path
+        case .otherPath: address += "2"
+        case .userInformation: address = "http://me@" + endpoint.origin.dropFirst(7) + endpoint.path
+        case .notAnAddress: address = ""
+        default: break
+        }
+        let query = fields.map { $0.0 + "=" + $0.1 }.joined(separator: "&")
+        return .test(address + "?" + query + (fault == .fragment ? "#x" : ""))
+    }
+}

@@ -1,0 +1,8 @@
+import Authenticating
+import OAuth
+
+func replace(_ tokens: inout TokenHandling) {
+    tokens.loginProvider = { (answer: consuming RedirectAnswer, endpoint, authentication) in  // expected-error {{cannot assign value of type '@Sendable (consuming RedirectAnswer, TokenEndpoint, borrowing ClientAuthentication)}}
+        throw OAuthError(.sessionEnded)
+    }
+}

@@ -1,0 +1,5 @@
+import Authenticating
+
+func leak(_ authenticator: Authenticator) async throws {
+    print(authenticator.service)  // expected-error {{'service' is inaccessible due to 'internal' protection level}}
+}

@@ -1,0 +1,8 @@
+import Foundation
+import FoundationBridge
+import FoundationNetworking
+import HTTPTransport
+
+func leak(_ request: borrowing HTTPRequest) throws {
+    print(try request.foundationRequest(timeout: .seconds(1)))  // expected-error {{'foundationRequest' is inaccessible due to 'internal' protection level}}
+}

@@ -1,0 +1,6 @@
+import FoundationBridge
+import Secrets
+
+func leak(_ token: borrowing Secret<AccessToken>) {
+    print(token.foundationText)  // expected-error {{'foundationText' is inaccessible due to 'internal' protection level}}
+}

@@ -1,0 +1,5 @@
+import SignIn
+
+func leak(_ given: GivenClientSecret) {
+    print(given.secret.byteCount)  // expected-error {{'secret' is inaccessible due to 'internal' protection level}}
+}

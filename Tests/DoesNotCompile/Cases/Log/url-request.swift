@@ -1,0 +1,10 @@
+import Authenticating
+import Foundation
+import FoundationBridge
+import FoundationNetworking
+import RedactedLog
+
+func leak(_ logger: Logger, _ authenticator: Authenticator, _ request: URLRequest) async throws {
+    let signed = try await authenticator.unprotectedAuthenticatedRequest(for: request)
+    logger.info("sends \(signed)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged}}
+}

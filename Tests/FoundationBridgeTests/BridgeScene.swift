@@ -1,0 +1,73 @@
+import Authenticating
+import AuthorizationServer
+import Credentials
+import Foundation
+import FoundationBridge
+import FoundationNetworking
+import HTTPTransport
+import OAuth
+import RedactedLog
+import RedactionAudit
+import Secrets
+import SignIn
+
+/// A server, a person who says yes, and an authenticator that Foundation's requests go through.
+final class BridgeScene: Sendable {
+    let server: LoopbackAuthorizationServer
+    let audit = LeakAudit()
+    let authenticator: Authenticator
+    let folder: URL
+
+    init(
+        _ server: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
+        _ change: (inout AuthenticatorConfiguration) -> Void = { _ in }
+    ) throws {
+        self.server = try LoopbackAuthorizationServer(server)
+        folder = URL(fileURLWithPath: "/tmp/lk-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let log = Logger("latchkey.bridge", minimumLevel: .trace, sink: audit.logSink(named: "log"))
+        let context = SignInContext(
+            http: CurlHTTPClient(), leases: LeaseDirectory(path: folder.path + "/leases"), log: log)
+        let follower = PageFollower(http: CurlHTTPClient())
+        let browser = BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
+        let provider = try Provider.issuer(
+            Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+            scopes: ["read", "write"])
+        var configuration = AuthenticatorConfiguration(
+            provider: provider, userAuthenticator: .userAgent(browser), context: context)
+        change(&configuration)
+        authenticator = try Authenticator(config: configuration)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    var request: URLRequest {
+        get throws {
+            guard let url = URL(string: server.userInfoEndpoint) else { throw URLError(.badURL) }
+            return URLRequest(url: url)
+        }
+    }
+
+    func findings() throws -> [String] {
+        try server.withEachSecret { (_, secret) throws(LeakAudit.CanaryTooShort) in
+            if secret.byteCount >= LeakAudit.minimumByteCount { try audit.plant(secret) }
+        }
+        return audit.report().findings.map(\.description)
+    }
+}
+
+extension Secret {
+    /// For tests alone: the bytes as text.
+    var testText: String {
+        withExposedBytes { bytes in
+            var array: [UInt8] = []
+            for index in bytes.indices { array.append(bytes[index]) }
+            return String(decoding: array, as: UTF8.self)
+        }
+    }
+}
+
+/// The status of an answer of Foundation's.
+func status(_ response: URLResponse) -> Int { (response as? HTTPURLResponse)?.statusCode ?? 0 }

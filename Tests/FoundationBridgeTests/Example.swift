@@ -1,0 +1,42 @@
+import Authenticating
+import AuthorizationServer
+import Credentials
+import Foundation
+import FoundationBridge
+import FoundationNetworking
+import HTTPTransport
+import InMemory
+import SignIn
+import Testing
+
+// Docs/Authenticator.md shows this function word for word.
+
+func profile(
+    at address: URL, of provider: Provider, asking browser: any UserAgent, keptIn store: any CredentialStore,
+    leases: LeaseDirectory, show: @escaping @Sendable (AuthenticatorStatus) async -> Void
+) async throws -> Data {
+    let context = SignInContext(http: CurlHTTPClient(), leases: leases)
+    var configuration = AuthenticatorConfiguration(
+        provider: provider, userAuthenticator: .userAgent(browser), storage: .store(store), context: context)
+    configuration.statusHandler = show  // a name and times, or an error: never a token
+    let authenticator = try Authenticator(config: configuration)
+    let (data, _) = try await authenticator.response(for: URLRequest(url: address))
+    return data
+}
+
+struct ExampleTests {
+    @Test func `the page's example signs in, answers, and keeps the login in the store`() async throws {
+        let scene = try BridgeScene()
+        let store = try InMemoryStore()
+        let follower = PageFollower(http: CurlHTTPClient())
+        let browser = BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
+        let address = try #require(scene.request.url)
+        for _ in 0..<2 {
+            let data = try await profile(
+                at: address, of: scene.authenticator.configuration.provider, asking: browser, keptIn: store,
+                leases: scene.authenticator.configuration.context.leases, show: { _ in })
+            #expect(String(decoding: data, as: UTF8.self).contains("octocat"))
+        }
+        #expect(scene.server.record.codesExchanged == 1)
+    }
+}

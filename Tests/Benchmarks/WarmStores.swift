@@ -46,7 +46,7 @@ struct WarmStores {
         Comparison(
             title: "Warm read from a vault (limit: 1.5 × bare SQLite and one AEAD opening)", limit: 1.5,
             rows: try await Measurement.take(
-                count: 2000,
+                rounds: 101, count: 200,
                 [
                     ("bare SQLite, one indexed read and one opening", { _ = try sealing.open(bare.read(name)) }),
                     ("VaultStore.read", read),
@@ -54,8 +54,9 @@ struct WarmStores {
         ).show()
         Comparison(
             title: "Durable save to a vault (limit: 1.3 × bare SQLite)", limit: 1.3,
+            // A disk's slow moments are shorter than a long round, and would meet one of the two.
             rows: try await Measurement.take(
-                count: 50,
+                rounds: 101, count: 5,
                 [
                     ("bare SQLite, the same durability", { try bare.save(name, sealed) }),
                     ("VaultStore.save", save),

@@ -67,6 +67,33 @@ import Testing
         #expect(text == "p 0")
     }
 
+    @Test func `the folder is synced for each new journal, and once for one that stays`() async throws {
+        let (folder, _) = try await sample()
+        func folderSyncs() async throws -> Int {
+            let (run, steps) = try await WatchedDisk(folder: folder).run("save", "p", 5)
+            #expect(run.status == 0)
+            return steps.count { $0.isOnDisk && $0.change == .synced && $0.file.isEmpty }
+        }
+        // Each process for itself: it can't know what another one has synced.
+        #expect(try await folderSyncs() == 1)
+        #expect(try await folderSyncs() == 1)
+        let journal = folder.vault + "-journal"
+        #expect(JournalName.makeLast(journal))
+        try FileManager.default.removeItem(atPath: journal)
+        // SQLite's own is the second.
+        #expect(try await folderSyncs() == 2)
+    }
+
+    @Test func `a folder that is gone can't be synced, though its journal was known`() async throws {
+        let (folder, _) = try await sample()
+        let journal = folder.vault + "-journal"
+        #expect(JournalName.makeLast(journal))
+        #expect(JournalName.makeLast(journal))
+        try FileManager.default.moveItem(atPath: folder.path, toPath: folder.path + "-moved")
+        #expect(!JournalName.makeLast(journal))
+        try FileManager.default.moveItem(atPath: folder.path + "-moved", toPath: folder.path)
+    }
+
     /// The vault as it was, whatever the last round left beside it.
     private func reset(_ folder: VaultFolder, _ store: VaultStore, to bytes: [UInt8]) async throws {
         try folder.replace(with: bytes)

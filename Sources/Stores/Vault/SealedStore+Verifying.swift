@@ -112,7 +112,7 @@ private struct Verification {
             if Manifest.digest(records, root: root) != manifest.recordsDigest { add(.changedRecords) }
             try slots(in: records)
             if let keys = records.first(where: { $0.name == DataKeyRecord.recordName }) {
-                state.keys = try DataKeyRecord.open(keys.content, root: root)
+                state = .init(keys: try DataKeyRecord.open(keys.content, root: root), manifest: state.manifest)
             }
         } catch {
             try note(error, as: .changedRecords)

@@ -23,13 +23,19 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     /// What the memory said when the table was opened.
     let rollback: RollbackCheck
 
-    /// What was last seen of the vault: valid until the table's mark changes.
-    struct KnownState: Sendable {
+    /// What was last seen of the vault: valid until the table's mark changes. Each read takes it once more.
+    final class KnownState: Sendable {
         /// The current one first.
-        var keys: [DataKeys]
-        var manifest: Manifest
+        let keys: [DataKeys]
+        let manifest: Manifest
         /// `nil`: the next read looks anew.
-        var mark: UInt32?
+        let mark: UInt32?
+
+        init(keys: [DataKeys], manifest: Manifest, mark: UInt32? = nil) {
+            self.keys = keys
+            self.manifest = manifest
+            self.mark = mark
+        }
     }
 
     /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once,

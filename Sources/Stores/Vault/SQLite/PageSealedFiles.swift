@@ -74,7 +74,7 @@ enum PageSealedFiles {
         let start = header + headerLength + word(3) * 2
         let end = word(5)
         guard start < end, end <= pageByteCount - sealByteCount else { return }
-        page.replaceSubrange(start..<end, with: repeatElement(0, count: end - start))
+        unsafe page.withUnsafeMutableBytes { _ = unsafe memset($0.baseAddress! + start, 0, end - start) }
     }
 
     // MARK: - Reading all of it
@@ -226,8 +226,7 @@ enum PageSealedFiles {
         return status
     }
 
-    /// Opens a journal to write it, and syncs the folder: a journal whose name is lost when the power fails undoes
-    /// nothing. SQLite would pass over a folder that can't be synced (os_unix.c, unixSync).
+    /// Opens a journal to write it, once its name is sure to last; see `JournalName`.
     private static func openJournal(
         _ name: UnsafePointer<CChar>, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
         _ given: UnsafeMutablePointer<Int32>?
@@ -238,20 +237,10 @@ enum PageSealedFiles {
         let status = unsafe system.pointee.xOpen(
             system, name, file, isThere ? flags & ~SQLITE_OPEN_CREATE : flags, given)
         guard status == SQLITE_OK else { return status }
-        if unsafe syncFolder(of: name) { return SQLITE_OK }
+        if JournalName.makeLast(unsafe String(cString: name)) { return SQLITE_OK }
         _ = unsafe file.pointee.pMethods.pointee.xClose(file)
         unsafe file.pointee.pMethods = nil
         return SQLite.ioFolderSync
-    }
-
-    private static func syncFolder(of name: UnsafePointer<CChar>) -> Bool {
-        let path = unsafe String(cString: name)
-        guard let slash = path.lastIndex(of: "/") else { return false }
-        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-        let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return fsync(descriptor) == 0
     }
 
     /// SQLite looks for a write-ahead log before each read. A vault never has one, so the file system isn't asked.

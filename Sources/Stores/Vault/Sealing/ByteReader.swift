@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Reads little-endian fields from bytes that nobody vouches for: each read is bounded, and `nil` at the end.
 struct ByteReader {
     private let bytes: [UInt8]
@@ -41,9 +43,12 @@ struct ByteReader {
             guard let count = integer(Length.self), Int(count) == text.count, text.count <= remainingByteCount else {
                 return false
             }
-            for index in text.indices where unsafe bytes[offset + index] != text[index] { return false }
-            offset += text.count
-            return true
+            defer { offset += text.count }
+            // An empty text may have no address.
+            return unsafe text.isEmpty
+                || bytes.withUnsafeBufferPointer {
+                    unsafe memcmp($0.baseAddress! + offset, text.baseAddress!, text.count) == 0
+                }
         }
     }
 

@@ -166,7 +166,7 @@ let package = Package(
             dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
         .testTarget(
             name: "AuthenticatingTests",
-            dependencies: ["Authenticating", "AuthorizationServer", "InMemory", "RedactionAudit"]),
+            dependencies: ["Authenticating", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
         .testTarget(
             name: "FoundationBridgeTests",
             dependencies: ["FoundationBridge", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
@@ -206,7 +206,8 @@ let package = Package(
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "CAllocations", "LogScrubbing", "RedactedLog", "RedactionAudit", "Secrets", "TestServices", "Vault",
+                "CAllocations", "HTTPTransport", "LoopbackHTTP", "LogScrubbing", "OAuth", "RedactedLog",
+                "RedactionAudit", "Secrets", "TestServices", "Vault",
                 "InMemory",
                 "SecretService", "Sodium", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",

@@ -34,7 +34,7 @@ extension CommandContext {
         let hint: LogMessage =
             switch BuiltInProvider.named(name.text)?.host {
             case nil: "add it: latchkey provider add \(name) --issuer URL --client-id ID"
-            case .required: "add it: latchkey provider add \(name) --host HOST --client-id ID"
+            case .required: "add it: latchkey provider add \(name) --host HOST --register"
             case .fixed, .standard: "give --client-id, or add it: latchkey provider add \(name) --client-id ID"
             }
         throw CommandFailure(.notFound, "provider.not-found", "there is no provider \(name)", hint: hint)

@@ -34,6 +34,8 @@ enum ProviderAddCommand {
                     offered: metadata.clientAuthenticationMethods)
             }
             if registers { try await register(&configuration, metadata, http, context) }
+        } else if registers {
+            try await registerAtHost(&configuration, context)
         }
         let isReplaced = try context.providers.read(configuration.name) != nil
         if arguments.has(SignInDefinitions.clientSecret) { try await keepSecret(configuration, context) }
@@ -58,11 +60,15 @@ enum ProviderAddCommand {
         }
         let registers = arguments.has(SignInDefinitions.register)
         if registers {
-            guard case .issuer = server, arguments.value(SignInDefinitions.clientID) == nil,
-                !arguments.has(SignInDefinitions.clientSecret)
+            guard registersPrograms(server) else {
+                throw CommandFailure(
+                    .usage, "provider.register", "this service registers nobody by itself",
+                    hint: "register a client on its page, and give its --client-id")
+            }
+            guard arguments.value(SignInDefinitions.clientID) == nil, !arguments.has(SignInDefinitions.clientSecret)
             else {
                 throw CommandFailure(
-                    .usage, "provider.register", "--register gets a client id from the server of --issuer",
+                    .usage, "provider.register", "--register gets a client id from the server",
                     hint: "leave --client-id and --client-secret-stdin out")
             }
         }
@@ -146,6 +152,30 @@ enum ProviderAddCommand {
             try await keep(secret.duplicate(), configuration, context)
         case .none: break
         }
+    }
+
+    private static func registersPrograms(_ server: ProviderConfiguration.Server) -> Bool {
+        switch server {
+        case .issuer: true
+        case .builtIn(let service, _): BuiltInProvider.named(service)?.registersPrograms == true
+        }
+    }
+
+    /// Makes a service's host know us: once for each host, as what it gave is kept in the store.
+    private static func registerAtHost(
+        _ configuration: inout ProviderConfiguration, _ context: CommandContext
+    ) async throws {
+        guard case .builtIn(let service, let host) = configuration.server,
+            let builtIn = BuiltInProvider.named(service)
+        else { return }
+        let asked = try configuration.provider()
+        var choices = BuiltInProvider.Choices(name: configuration.name, clientID: configuration.clientID)
+        (choices.host, choices.scopes, choices.redirect) = (host, asked.scopes, asked.redirect)
+        let http = context.http(certificateFile: configuration.certificateFile)
+        let provider = try await builtIn.registered(
+            choices, as: "Latchkey", keptIn: try await context.store(of: configuration),
+            context: context.signInContext(http: http), deadline: context.deadline)
+        configuration.clientID = provider.clientID
     }
 
     private static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {

@@ -17,6 +17,10 @@ enum ProviderRemoveCommand {
         }
         try await service.sessions.store.delete(
             SignInService.clientSecretKey(of: service.provider), condition: .none, deadline: context.deadline)
+        if case .builtIn(let name, let host?) = configuration.server {
+            try await BuiltInProvider.named(name)?.forgetRegistration(
+                of: configuration.name, at: host, in: service.sessions.store, deadline: context.deadline)
+        }
         _ = try context.providers.remove(configuration.name)
         context.output.note("removed the provider \(configuration.name)")
         return .success

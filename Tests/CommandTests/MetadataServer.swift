@@ -1,11 +1,14 @@
 internal import Foundation
 internal import LoopbackHTTP
 internal import Secrets
+internal import Synchronization
 internal import TestServices
 
 /// Serves authorization server metadata, good and bad, one kind under each path; over HTTP, and over HTTPS with a
-/// certificate that nobody trusts.
+/// certificate that nobody trusts. As a host of Mastodon's it registers programs, each time under another client id.
 final class MetadataServer: Sendable {
+    private static let registrations = Mutex(0)
+
     private let plain: LoopbackServer
     private let secure: LoopbackServer
 
@@ -24,6 +27,15 @@ final class MetadataServer: Sendable {
     }
 
     private static func answer(_ request: consuming LoopbackRequest) -> LoopbackResponse {
+        if request.path == "/api/v1/apps" {
+            let number = registrations.withLock { number in
+                number += 1
+                return number
+            }
+            return LoopbackResponse(
+                status: 200, contentType: "application/json",
+                publicText: #"{"client_id":"client-\#(number)","client_secret":"secret-of-client-\#(number)"}"#)
+        }
         let wellKnown = "/.well-known/oauth-authorization-server"
         guard let host = request.field("Host"), request.path.hasPrefix(wellKnown) else { return notFound }
         let kind = String(request.path.dropFirst(wellKnown.count + 1))

@@ -36,14 +36,29 @@ public struct ClientIdentity: ~Copyable, Sendable {
 
 /// Registers clients at a server (RFC 7591), without an access token of its own.
 public struct RegistrationEndpoint: Sendable {
+    /// How a server wants to be told about a client.
+    public enum Dialect: Sendable, Hashable {
+        /// As RFC 7591 says: JSON.
+        case standard
+        /// As Mastodon's `/api/v1/apps` does: a form, and a secret for each client.
+        case mastodon
+    }
+
     private let url: HTTPURL
+    private let dialect: Dialect
     private let http: any HTTPClient
     private let log: Logger
 
     /// Returns `nil` when the server has no such endpoint.
     public init?(server: ServerMetadata, http: any HTTPClient, log: Logger = .disabled) {
         guard let url = server.registrationEndpoint else { return nil }
+        self.init(url: url, dialect: .standard, http: http, log: log)
+    }
+
+    /// An endpoint at a known address.
+    public init(url: HTTPURL, dialect: Dialect, http: any HTTPClient, log: Logger = .disabled) {
         self.url = url
+        self.dialect = dialect
         self.http = http
         self.log = log
     }
@@ -53,9 +68,12 @@ public struct RegistrationEndpoint: Sendable {
     /// Throws `.requestRefused(.registration, …)`, `.networkError`, `.invalidResponse(.registration)` for an answer without a
     /// client id, or with a way of authentication that we don't have or that lacks its secret.
     public func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
-        let response = try await http.answer(
-            to: HTTPRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client)),
-            limits: EndpointClient.limits, log: log)
+        let request =
+            switch dialect {
+            case .standard: HTTPRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client))
+            case .mastodon: HTTPRequest(.post, url, fields: FormField.fields, body: try Self.form(client))
+            }
+        let response = try await http.answer(to: request, limits: EndpointClient.limits, log: log)
         let answer = EndpointAnswer(response)
         guard answer.isSuccess else {
             throw OAuthError(.requestRefused(.registration, statusCode: answer.status), serverError: answer.error)
@@ -91,6 +109,15 @@ public struct RegistrationEndpoint: Sendable {
         return method
     }
 
+    /// Each redirect address on a line of its own; permissions as everywhere, joined by spaces.
+    private static func form(_ client: ClientRegistration) throws(OAuthError) -> Secret<MessageBody> {
+        var form = FormBody()
+        try form.append("client_name", text: client.name)
+        try form.append("redirect_uris", text: client.redirects.map(\.text).joined(separator: "\n"))
+        if !client.scopes.isEmpty { try form.append("scopes", text: client.scopes.text) }
+        return form.finish(as: MessageBody.self)
+    }
+
     private static func body(_ client: ClientRegistration) throws(OAuthError) -> Secret<MessageBody> {
         do throws(JSONError) {
             var json = JSONWriter(limit: 64 << 10)
@@ -107,6 +134,12 @@ public struct RegistrationEndpoint: Sendable {
             throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
     }
+}
+
+private enum FormField {
+    static let fields = [
+        HTTPField("Accept", "application/json"), HTTPField("Content-Type", "application/x-www-form-urlencoded"),
+    ].compactMap(\.self)
 }
 
 private enum ResourceJSON {

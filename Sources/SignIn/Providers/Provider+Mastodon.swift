@@ -3,8 +3,10 @@ internal import OAuth
 
 extension BuiltInProvider {
     /// Mastodon, on the host where the person has an account: PKCE (from version 4.3 on; earlier ones ignore it), a client
-    /// secret, tokens that don't expire, revocation.
-    static let mastodon = BuiltInProvider(.mastodon, host: .required) { choices, host throws(OAuthError) in
+    /// secret, tokens that don't expire, revocation. Each host gives any program a client of its own.
+    static let mastodon = BuiltInProvider(
+        .mastodon, host: .required, registration: Registration(path: "/api/v1/apps", dialect: .mastodon)
+    ) { choices, host throws(OAuthError) in
         let server = try ServerMetadata(
             authorizationEndpoint: host.url("/oauth/authorize"), tokenEndpoint: host.url("/oauth/token"),
             revocationEndpoint: host.url("/oauth/revoke"), clientAuthenticationMethods: [.secretPost, .secretBasic])

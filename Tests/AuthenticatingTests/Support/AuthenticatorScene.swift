@@ -22,19 +22,21 @@ final class AuthenticatorScene: Sendable {
     private let offset = Turned()
     private let folder: String
 
-    /// - Parameter change: of the configuration that the authenticator is made from.
+    /// - Parameters:
+    ///   - http: the transport of authenticator and browser.
+    ///   - change: of the configuration that the authenticator is made from.
     init(
         _ server: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
-        mode: AuthenticatorConfiguration.Mode = .automatic,
+        http: any HTTPClient = CurlHTTPClient(), mode: AuthenticatorConfiguration.Mode = .automatic,
         _ change: (inout AuthenticatorConfiguration) -> Void = { _ in }
     ) throws {
         self.server = try LoopbackAuthorizationServer(server)
         folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
         let log = Logger("latchkey.authenticator", minimumLevel: .trace, sink: audit.logSink(named: "log"))
         let context = SignInContext(
-            http: CurlHTTPClient(), leases: LeaseDirectory(path: folder),
+            http: http, leases: LeaseDirectory(path: folder),
             now: { [offset] in UnixTime(seconds: UnixTime.now().seconds + offset.seconds) }, log: log)
-        person = Person()
+        person = Person(http: http)
         let provider = try Provider.issuer(
             Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
             scopes: ["read", "write"])
@@ -97,8 +99,13 @@ final class AuthenticatorScene: Sendable {
 
 /// Somebody before a browser, who says yes, and how often they were asked.
 final class Person: Sendable {
+    private let http: any HTTPClient
     private let count = Mutex(0)
     private let gate = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
+
+    init(http: any HTTPClient) {
+        self.http = http
+    }
 
     var timesAsked: Int { count.withLock { $0 } }
 
@@ -114,7 +121,7 @@ final class Person: Sendable {
     }
 
     var browser: BrowserUserAgent {
-        let follower = PageFollower(http: CurlHTTPClient())
+        let follower = PageFollower(http: http)
         return BrowserUserAgent(opener: { [self] link throws(UserAgentError) in
             count.withLock { $0 += 1 }
             await withCheckedContinuation { continuation in

@@ -1,0 +1,127 @@
+public import Credentials
+internal import HTTPTransport
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+
+extension BuiltInProvider {
+    /// How a program becomes a client at a host by itself.
+    struct Registration: Sendable {
+        let path: String
+        let dialect: RegistrationEndpoint.Dialect
+    }
+
+    /// Whether each host gives a client id to any program that asks; see `registered`.
+    public var registersPrograms: Bool { registration != nil }
+
+    /// Returns the provider at a host where the program registers by itself: once for each host.
+    ///
+    /// What the host gave is kept in the store, client id and client secret as two items, and taken from there from then on;
+    /// the host is asked again when the redirect address is another or a scope is new. Among all processes one registers.
+    ///
+    /// Throws `.oauth(.invalidMetadata(.withoutRegistration))` for a service that doesn't register programs, and as
+    /// `RegistrationEndpoint.register` does.
+    ///
+    /// - Parameters:
+    ///   - choices: the client id in it is not used.
+    ///   - program: what people see on the host's pages.
+    public func registered(
+        _ choices: Choices, as program: String, keptIn store: any CredentialStore, context: SignInContext,
+        deadline: Deadline = .standard
+    ) async throws(SignInError) -> Provider {
+        guard let registration else { throw .oauth(OAuthError(.invalidMetadata(.withoutRegistration))) }
+        var choices = choices
+        choices.clientID = "to-be-registered"
+        let wanted = try made(choices)
+        let endpoint = try endpoint(registration, choices.host ?? "")
+        let clients = KeptClients(store: store, provider: choices.name, host: endpoint.origin, deadline: deadline)
+        let lease: Lease
+        do throws(StoreError) {
+            lease = try await clients.lease(context.leases)
+        } catch {
+            throw .store(error)
+        }
+        let (former, isGood) = try await former(clients, choices, serving: wanted)
+        if let former, isGood {
+            lease.release()
+            return former
+        }
+        let identity = try await Self.register(
+            wanted, program,
+            RegistrationEndpoint(url: endpoint, dialect: registration.dialect, http: context.http, log: context.log))
+        choices.clientID = identity.clientID
+        let provider = try made(choices)
+        do throws(StoreError) {
+            try await clients.save(identity, as: provider)
+            // The client that is no longer used: its secret is of no use either.
+            if let former, former.clientID != provider.clientID { try await clients.deleteSecret(of: former) }
+        } catch {
+            throw .store(error)
+        }
+        context.log.info("registered a client at \(endpoint)")
+        lease.release()
+        return provider
+    }
+
+    /// The provider with the client that a host gave before, and whether it still serves.
+    private func former(
+        _ clients: KeptClients, _ choices: Choices, serving wanted: Provider
+    ) async throws(SignInError) -> (Provider?, Bool) {
+        do throws(StoreError) {
+            guard let known = try await clients.load() else { return (nil, false) }
+            var choices = choices
+            choices.clientID = known.clientID
+            // A client id that is damaged makes no provider; then the host gives another.
+            guard let former = try? provider(choices) else { return (nil, false) }
+            return (former, known.serves(wanted) ? try await clients.hasSecret(of: former) : false)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Forgets what a host gave, so that it is asked again. The client's secret stays where it is.
+    public func forgetRegistration(
+        of name: ProviderName, at host: String, in store: any CredentialStore, deadline: Deadline = .standard
+    ) async throws(SignInError) {
+        guard let registration else { return }
+        let endpoint = try endpoint(registration, host)
+        do throws(StoreError) {
+            try await KeptClients(store: store, provider: name, host: endpoint.origin, deadline: deadline).delete()
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private func made(_ choices: Choices) throws(SignInError) -> Provider {
+        do throws(OAuthError) {
+            return try provider(choices)
+        } catch {
+            throw .oauth(error)
+        }
+    }
+
+    private func endpoint(_ registration: Registration, _ host: String) throws(SignInError) -> HTTPURL {
+        do throws(OAuthError) {
+            return try ServiceHost(host).url(registration.path)
+        } catch {
+            throw .oauth(error)
+        }
+    }
+
+    private static func register(
+        _ wanted: Provider, _ program: String, _ endpoint: RegistrationEndpoint
+    ) async throws(SignInError) -> ClientIdentity {
+        let method: ClientAuthentication.Method =
+            switch wanted.proof {
+            case .none: .none
+            case .secret(let method), .secretIfPresent(let method): method
+            }
+        do throws(OAuthError) {
+            return try await endpoint.register(
+                ClientRegistration(
+                    name: program, redirects: [wanted.redirect], scopes: wanted.scopes, method: method))
+        } catch {
+            throw .oauth(error)
+        }
+    }
+}

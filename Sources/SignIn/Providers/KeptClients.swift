@@ -1,0 +1,110 @@
+internal import Credentials
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+
+/// The client that a host gave this program, in a store: its id with what it is good for, and its secret, which is where
+/// `SignInService` looks for it.
+struct KeptClients: Sendable {
+    let store: any CredentialStore
+    let provider: ProviderName
+    /// The host's origin.
+    let host: String
+    let deadline: Deadline
+
+    /// What the item that holds a client is for. Nothing in it is a secret; a store knows nothing else.
+    private enum RegisteredClient: SecretPurpose { static var name: StaticString { "registered client" } }
+
+    static let format: Int64 = 1
+    static let maximumByteCount = 64 << 10
+
+    struct Client: Sendable {
+        let clientID: String
+        let redirect: String
+        let scopes: ScopeList
+
+        /// Whether the client may have its answers there, and ask for as much.
+        func serves(_ provider: Provider) -> Bool {
+            redirect == provider.redirect.text && provider.scopes.scopes.allSatisfy(scopes.contains)
+        }
+    }
+
+    private func key() throws(StoreError) -> CredentialKey {
+        guard let kind = CredentialKind("client") else { preconditionFailure("a kind in the source is malformed") }
+        do throws(CredentialKeyError) {
+            return try CredentialKey(
+                service: SessionStore.service(ofProvider: provider.text), account: host, kind: kind)
+        } catch {
+            throw StoreError(.permissionDenied, "the host can't be a key: \(error.cause)")
+        }
+    }
+
+    func lease(_ leases: LeaseDirectory) async throws(StoreError) -> Lease {
+        try await store.exclusiveAccess(to: try key(), in: leases, deadline: deadline)
+    }
+
+    /// Returns the client, or `nil` when there is none, or what is there can't be read: then the host gives another.
+    func load() async throws(StoreError) -> Client? {
+        guard let record = try await store.read(try key(), as: RegisteredClient.self, deadline: deadline) else {
+            return nil
+        }
+        return try? Client(reading: record.takeSecret().repurposed(as: MessageBody.self))
+    }
+
+    func delete() async throws(StoreError) {
+        try await store.delete(try key(), condition: .none, deadline: deadline)
+    }
+
+    /// Whether the secret that goes with the client is still there.
+    func hasSecret(of provider: Provider) async throws(StoreError) -> Bool {
+        let key = try SignInService.clientSecretKey(of: provider)
+        return try await store.read(key, as: ClientSecret.self, deadline: deadline) != nil
+    }
+
+    func deleteSecret(of provider: Provider) async throws(StoreError) {
+        try await store.delete(
+            try SignInService.clientSecretKey(of: provider), condition: .none, deadline: deadline)
+    }
+
+    /// Keeps what a host gave: the secret first, as a client without it is of no use.
+    func save(_ identity: borrowing ClientIdentity, as provider: Provider) async throws(StoreError) {
+        switch identity.secret {
+        case .some(let secret):
+            try await store.save(
+                secret, for: try SignInService.clientSecretKey(of: provider),
+                options: SaveOptions(label: "Client secret of \(provider.name)", contentType: .text),
+                deadline: deadline)
+        case .none: break
+        }
+        let content: Secret<RegisteredClient>
+        do throws(JSONError) {
+            var json = JSONWriter(limit: Self.maximumByteCount)
+            try json.member("latchkey_client", integer: Self.format)
+            try json.member("client_id", publicText: identity.clientID)
+            try json.member("redirect", publicText: provider.redirect.text)
+            try json.member("scopes", publicTexts: provider.scopes.scopes)
+            content = try json.finish(as: RegisteredClient.self)
+        } catch {
+            throw StoreError(.tooLarge, "the client is larger than a store takes")
+        }
+        try await store.save(
+            content, for: try key(),
+            options: SaveOptions(label: "Client of \(provider.name)", contentType: .text), deadline: deadline)
+    }
+}
+
+extension KeptClients.Client {
+    fileprivate init(reading content: consuming Secret<MessageBody>) throws(JSONError) {
+        let document = try JSONDocument(content, limits: JSONLimits(byteCount: KeptClients.maximumByteCount))
+        guard let format = document.member("latchkey_client"), try document.integer(format) == KeptClients.format,
+            let clientID = document.member("client_id"), let redirect = document.member("redirect"),
+            let list = document.member("scopes")
+        else { throw JSONError(.wrongType) }
+        var scopes: [String] = []
+        for element in document.elements(of: list) { scopes.append(try document.publicText(element, limit: 4096)) }
+        guard let scopeList = try? ScopeList(scopes) else { throw JSONError(.wrongType) }
+        self.init(
+            clientID: try document.publicText(clientID, limit: 2048),
+            redirect: try document.publicText(redirect, limit: 2048), scopes: scopeList)
+    }
+}

@@ -122,6 +122,7 @@ let package = Package(
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
         .target(
             name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
+        .target(name: "TestSecrets", dependencies: ["OAuth", "Secrets"], path: "Tests/TestSecrets"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium", "TestServices"]),
@@ -159,17 +160,24 @@ let package = Package(
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings", "TestServices",
+                "SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings", "TestSecrets",
+                "TestServices",
             ]),
         .testTarget(
             name: "ATProtocolTests",
-            dependencies: ["ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
+            dependencies: [
+                "ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestSecrets", "TestServices",
+            ]),
         .testTarget(
             name: "AuthenticatingTests",
-            dependencies: ["Authenticating", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
+            dependencies: [
+                "Authenticating", "AuthorizationServer", "InMemory", "RedactionAudit", "TestSecrets", "TestServices",
+            ]),
         .testTarget(
             name: "FoundationBridgeTests",
-            dependencies: ["FoundationBridge", "AuthorizationServer", "InMemory", "RedactionAudit", "TestServices"]),
+            dependencies: [
+                "FoundationBridge", "AuthorizationServer", "InMemory", "RedactionAudit", "TestSecrets", "TestServices",
+            ]),
         .testTarget(
             name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.

@@ -105,9 +105,13 @@ public final class LiveSecrets: Sendable {
         }
     }
 
-    /// Watches for these bytes until so many others were remembered; one that is watched for already is not added.
+    /// How much of a secret is remembered: each eight bytes cost a hash, and a program may keep megabytes.
+    static let rememberedByteCount = 4096
+
+    /// Watches for these bytes, `rememberedByteCount` of them at most, until so many others were remembered; one that is
+    /// watched for already is not added.
     func remember(_ bytes: Span<UInt8>, amongTheLast count: Int) {
-        let pieces = pieces(of: bytes)
+        let pieces = pieces(of: bytes.extracting(first: Self.rememberedByteCount))
         guard !pieces.isEmpty else { return }
         state.withLock { state in
             if pieces.allSatisfy({ state.digests[$0.digest] != nil }) { return }
@@ -156,8 +160,10 @@ public final class LiveSecrets: Sendable {
         var bytes = InlineArray<8, UInt8>(repeating: 0)
         for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: piece >> UInt64(8 * index)) }
         let hash = KeyedHash.digest(bytes.span, key: key.span, byteCount: 16)
-        func half(_ start: Int) -> UInt64 { (0..<8).reduce(0) { $0 << 8 | UInt64(hash[start + $1]) } }
-        return Digest(high: half(0), low: half(8))
+        return unsafe hash.withUnsafeBytes {
+            unsafe Digest(
+                high: $0.loadUnaligned(as: UInt64.self), low: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
     }
 
     fileprivate func forget(_ pieces: [Piece]) {

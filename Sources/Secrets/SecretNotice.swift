@@ -21,6 +21,12 @@ package enum SecretNotice {
         isHeard.store(true, ordering: .releasing)
     }
 
+    /// Nobody is told any more.
+    package static func stop() {
+        isHeard.store(false, ordering: .releasing)
+        listener.withLock { $0 = nil }
+    }
+
     static func tell<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>) {
         guard isHeard.load(ordering: .acquiring), let kept = listener.withLock({ $0 }) else { return }
         secret.withExposedBytes { kept.body(ObjectIdentifier(Purpose.self), $0) }

@@ -6,6 +6,7 @@ import RedactedLog
 import RedactionAudit
 import Secrets
 import SignIn
+import TestSecrets
 import TestServices
 import Testing
 

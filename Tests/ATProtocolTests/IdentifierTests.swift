@@ -2,6 +2,7 @@ import AuthorizationServer
 import HTTPTransport
 import OAuth
 import Secrets
+import TestSecrets
 import Testing
 
 @testable import ATProtocol

@@ -5,6 +5,7 @@ import OAuth
 import Secrets
 import SignIn
 import Synchronization
+import TestSecrets
 import Testing
 
 @testable import ATProtocol

@@ -5,6 +5,7 @@ import OAuth
 import RedactedLog
 import Secrets
 import SignIn
+import TestSecrets
 import TestServices
 import Testing
 

@@ -58,16 +58,5 @@ final class BridgeScene: Sendable {
     }
 }
 
-extension Secret {
-    /// For tests alone: the bytes as text.
-    var testText: String {
-        withExposedBytes { bytes in
-            var array: [UInt8] = []
-            for index in bytes.indices { array.append(bytes[index]) }
-            return String(decoding: array, as: UTF8.self)
-        }
-    }
-}
-
 /// The status of an answer of Foundation's.
 func status(_ response: URLResponse) -> Int { (response as? HTTPURLResponse)?.statusCode ?? 0 }

@@ -2,6 +2,7 @@ import Foundation
 import LoopbackHTTP
 import Secrets
 import Synchronization
+import TestSecrets
 
 /// A server that answers as it was told, and remembers what came.
 final class Echo: Sendable {

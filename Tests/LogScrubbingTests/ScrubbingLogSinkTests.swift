@@ -115,6 +115,8 @@ import Testing
 
     @Test func `a secret of this process is known without being watched, and after its end`() throws {
         let live = LiveSecrets.ofThisProcess
+        // All other tests make their secrets in this process too.
+        defer { SecretNotice.stop() }
         let text = Self.text(try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded())
         #expect(live.isHeld(by: "child said: \(text)"))
         let other = try Secret<PrivateKey>.random(byteCount: 32).base64URLEncoded()
@@ -126,6 +128,17 @@ import Testing
         Logger("test", sink: ScrubbingLogSink(over: memory, secrets: live)).error("\(Self.made(text))")
         #expect(memory.records.map(\.message.text) == ["a record was withheld: a secret that is in use stood in it"])
         #expect(live.withheldTextCount > before)
+    }
+
+    @Test func `of a secret of megabytes the beginning is remembered`() {
+        let live = LiveSecrets()
+        let (beginning, end) = (Array("begins in this way".utf8), Array("ends in that way".utf8))
+        let middle = [UInt8](repeating: 0x78, count: LiveSecrets.rememberedByteCount)
+        live.remember((beginning + middle + end).span, amongTheLast: 3)
+        #expect(live.isHeld(by: "it begins in this way"))
+        #expect(!live.isHeld(by: "it ends in that way"))
+        live.remember([UInt8](repeating: 0x79, count: 8 << 20).span, amongTheLast: 3)
+        #expect(live.secretCount == 2)
     }
 
     @Test func `the oldest of the secrets that are remembered makes room for the next`() throws {

@@ -61,11 +61,14 @@ struct InteropTests {
                 == ["deleted 1", "updated 0", "left 0", "differing 0"])
         #expect(try await python.get("s", "u") == "newest")
         // This backend looks for the general schema, which gnome-keyring gives an item without one not before it reads its
-        // file again.
+        // file again: once the file's time of change, in whole seconds, is another one.
         let wide = PythonKeyring(.libsecret, on: session)
         let patience = ContinuousClock.now + .seconds(120)
         var found = try await wide.get("s", "u")
-        while found == nil, ContinuousClock.now < patience { found = try await wide.get("s", "u") }
+        while found == nil, ContinuousClock.now < patience {
+            try await probe.save("another", "u", "one")
+            found = try await wide.get("s", "u")
+        }
         #expect(found == "newest")
         #expect(try await secrets("s", "u") == ["newest"])
     }

@@ -1,5 +1,6 @@
 import Foundation
 import RedactedLog
+import TestServices
 import Testing
 
 @testable import SignIn
@@ -81,7 +82,7 @@ struct BrowserChoiceTests {
     }
 
     @Test func `an installed browser's private window is found, by the name it is a link to as well`() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestDirectory()
         let environment = ["DISPLAY": ":0", "PATH": folder.path]
         _ = try folder.script("xdg-open", "exit 1")
         #expect(throws: UserAgentError.unavailable(.noPrivateWindow)) {

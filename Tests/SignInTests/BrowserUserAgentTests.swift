@@ -2,17 +2,18 @@ import Credentials
 import Foundation
 import OAuth
 import RedactedLog
+import TestServices
 import Testing
 
 @testable import SignIn
 
 /// The browser is a script that this test writes.
 struct BrowserUserAgentTests {
-    private let folder: TemporaryFolder
+    private let folder: TestDirectory
     private let server: ScriptedServer
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TestDirectory()
         server = try ScriptedServer()
     }
 

@@ -4,6 +4,7 @@ import HTTPTransport
 import OAuth
 import Secrets
 import Synchronization
+import TestSecrets
 import Testing
 
 @testable import SignIn

@@ -7,6 +7,8 @@ import RedactedLog
 import RedactionAudit
 import Secrets
 import Synchronization
+import TestSecrets
+import TestServices
 import Testing
 
 @testable import SignIn
@@ -20,7 +22,7 @@ private final class GitHubScene: Sendable {
     let server: LoopbackAuthorizationServer
     let store: FaultyStore
     let credentials: GitHubCredentialStore
-    let folder: TemporaryFolder
+    let folder: TestDirectory
     let log = MemoryLogSink()
     let audit = LeakAudit()
     let service: GitHubAuthService
@@ -35,7 +37,7 @@ private final class GitHubScene: Sendable {
         server = try LoopbackAuthorizationServer(
             AuthorizationServerConfiguration(clients: [client], gitHubTokensExpire: tokensExpire))
         store = FaultyStore(try InMemoryStore())
-        folder = try TemporaryFolder()
+        folder = try TestDirectory()
         let leases = LeaseDirectory(path: folder.path + "/leases")
         credentials = GitHubCredentialStore(store, leases: leases)
         if hasSecret { try await credentials.saveClientSecret(.test(Self.secret), clientID: "placeholder") }

@@ -7,6 +7,8 @@ import OAuth
 import RedactedLog
 import Secrets
 import Synchronization
+import TestSecrets
+import TestServices
 import Testing
 
 @testable import SignIn
@@ -103,10 +105,10 @@ private final class MastodonScene: Sendable {
     let hosts: Hosts
     let store: InMemoryStore
     let context: SignInContext
-    private let folder: TemporaryFolder
+    private let folder: TestDirectory
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TestDirectory()
         let clients = (1...6).map {
             RegisteredClient(
                 "client-\($0)", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"],

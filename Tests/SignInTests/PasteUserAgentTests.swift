@@ -3,6 +3,7 @@ import OAuth
 import RedactedLog
 import Secrets
 import Synchronization
+import TestSecrets
 import Testing
 
 @testable import SignIn

@@ -1,6 +1,7 @@
 import HTTPTransport
 import OAuth
 import Secrets
+import TestSecrets
 import Testing
 
 @testable import SignIn

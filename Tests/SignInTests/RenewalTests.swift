@@ -3,6 +3,7 @@ import Credentials
 import HTTPTransport
 import OAuth
 import Secrets
+import TestSecrets
 import Testing
 
 @testable import SignIn

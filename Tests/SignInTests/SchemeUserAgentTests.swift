@@ -4,6 +4,8 @@ import OAuth
 import RedactedLog
 import Secrets
 import Synchronization
+import TestSecrets
+import TestServices
 import Testing
 
 @testable import SignIn
@@ -11,12 +13,12 @@ import Testing
 /// The browser and the desktop are the test; the socket between the handler and the sign-in is the real one.
 struct SchemeUserAgentTests {
     private static let redirect = "com.example.app:/callback"
-    private let temporary: TemporaryFolder
+    private let temporary: TestDirectory
     private let folder: RedirectFolder
     private let server: ScriptedServer
 
     init() throws {
-        temporary = try TemporaryFolder()
+        temporary = try TestDirectory()
         folder = RedirectFolder(path: temporary.path + "/redirects")
         server = try ScriptedServer()
     }

@@ -4,17 +4,19 @@ import InMemory
 import OAuth
 import RedactedLog
 import Secrets
+import TestSecrets
+import TestServices
 import Testing
 
 @testable import SignIn
 
 struct SessionStoreTests {
-    private let folder: TemporaryFolder
+    private let folder: TestDirectory
     private let store: InMemoryStore
     private let sessions: SessionStore
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TestDirectory()
         store = try InMemoryStore()
         sessions = SessionStore(store: store, provider: "test", leases: LeaseDirectory(path: folder.path))
     }

@@ -5,6 +5,7 @@ import OAuth
 import RedactedLog
 import RedactionAudit
 import Secrets
+import TestSecrets
 import Testing
 
 @testable import SignIn

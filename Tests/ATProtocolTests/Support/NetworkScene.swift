@@ -8,6 +8,8 @@ import RedactionAudit
 import Secrets
 import SignIn
 import Synchronization
+import TestSecrets
+import TestServices
 
 @testable import ATProtocol
 
@@ -15,7 +17,7 @@ import Synchronization
 final class NetworkScene: Sendable {
     let network: LoopbackATProtocolNetwork
     let store: InMemoryStore
-    let folder: TemporaryFolder
+    let folder: TestDirectory
     let clock = TestClock()
     let audit = LeakAudit()
     let http: MappedHTTPClient
@@ -32,7 +34,7 @@ final class NetworkScene: Sendable {
     ) throws {
         network = try LoopbackATProtocolNetwork(did: did, configuration: server)
         store = try InMemoryStore()
-        folder = try TemporaryFolder()
+        folder = try TestDirectory()
         http = MappedHTTPClient([
             "https://alice.test": network.personalServerOrigin, "https://app.test": network.personalServerOrigin,
         ])

@@ -152,19 +152,3 @@ private final class Turned: Sendable {
     var seconds: Int64 { value.withLock { $0 } }
     func add(_ more: Int64) { value.withLock { $0 += more } }
 }
-
-extension Secret {
-    /// For tests alone: the bytes as text.
-    var testText: String {
-        withExposedBytes { bytes in
-            var array: [UInt8] = []
-            for index in bytes.indices { array.append(bytes[index]) }
-            return String(decoding: array, as: UTF8.self)
-        }
-    }
-
-    static func test(_ text: String) -> Secret {
-        let bytes = Array(text.utf8)
-        return Secret(copying: bytes.span)
-    }
-}

@@ -1,5 +1,6 @@
 import Credentials
 import OAuth
+import TestSecrets
 import Testing
 
 @testable import SignIn

@@ -4,6 +4,7 @@ import LoopbackHTTP
 import OAuth
 import Secrets
 import Synchronization
+import TestSecrets
 
 /// An authorization server whose page answers as a test tells it, and remembers what it was asked.
 final class ScriptedServer: Sendable {
@@ -50,39 +51,6 @@ final class ScriptedServer: Sendable {
     func begin(_ redirect: RedirectURI) throws -> PendingAuthorization {
         let client = try ClientConfiguration(clientID: "client", redirect: redirect)
         return try AuthorizationRequest(server: metadata, client: client).begin(random: .system)
-    }
-}
-
-extension Secret {
-    /// For tests alone: the bytes as text.
-    var testText: String {
-        withExposedBytes { bytes in
-            var array: [UInt8] = []
-            for index in bytes.indices { array.append(bytes[index]) }
-            return String(decoding: array, as: UTF8.self)
-        }
-    }
-
-    static func test(_ text: String) -> Secret {
-        let bytes = Array(text.utf8)
-        return Secret(copying: bytes.span)
-    }
-}
-
-extension AuthorizationURL {
-    /// For tests alone: the whole address.
-    var testText: String {
-        var sink = TextSink()
-        pour(into: &sink)
-        return sink.text
-    }
-
-    private struct TextSink: SecretSink {
-        static var reason: StaticString { "a test" }
-        var text = ""
-        mutating func receive(_ bytes: Span<UInt8>) {
-            for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
-        }
     }
 }
 

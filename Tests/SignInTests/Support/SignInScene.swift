@@ -7,6 +7,8 @@ import RedactedLog
 import RedactionAudit
 import Secrets
 import Synchronization
+import TestSecrets
+import TestServices
 
 @testable import SignIn
 
@@ -15,7 +17,7 @@ final class SignInScene: Sendable {
     let server: LoopbackAuthorizationServer
     let memory: InMemoryStore
     let store: FaultyStore
-    let folder: TemporaryFolder
+    let folder: TestDirectory
     let clock = TestClock()
     let audit = LeakAudit()
     let provider: Provider
@@ -29,7 +31,7 @@ final class SignInScene: Sendable {
         server = try LoopbackAuthorizationServer(configuration)
         memory = try InMemoryStore()
         store = FaultyStore(memory)
-        folder = try TemporaryFolder()
+        folder = try TestDirectory()
         provider = try make(server)
         let log = Logger(
             "latchkey.sign-in", minimumLevel: .trace, sink: audit.logSink(named: "log"))

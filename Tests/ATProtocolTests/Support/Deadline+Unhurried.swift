@@ -1,0 +1,6 @@
+import Credentials
+
+extension Deadline {
+    /// For what is not about deadlines: the whole suite runs at once, and a single step may wait long for its turn.
+    static var unhurried: Deadline { .after(.seconds(600)) }
+}

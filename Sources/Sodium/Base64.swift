@@ -47,14 +47,21 @@ private func encodeBase64(_ bytes: Span<UInt8>, into output: inout MutableSpan<U
     SodiumLibrary.start()
     let count = output.count
     if count == 0 { return }
-    // libsodium writes a terminating NUL behind the text, which has no room in `output`.
-    let scratch = GuardedAllocation(byteCount: count + 1)
-    defer { scratch.free() }
-    let text = unsafe scratch.base.assumingMemoryBound(to: CChar.self)
-    unsafe bytes.withUnsafeBufferPointer { bytes in
-        _ = unsafe sodium_bin2base64(text, count + 1, bytes.baseAddress!, bytes.count, variant)
-    }
-    unsafe output.withUnsafeMutableBytes {
-        unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: text, count: count))
+    // libsodium writes a terminating NUL behind the text, for which `output` has room at the last group of three bytes
+    // alone: that one goes by way of the stack.
+    let headByteCount = (bytes.count - 1) / 3 * 3
+    let headCount = headByteCount / 3 * 4
+    unsafe output.withUnsafeMutableBytes { output in
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            let head = unsafe output.baseAddress!.assumingMemoryBound(to: CChar.self)
+            _ = unsafe sodium_bin2base64(head, headCount + 1, bytes.baseAddress!, headByteCount, variant)
+            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 5) { tail in
+                _ = unsafe sodium_bin2base64(
+                    tail.baseAddress!, 5, bytes.baseAddress! + headByteCount, bytes.count - headByteCount, variant)
+                unsafe (output.baseAddress! + headCount).copyMemory(
+                    from: tail.baseAddress!, byteCount: count - headCount)
+                unsafe sodium_memzero(tail.baseAddress!, 5)
+            }
+        }
     }
 }

@@ -55,7 +55,7 @@ import Testing
             two.dropFirst(2) == [
                 "/sys/fs/cgroup/system.slice/memory.max", "/sys/fs/cgroup/system.slice/app.service/memory.max",
             ])
-        let one = MemoryAllowance.limitFiles(ownGroups: "5:cpu,cpuacct:/a\n4:memory:/jobs/1\n0::/\nnonsense\n")
+        let one = MemoryAllowance.limitFiles(ownGroups: "5:cpu,cpuacct:/a\n4:memory:/jobs/1\n0::/../..\nnonsense\n")
         #expect(
             one.dropFirst(2) == [
                 "/sys/fs/cgroup/memory/jobs/memory.limit_in_bytes",

@@ -41,6 +41,7 @@
                 let isAccepted = try await check.run(bytes, in: folder)
                 if says { print(isAccepted ? "accepted" : "refused") }
             } catch {
+                // A check that throws has failed: libFuzzer keeps the input of a process that crashes.
                 fatalError("\(error)")
             }
             done.signal()

@@ -4,6 +4,8 @@ import OAuth
 import Secrets
 
 /// Servers, clients and answers that the tests share.
+///
+/// What they are made of stands in the tests' source: one that is malformed is a mistake there, and ends the run (`try!`).
 enum Sample {
     static let issuer = try! Issuer("https://id.example")
 

@@ -24,6 +24,8 @@ enum MemoryAllowance {
             case "memory": (folder, file) = ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
             default: continue
             }
+            // A group outside of this container's (cgroup_namespaces(7)) is not under its folder.
+            if fields[2].hasPrefix("/..") { continue }
             var path = folder
             for part in fields[2].split(separator: "/").prefix(32) {
                 path += "/\(part)"

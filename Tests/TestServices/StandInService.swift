@@ -105,11 +105,12 @@ public final class StandInService: Sendable {
                 return (session, b"", item.secret, item.type)
             padder = padding.PKCS7(128).padder()
             plain = padder.update(item.secret) + padder.finalize()
+            if faults.get("GetSecrets") == "garbage":
+                # Zero bytes of padding are never right; a changed ciphertext would decrypt to something now and then.
+                plain = plain[:-1] + bytes(1)
             iv = os.urandom(16)
             encryptor = Cipher(algorithms.AES(keys[session]), modes.CBC(iv)).encryptor()
             form = encryptor.update(plain) + encryptor.finalize()
-            if faults.get("GetSecrets") == "garbage":
-                form = form[:-1] + b"?"
             return (session, iv, form, item.type)
 
 

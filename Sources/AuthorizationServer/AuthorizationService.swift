@@ -50,6 +50,9 @@ final class AuthorizationService: Sendable {
             // Cancelled when the server stops; then nobody reads the answer.
             try? await Task.sleep(for: duration)
         }
+        while has(.held(route.endpoint)), !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
         for fault in faults {
             if let answer = replacement(for: fault) { return answer }
         }

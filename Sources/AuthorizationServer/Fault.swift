@@ -33,6 +33,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case status(Int, AuthorizationServerEndpoint)
     /// This long before the answer.
     case slow(Duration, AuthorizationServerEndpoint)
+    /// No answer before this is switched off.
+    case held(AuthorizationServerEndpoint)
     /// Half of the JSON, with the right length: well-formed HTTP.
     case truncatedJSON(AuthorizationServerEndpoint)
     /// The whole body, of an announced one that is longer; then the connection closes.
@@ -76,7 +78,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     var endpoint: AuthorizationServerEndpoint? {
         switch self {
         case .errorWithStatus200(let endpoint), .status(_, let endpoint), .slow(_, let endpoint),
-            .truncatedJSON(let endpoint), .cutConnection(let endpoint), .noAnswer(let endpoint),
+            .held(let endpoint), .truncatedJSON(let endpoint), .cutConnection(let endpoint), .noAnswer(let endpoint),
             .temporaryRedirect(let endpoint), .hugeBody(_, let endpoint):
             endpoint
         default: nil

@@ -33,6 +33,10 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case status(Int, AuthorizationServerEndpoint)
     /// This long before the answer.
     case slow(Duration, AuthorizationServerEndpoint)
+    /// Requests wait, and nothing is done for them, until the fault is switched off.
+    case heldRequest(AuthorizationServerEndpoint)
+    /// Requests are acted upon, and their answers wait until the fault is switched off.
+    case heldAnswer(AuthorizationServerEndpoint)
     /// Half of the JSON, with the right length: well-formed HTTP.
     case truncatedJSON(AuthorizationServerEndpoint)
     /// The whole body, of an announced one that is longer; then the connection closes.
@@ -64,6 +68,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// No nonce is ever good, and each answer has a new one.
     case unendingDPoPNonces
     case missingIDToken
+    /// The ID token is about somebody else than the one who signed in.
+    case foreignIDToken
     /// The ID token is signed with a key that isn't in the key set.
     case forgedIDToken
     /// The ID token says that it is signed with HS256, for which a public key might be taken for a secret.
@@ -76,6 +82,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     var endpoint: AuthorizationServerEndpoint? {
         switch self {
         case .errorWithStatus200(let endpoint), .status(_, let endpoint), .slow(_, let endpoint),
+            .heldRequest(let endpoint), .heldAnswer(let endpoint),
             .truncatedJSON(let endpoint), .cutConnection(let endpoint), .noAnswer(let endpoint),
             .temporaryRedirect(let endpoint), .hugeBody(_, let endpoint):
             endpoint

@@ -214,9 +214,8 @@ let package = Package(
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "CAllocations", "HTTPTransport", "LoopbackHTTP", "LogScrubbing", "OAuth", "RedactedLog",
-                "RedactionAudit", "Secrets", "TestServices", "Vault",
-                "InMemory",
+                "AuthorizationServer", "CAllocations", "Credentials", "HTTPTransport", "LoopbackHTTP", "LogScrubbing",
+                "OAuth", "RedactedLog", "RedactionAudit", "Secrets", "SignIn", "TestServices", "Vault", "InMemory",
                 "SecretService", "Sodium", "CSQLite",
                 .target(name: "CLibsecret", condition: desktop), "latchkey",
             ],

@@ -19,9 +19,10 @@ final class CurlEngine: Sendable {
         var commands: [Command] = []
         var running: Running?
 
-        mutating func post(_ command: Command) {
+        /// Returns what to wake up, once the lock is free for the thread.
+        mutating func post(_ command: Command) -> CurlMultiHandle? {
             commands.append(command)
-            running?.multi.wakeUp()
+            return running?.multi
         }
     }
 
@@ -31,31 +32,31 @@ final class CurlEngine: Sendable {
 
     /// Starts a transfer; the continuation is resumed when it has ended, whichever way.
     func start(_ transfer: CurlTransfer, continuation: CheckedContinuation<Void, Never>) {
-        let isRunning = state.withLock { state in
+        let multi: CurlMultiHandle? = state.withLock { state in
             if state.running == nil { state.running = spawn() }
-            guard state.running != nil else { return false }
-            state.post(.start(transfer, continuation))
-            return true
+            return state.running == nil ? nil : state.post(.start(transfer, continuation))
         }
-        if !isRunning { transfer.end(CURLE_FAILED_INIT, resuming: continuation) }
+        guard let multi else { return transfer.end(CURLE_FAILED_INIT, resuming: continuation) }
+        multi.wakeUp()
     }
 
     /// Ends a transfer soon, wherever it is. Does nothing when it has ended.
     func cancel(_ transfer: CurlTransfer) {
         // A transfer that is still to be started sees the flag then.
         transfer.isCancelled.store(true, ordering: .releasing)
-        state.withLock { state in
-            if state.running != nil { state.post(.cancel(transfer)) }
-        }
+        let multi = state.withLock { state in state.running == nil ? nil : state.post(.cancel(transfer)) }
+        multi?.wakeUp()
     }
 
     /// Ends the thread and waits for it. Not called on the thread itself, which keeps no client alive.
     func stop() {
         let running = state.withLock { state in
-            if state.running != nil { state.post(.stop) }
+            if state.running != nil { _ = state.post(.stop) }
             return state.running.take()
         }
-        if let running { _ = pthread_join(running.thread, nil) }
+        guard let running else { return }
+        running.multi.wakeUp()
+        _ = pthread_join(running.thread, nil)
     }
 
     // MARK: - The thread

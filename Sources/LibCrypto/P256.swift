@@ -11,25 +11,13 @@ public enum P256 {
 
     /// The point of a private key: 32 bytes each of x and y. `nil` unless the scalar is one of the curve's.
     public static func publicKey(of key: borrowing Secret<PrivateKey>) -> [UInt8]? {
-        guard key.byteCount == scalarByteCount, let group = unsafe EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
-        else { return nil }
-        defer { unsafe EC_GROUP_free(group) }
-        guard let point = unsafe EC_POINT_new(group), let scalar = unsafe BN_secure_new() else { return nil }
-        defer {
-            unsafe EC_POINT_clear_free(point)
-            unsafe BN_clear_free(scalar)
+        guard let curve, let scalar = P256Scalar(key, on: curve), let point = unsafe EC_POINT_new(curve.group) else {
+            return nil
         }
-        let isRead = key.withExposedBytes { bytes in
-            unsafe bytes.withUnsafeBytes { bytes in
-                unsafe BN_bin2bn(
-                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), scalar) != nil
-            }
-        }
-        unsafe BN_set_flags(scalar, BN_FLG_CONSTTIME)
+        defer { unsafe EC_POINT_clear_free(point) }
         var encoded = [UInt8](repeating: 0, count: 65)
-        guard isRead, unsafe BN_is_zero(scalar) == 0, unsafe BN_cmp(scalar, EC_GROUP_get0_order(group)) < 0,
-            unsafe EC_POINT_mul(group, point, scalar, nil, nil, nil) == 1,
-            unsafe EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &encoded, 65, nil) == 65
+        guard unsafe EC_POINT_mul(curve.group, point, scalar.number, nil, nil, nil) == 1,
+            unsafe EC_POINT_point2oct(curve.group, point, POINT_CONVERSION_UNCOMPRESSED, &encoded, 65, nil) == 65
         else {
             ERR_clear_error()
             return nil
@@ -39,41 +27,24 @@ public enum P256 {
 
     /// Signs a message. `nil` when the scalar is none of the curve's, or libcrypto refuses.
     public static func signature(of message: Span<UInt8>, key: borrowing Secret<PrivateKey>) -> [UInt8]? {
-        guard key.byteCount == scalarByteCount else { return nil }
-        // libcrypto wants the smallest byte first.
-        let reversed = Secret<PrivateKey>(byteCount: scalarByteCount) { target in
-            key.withExposedBytes { bytes in
-                for index in bytes.indices { target[bytes.count - 1 - index] = bytes[index] }
-            }
+        guard let curve, let scalar = P256Scalar(key, on: curve) else { return nil }
+        var digest = [UInt8](repeating: 0, count: 32)
+        let isHashed = unsafe message.withUnsafeBytes { message in
+            unsafe EVP_Digest(message.baseAddress, message.count, &digest, nil, EVP_sha256(), nil) == 1
         }
-        var encoded = [UInt8](repeating: 0, count: 80)
-        var count = encoded.count
-        let isSigned = reversed.withExposedBytes { bytes in
-            unsafe bytes.withUnsafeBytes { bytes in
-                var parameters = unsafe [
-                    KeyParameter.text("group", "P-256"),
-                    KeyParameter.number("priv", UnsafeMutableRawBufferPointer(mutating: bytes)),
-                    OSSL_PARAM_construct_end(),
-                ]
-                guard let handle = unsafe PublicKeyHandle("EC", selection: keyPair, &parameters) else { return false }
-                return sign(message, handle, &encoded, &count)
-            }
+        guard isHashed,
+            let signature = unsafe latchkey_ecdsa_sign(curve.group, scalar.number, digest, Int32(digest.count))
+        else {
+            ERR_clear_error()
+            return nil
         }
-        guard isSigned else { return nil }
-        return raw(encoded[..<count])
-    }
-
-    private static func sign(
-        _ message: Span<UInt8>, _ key: borrowing PublicKeyHandle, _ encoded: inout [UInt8], _ count: inout Int
-    ) -> Bool {
-        guard let context = unsafe EVP_MD_CTX_new() else { return false }
-        defer { unsafe EVP_MD_CTX_free(context) }
-        return unsafe message.withUnsafeBytes { message in
-            unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.pointer) == 1
-                && EVP_DigestSign(
-                    context, &encoded, &count, message.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                    message.count) == 1
+        defer { unsafe ECDSA_SIG_free(signature) }
+        var raw = [UInt8](repeating: 0, count: signatureByteCount)
+        let isWritten = unsafe raw.withUnsafeMutableBufferPointer { raw in
+            unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), raw.baseAddress, 32) == 32
+                && BN_bn2binpad(ECDSA_SIG_get0_s(signature), raw.baseAddress! + 32, 32) == 32
         }
+        return isWritten ? raw : nil
     }
 
     /// Whether a signature of R and S is the point's over a message. False for a point off the curve.
@@ -88,27 +59,12 @@ public enum P256 {
             var parameters = unsafe [
                 KeyParameter.text("group", "P-256"), KeyParameter.octets("pub", point), OSSL_PARAM_construct_end(),
             ]
-            guard let key = unsafe PublicKeyHandle("EC", selection: publicPart, &parameters) else { return false }
+            guard let key = unsafe PublicKeyHandle("EC", &parameters) else { return false }
             return key.accepts(encoded, of: message)
         }
     }
 
-    // MARK: - Two ways to write a signature
-
-    private static func raw(_ encoded: ArraySlice<UInt8>) -> [UInt8]? {
-        var raw = [UInt8](repeating: 0, count: signatureByteCount)
-        let isWritten = unsafe encoded.withUnsafeBufferPointer { encoded in
-            var next = encoded.baseAddress
-            guard let signature = unsafe d2i_ECDSA_SIG(nil, &next, encoded.count) else { return false }
-            defer { unsafe ECDSA_SIG_free(signature) }
-            return unsafe raw.withUnsafeMutableBufferPointer { raw in
-                unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), raw.baseAddress, 32) == 32
-                    && BN_bn2binpad(ECDSA_SIG_get0_s(signature), raw.baseAddress! + 32, 32) == 32
-            }
-        }
-        return isWritten ? raw : nil
-    }
-
+    /// A signature as libcrypto's verification wants it: the DER form of ECDSA-Sig-Value (RFC 3279 section 2.2.3).
     private static func der(_ raw: [UInt8]) -> [UInt8]? {
         guard let signature = unsafe ECDSA_SIG_new() else { return nil }
         defer { unsafe ECDSA_SIG_free(signature) }
@@ -125,8 +81,44 @@ public enum P256 {
         return count > 0 ? Array(encoded.prefix(Int(count))) : nil
     }
 
-    /// `EVP_PKEY_KEYPAIR` and `EVP_PKEY_PUBLIC_KEY` of openssl/evp.h, which are too involved for the importer.
-    private static let keyPair = Int32(
-        OSSL_KEYMGMT_SELECT_PRIVATE_KEY | OSSL_KEYMGMT_SELECT_PUBLIC_KEY | OSSL_KEYMGMT_SELECT_ALL_PARAMETERS)
-    static let publicPart = Int32(OSSL_KEYMGMT_SELECT_PUBLIC_KEY | OSSL_KEYMGMT_SELECT_ALL_PARAMETERS)
+    /// Built once for the process; `nil` when libcrypto has no such curve.
+    private static let curve = P256Curve()
+}
+
+/// The curve, which is no secret and never changes.
+@safe private struct P256Curve: @unchecked Sendable {
+    // Sendable: nobody changes the group, and libcrypto only reads a constant one.
+    let group: OpaquePointer
+
+    init?() {
+        guard let group = unsafe EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
+        unsafe self.group = group
+    }
+}
+
+/// libcrypto's copy of a private scalar, wiped with this value.
+@safe private struct P256Scalar: ~Copyable {
+    let number: OpaquePointer
+
+    /// Returns `nil` unless the key is 32 bytes and in 1...n-1.
+    init?(_ key: borrowing Secret<PrivateKey>, on curve: P256Curve) {
+        guard key.byteCount == P256.scalarByteCount, let number = unsafe BN_secure_new() else { return nil }
+        let isRead = key.withExposedBytes { bytes in
+            unsafe bytes.withUnsafeBytes { bytes in
+                unsafe BN_bin2bn(
+                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), number) != nil
+            }
+        }
+        unsafe BN_set_flags(number, BN_FLG_CONSTTIME)
+        guard isRead, unsafe BN_is_zero(number) == 0, unsafe BN_cmp(number, EC_GROUP_get0_order(curve.group)) < 0
+        else {
+            unsafe BN_clear_free(number)
+            return nil
+        }
+        unsafe self.number = number
+    }
+
+    deinit {
+        unsafe BN_clear_free(number)
+    }
 }

@@ -1,18 +1,19 @@
 internal import CCrypto
 
-/// Owns one of libcrypto's keys, which it wipes when it frees it.
+/// Owns one of libcrypto's public keys.
 @safe struct PublicKeyHandle: ~Copyable {
     let pointer: OpaquePointer
 
+    /// `EVP_PKEY_PUBLIC_KEY` of openssl/evp.h, which is too involved for the importer.
+    private static let selection = Int32(OSSL_KEYMGMT_SELECT_PUBLIC_KEY | OSSL_KEYMGMT_SELECT_ALL_PARAMETERS)
+
     /// Makes a key from parameters, or returns `nil` when libcrypto takes them for none.
-    ///
-    /// - Parameter selection: `EVP_PKEY_KEYPAIR` or `EVP_PKEY_PUBLIC_KEY`, as OSSL_PARAM selections go.
-    @unsafe init?(_ type: StaticString, selection: Int32, _ parameters: UnsafeMutablePointer<OSSL_PARAM>) {
+    @unsafe init?(_ type: StaticString, _ parameters: UnsafeMutablePointer<OSSL_PARAM>) {
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type.description, nil) else { return nil }
         defer { unsafe EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
         guard unsafe EVP_PKEY_fromdata_init(context) == 1,
-            unsafe EVP_PKEY_fromdata(context, &key, selection, parameters) == 1, let key = unsafe key
+            unsafe EVP_PKEY_fromdata(context, &key, Self.selection, parameters) == 1, let key = unsafe key
         else {
             ERR_clear_error()
             return nil

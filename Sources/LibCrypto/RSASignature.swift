@@ -26,7 +26,7 @@ public enum RSASignature {
                 var parameters = unsafe [
                     KeyParameter.number("n", n), KeyParameter.number("e", e), OSSL_PARAM_construct_end(),
                 ]
-                guard let key = unsafe PublicKeyHandle("RSA", selection: P256.publicPart, &parameters) else {
+                guard let key = unsafe PublicKeyHandle("RSA", &parameters) else {
                     return false
                 }
                 return key.accepts(signature, of: message)

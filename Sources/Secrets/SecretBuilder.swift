@@ -49,13 +49,7 @@ public struct SecretBuilder: ~Copyable, Sendable {
     }
 
     public mutating func append<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(LimitExceeded) {
-        try reserve(secret.byteCount)
-        secret.withExposedBytes { bytes in
-            for index in bytes.indices {
-                unsafe block.base.storeBytes(of: bytes[index], toByteOffset: byteCount + index, as: UInt8.self)
-            }
-        }
-        byteCount += secret.byteCount
+        try secret.withExposedBytes { (bytes) throws(LimitExceeded) in try append(bytes) }
     }
 
     /// Takes the last byte off, if there is one.

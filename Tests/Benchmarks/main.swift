@@ -1,6 +1,6 @@
 // Docs/Benchmarks.md has the command.
 //
-//     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, vault, large, keyring, search, cold, managers; all without a name
+//     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, keyring, search, cold, managers; all without a name
 //
 // Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg and age; shows pass, gopass and
 // (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
@@ -20,6 +20,7 @@ do {
     try await group("log") { try await LogCalls.run() }
     try await group("audit") { try AuditSpeed.run() }
     try await group("proof") { try await ProvedRequests.run() }
+    try await group("sign-in") { try await SignInCosts.run() }
     try await group("vault") { try await warm.vault() }
     try await group("large") { try await LargeVaults(directory: TestDirectory(inMemory: true)).run(latchkey) }
     try await group("keyring") { try await warm.secretService() }

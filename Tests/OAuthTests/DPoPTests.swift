@@ -66,7 +66,7 @@ import Testing
         )
         let key = try DPoPKey.generate()
         #expect(
-            DPoPProof.header(of: key)
+            DPoPProof.header(x: key.x, y: key.y)
                 == #"{"typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"EC","x":"\#(key.x)","y":"\#(key.y)","crv":"P-256"}}"#
         )
     }

@@ -10,6 +10,8 @@ public struct DPoPKey: ~Copyable, Sendable {
     let y: String
     /// The base64url text of the SHA-256 thumbprint of the public key (RFC 7638), 43 characters: `jkt`.
     public let thumbprint: String
+    /// The base64url text of the header that all its proofs have.
+    let proofHeader: String
 
     /// Makes a fresh key.
     ///
@@ -35,6 +37,8 @@ public struct DPoPKey: ~Copyable, Sendable {
         x = Base64URL.encode(point.span.extracting(first: 32))
         y = Base64URL.encode(point.span.extracting(last: 32))
         thumbprint = JWKThumbprint.ofP256(x: x, y: y)
+        let header = Array(DPoPProof.header(x: x, y: y).utf8)
+        proofHeader = Base64URL.encode(header.span)
     }
 
     /// The 64 bytes of an ES256 signature.

@@ -27,9 +27,13 @@ public final class DPoPMemory: Sendable {
         origins.withLock { $0[url.origin] ?? Origin() }
     }
 
-    /// Takes nonce and time from an answer, whatever its status: the newest nonce is the one that counts.
-    func learn(from response: borrowing HTTPResponse, of url: HTTPURL, now: UnixTime) {
-        var learned = origin(of: url)
+    /// Takes nonce and time from an answer, whatever its status: the newest nonce is the one that counts. Returns what is
+    /// known now.
+    @discardableResult
+    func learn(from response: borrowing HTTPResponse, of url: HTTPURL, now: UnixTime) -> Origin {
+        let address = url.origin
+        let known = origins.withLock { $0[address] }
+        var learned = known ?? Origin()
         if let nonce = response.field("DPoP-Nonce"), Self.isNonce(nonce) { learned.nonce = nonce }
         if let date = response.field("Date").flatMap(HTTPDate.parse) {
             let skew = date.seconds - now.seconds
@@ -39,10 +43,13 @@ public final class DPoPMemory: Sendable {
                 learned.skew = skew
             }
         }
-        origins.withLock { origins in
-            if origins.count >= Self.maximumOriginCount, origins[url.origin] == nil { origins = [:] }
-            origins[url.origin] = learned
+        if learned != known {
+            origins.withLock { origins in
+                if origins.count >= Self.maximumOriginCount, origins[address] == nil { origins = [:] }
+                origins[address] = learned
+            }
         }
+        return learned
     }
 
     /// Section 8.1: one or more NQCHAR.

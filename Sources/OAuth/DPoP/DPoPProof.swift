@@ -30,8 +30,8 @@ package struct DPoPProof {
         }
     }
 
-    static func header(of key: borrowing DPoPKey) -> String {
-        #"{"typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"EC","x":"\#(key.x)","y":"\#(key.y)","crv":"P-256"}}"#
+    static func header(x: String, y: String) -> String {
+        #"{"typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"EC","x":"\#(x)","y":"\#(y)","crv":"P-256"}}"#
     }
 
     func payload() throws(JSONError) -> Secret<MessageBody> {
@@ -52,9 +52,8 @@ package struct DPoPProof {
         } catch {
             throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
-        let header = Array(Self.header(of: key).utf8)
         var text = SecretBuilder(capacity: 1008, limit: 64 << 10)
-        try Self.add(Base64URL.encode(header.span) + ".", to: &text)
+        try Self.add(key.proofHeader + ".", to: &text)
         do throws(SecretBuilder.LimitExceeded) {
             try text.append(payload)
         } catch {

@@ -57,7 +57,6 @@ public final class DPoPSigner: Sendable {
     /// Takes what an answer says about proofs. Returns whether another proof than the one sent would be made now, so that
     /// sending the request once more makes sense.
     func learn(from response: borrowing HTTPResponse, of url: HTTPURL, sent: Basis) -> Bool {
-        memory.learn(from: response, of: url, now: now())
-        return memory.origin(of: url) != sent.origin
+        memory.learn(from: response, of: url, now: now()) != sent.origin
     }
 }

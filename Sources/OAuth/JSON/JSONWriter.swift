@@ -11,7 +11,7 @@ public import Secrets
 /// written once, as `JSONDocument` wants it; twice stops the process.
 public struct JSONWriter: ~Copyable, Sendable {
     private var output: SecretBuilder
-    private var names: Set<String> = []
+    private var names: [String] = []
 
     /// In bytes.
     public static let defaultLimit = 256 << 10
@@ -71,8 +71,10 @@ public struct JSONWriter: ~Copyable, Sendable {
 
     private mutating func begin(_ name: StaticString) throws(JSONError) {
         try append(names.isEmpty ? "{" : ",")
-        precondition(names.insert(name.description).inserted, "a JSON member is written twice")
-        let bytes = Array(name.description.utf8)
+        let name = name.description
+        precondition(!names.contains(name), "a JSON member is written twice")
+        names.append(name)
+        let bytes = Array(name.utf8)
         try append(quoting: bytes.span)
         try append(":")
     }
@@ -90,20 +92,23 @@ public struct JSONWriter: ~Copyable, Sendable {
         guard JSONString.isUTF8(bytes) else { throw JSONError(.invalidUTF8) }
         do throws(SecretBuilder.LimitExceeded) {
             try output.append(UInt8(ascii: "\""))
+            var plain = 0
             for index in bytes.indices {
                 let byte = bytes[index]
-                switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                let isQuoted = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+                guard isQuoted || byte < 0x20 else { continue }
+                try output.append(bytes.extracting(plain..<index))
+                plain = index + 1
+                if isQuoted {
                     try output.append(UInt8(ascii: "\\"))
                     try output.append(byte)
-                case 0x00..<0x20:
+                } else {
                     try output.append(publicText: "\\u00")
                     try output.append(ASCII.hexDigit(byte >> 4))
                     try output.append(ASCII.hexDigit(byte & 15))
-                default:
-                    try output.append(byte)
                 }
             }
+            try output.append(bytes.extracting(plain..<bytes.count))
             try output.append(UInt8(ascii: "\""))
         } catch {
             throw JSONError(.tooLarge)

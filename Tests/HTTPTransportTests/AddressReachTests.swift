@@ -35,7 +35,8 @@ struct AddressReachTests {
         ("127.0.0.1", true), ("::1", true), ("::ffff:127.0.0.1", true), ("10.0.0.1", false), ("::", false),
     ])
     func `under development loopback is taken as well, and nothing else`(text: String, isTaken: Bool) throws {
-        #expect(AddressReach.publicInternetAndLoopback.permits(try #require(InternetAddress(text))) == isTaken)
+        let address: InternetAddress = try #require(InternetAddress(text))
+        #expect(AddressReach.publicInternetAndLoopback.permits(address) == isTaken)
     }
 
     @Test func `what is no address is refused unless anything is taken`() {

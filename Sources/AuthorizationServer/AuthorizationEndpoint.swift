@@ -146,26 +146,22 @@ extension AuthorizationService {
 
 /// The pages that a person sees. Everything that came from outside is escaped.
 enum ConsentPage {
-    private static let policy = LoopbackField(
-        "Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
-
     static func refusal(status: Int) -> LoopbackResponse {
-        LoopbackResponse(
-            status: status, contentType: "text/html; charset=utf-8",
-            publicText: "<!doctype html><title>Sign-in</title><h1>This sign-in request is not valid.</h1>\n",
-            fields: [policy])
+        let html =
+            PlainPage.opening(title: "This sign-in request is not valid")
+            + "<p>Nothing was done. Go back to the program that sent you here, and start again.</p>\n"
+            + PlainPage.closing
+        return LoopbackResponse(
+            status: status, contentType: PlainPage.contentType, publicText: html, fields: PlainPage.fields())
     }
 
     static func question(_ request: AuthorizationRequest, number: KeptSecret, login: String) -> LoopbackResponse {
         var page = SecretText()
         let scopes = request.scopes.isEmpty ? "nothing in particular" : request.scopes.joined(separator: ", ")
+        page.add(PlainPage.opening(title: "Let \(request.clientID) sign you in as \(login)?"))
         page.add(
             """
-            <!doctype html>
-            <html lang="en">
-            <title>Sign in as \(escaped(login))</title>
-            <h1>Let \(escaped(request.clientID)) sign you in as \(escaped(login))?</h1>
-            <p>It asks for: \(escaped(scopes)).</p>
+            <p>It asks for: \(PlainPage.escaped(scopes)).</p>
             <form method="post" action="/consent">
             <input type="hidden" name="request" value="
             """)
@@ -176,26 +172,11 @@ enum ConsentPage {
             <button name="decision" value="allow">Allow</button>
             <button name="decision" value="deny">Deny</button>
             </form>
-            </html>
 
             """)
+        page.add(PlainPage.closing)
         return LoopbackResponse(
-            status: 200, fields: [LoopbackField("Content-Type", "text/html; charset=utf-8"), policy],
+            status: 200, fields: [LoopbackField("Content-Type", PlainPage.contentType)] + PlainPage.fields(.form),
             body: page.finish())
-    }
-
-    static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for character in text.unicodeScalars {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(character)
-            }
-        }
-        return escaped
     }
 }

@@ -50,7 +50,7 @@ final class AuthorizationService: Sendable {
             // Cancelled when the server stops; then nobody reads the answer.
             try? await Task.sleep(for: duration)
         }
-        await wait(while: .heldRequest(route.endpoint))
+        await wait(while: .held(route.endpoint))
         for fault in faults {
             if let answer = replacement(for: fault) { return answer }
         }

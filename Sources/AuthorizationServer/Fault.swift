@@ -33,9 +33,9 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case status(Int, AuthorizationServerEndpoint)
     /// This long before the answer.
     case slow(Duration, AuthorizationServerEndpoint)
-    /// Requests wait, and nothing is done for them, until the fault is switched off.
-    case heldRequest(AuthorizationServerEndpoint)
-    /// Requests are acted upon, and their answers wait until the fault is switched off.
+    /// No answer, and nothing is done for the request, before this is switched off.
+    case held(AuthorizationServerEndpoint)
+    /// What was asked is done, and no answer comes before this is switched off.
     case heldAnswer(AuthorizationServerEndpoint)
     /// Half of the JSON, with the right length: well-formed HTTP.
     case truncatedJSON(AuthorizationServerEndpoint)
@@ -82,8 +82,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     var endpoint: AuthorizationServerEndpoint? {
         switch self {
         case .errorWithStatus200(let endpoint), .status(_, let endpoint), .slow(_, let endpoint),
-            .heldRequest(let endpoint), .heldAnswer(let endpoint),
-            .truncatedJSON(let endpoint), .cutConnection(let endpoint), .noAnswer(let endpoint),
+            .held(let endpoint), .heldAnswer(let endpoint), .truncatedJSON(let endpoint),
+            .cutConnection(let endpoint), .noAnswer(let endpoint),
             .temporaryRedirect(let endpoint), .hugeBody(_, let endpoint):
             endpoint
         default: nil

@@ -93,6 +93,17 @@ struct FaultTests {
         #expect(error?.code == .timedOut)
     }
 
+    @Test func `an answer that is held comes when it is let go`() async throws {
+        let code = try await client.authorize().code
+        server.switchOn(.held(.token))
+        async let answer = client.exchange(code: code)
+        while server.record.requests[.token] == nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(server.record.codesExchanged == 0)
+        server.switchOff(.held(.token))
+        #expect(try await answer.status == 200)
+        #expect(server.record.codesExchanged == 1)
+    }
+
     @Test func `token answers can lack their token or have a type that nobody knows`() async throws {
         server.switchOn(.unknownTokenType)
         #expect(try await client.signIn().json["token_type"] == "mystery")

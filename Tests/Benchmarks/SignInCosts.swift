@@ -111,7 +111,8 @@ enum SignInCosts {
             ])
         Comparison(title: "One ended session, a token for each task (loopback server)", rows: rows).show()
         let renewals = server.record.refreshes - before
-        print("  \(renewals) renewals for \(2 * rounds) ended sessions; \(server.record.replays) refresh tokens sent twice")
+        let replays = server.record.replays
+        print("  \(renewals) renewals for \(2 * rounds) ended sessions; \(replays) refresh tokens sent twice")
     }
 
     private struct Incomplete: Error {}

@@ -30,8 +30,10 @@ final class FlowSession: Sendable {
     /// The private halves of the keys that tokens were bound to.
     private let keys = Mutex<Set<[UInt8]>>([])
 
-    /// - Parameter format: of all logs; by default one after the other.
-    init(_ flow: SignInFlow, _ store: StoreUnderTest, format: String? = nil) async throws {
+    /// - Parameters:
+    ///   - format: of all logs; by default one after the other.
+    ///   - browser: the value of `BROWSER`; by default a program that follows every redirect and consents to nothing.
+    init(_ flow: SignInFlow, _ store: StoreUnderTest, format: String? = nil, browser: String? = nil) async throws {
         self.flow = flow
         self.store = store
         self.format = format
@@ -44,9 +46,12 @@ final class FlowSession: Sendable {
         environment["LATCHKEY_STORE"] = store.rawValue
         environment["LATCHKEY_JOURNAL"] = journal.path
         if store == .vault { environment["LATCHKEY_KEY_FILE"] = directory / "key" }
-        environment["BROWSER"] = try directory.write(
-            "browser", "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700
-        )
+        environment["BROWSER"] =
+            try browser
+            ?? directory.write(
+                "browser", "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n",
+                mode: 0o700
+            )
         self.environment = environment
         if store == .vault { try await run(["vault", "init", "--key-file", directory / "key"]) }
         try await addProvider()

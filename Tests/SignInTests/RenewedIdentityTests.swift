@@ -47,14 +47,14 @@ struct RenewedIdentityTests {
         let scene = try scene()
         try await scene.signIn()
         let first = try await scene.token()
-        scene.server.switchOn(.heldRequest(.keySet))
+        scene.server.switchOn(.held(.keySet))
         let renewal = Task { try await renew(scene) }
         while (scene.requests[.keySet] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
         // The server holds its keys back; the new tokens are in the store all the same.
         let session = try await scene.service.sessions.load("octocat")!
         let stored = session.accessToken.testText
         #expect(stored != first)
-        scene.server.switchOff(.heldRequest(.keySet))
+        scene.server.switchOff(.held(.keySet))
         #expect(try await renewal.value == stored)
         #expect(scene.server.record.refreshes == 1)
     }

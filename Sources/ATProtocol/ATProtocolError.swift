@@ -90,7 +90,11 @@ public struct ATProtocolError: RedactedError, Hashable {
     static let cancelled = ATProtocolError(.cancelled)
 
     static func network(_ error: HTTPError) -> ATProtocolError {
-        error.code == .cancelled ? .cancelled : ATProtocolError(.network(error))
+        switch error.code {
+        case .cancelled: .cancelled
+        case .addressRefused: ATProtocolError(.addressRefused)
+        default: ATProtocolError(.network(error))
+        }
     }
 
     /// What has a name of its own here keeps none of the other.

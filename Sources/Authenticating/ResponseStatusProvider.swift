@@ -20,6 +20,11 @@ public struct ResponseStatusProvider: Sendable {
         public let status: Int
         /// The `error` of the answer's challenge (RFC 6750 section 3.1, RFC 9449 section 7.1), if it is a known one.
         public let challengeError: ServerErrorCode?
+
+        /// A 401 that isn't about the proof of a key (RFC 9449): renewing the token would mend nothing there.
+        public var refusesToken: Bool {
+            status == 401 && challengeError != .useDPoPNonce && challengeError != .invalidDPoPProof
+        }
     }
 
     private let decide: @Sendable (Answer) -> Action
@@ -29,13 +34,13 @@ public struct ResponseStatusProvider: Sendable {
         self.decide = decide
     }
 
-    /// 401: both.
+    /// A 401 that is about the token: both.
     public static let refreshOrAuthorizeWhenUnauthorized = ResponseStatusProvider {
-        $0.status == 401 ? .refreshOrAuthorize : .accept
+        $0.refusesToken ? .refreshOrAuthorize : .accept
     }
 
-    /// 401: a renewal, and nobody is asked.
-    public static let refreshWhenUnauthorized = ResponseStatusProvider { $0.status == 401 ? .refresh : .accept }
+    /// The same: a renewal, and nobody is asked.
+    public static let refreshWhenUnauthorized = ResponseStatusProvider { $0.refusesToken ? .refresh : .accept }
 
     /// Every answer is the answer.
     public static let acceptAll = ResponseStatusProvider { _ in .accept }

@@ -50,15 +50,25 @@ final class AuthorizationService: Sendable {
             // Cancelled when the server stops; then nobody reads the answer.
             try? await Task.sleep(for: duration)
         }
-        while has(.held(route.endpoint)), !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(10))
-        }
+        await wait(while: .held(route.endpoint))
         for fault in faults {
             if let answer = replacement(for: fault) { return answer }
         }
         var response = spoil(answer(input, at: route), faults)
         if route.takesProofs { addNonce(to: &response) }
+        await wait(while: .heldAnswer(route.endpoint))
         return response
+    }
+
+    /// Until the fault is switched off, or the server stops.
+    private func wait(while fault: AuthorizationServerFault) async {
+        while has(fault) {
+            do {
+                try await Task.sleep(for: .milliseconds(5))
+            } catch {
+                return
+            }
+        }
     }
 
     /// The server's own time, in seconds since 1970.

@@ -33,8 +33,10 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case status(Int, AuthorizationServerEndpoint)
     /// This long before the answer.
     case slow(Duration, AuthorizationServerEndpoint)
-    /// No answer before this is switched off.
+    /// No answer, and nothing is done for the request, before this is switched off.
     case held(AuthorizationServerEndpoint)
+    /// What was asked is done, and no answer comes before this is switched off.
+    case heldAnswer(AuthorizationServerEndpoint)
     /// Half of the JSON, with the right length: well-formed HTTP.
     case truncatedJSON(AuthorizationServerEndpoint)
     /// The whole body, of an announced one that is longer; then the connection closes.
@@ -68,6 +70,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// No nonce is ever good, and each answer has a new one.
     case unendingDPoPNonces
     case missingIDToken
+    /// The ID token is about somebody else than the one who signed in.
+    case foreignIDToken
     /// The ID token is signed with a key that isn't in the key set.
     case forgedIDToken
     /// The ID token says that it is signed with HS256, for which a public key might be taken for a secret.
@@ -80,7 +84,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     var endpoint: AuthorizationServerEndpoint? {
         switch self {
         case .errorWithStatus200(let endpoint), .status(_, let endpoint), .slow(_, let endpoint),
-            .held(let endpoint), .truncatedJSON(let endpoint), .cutConnection(let endpoint), .noAnswer(let endpoint),
+            .held(let endpoint), .heldAnswer(let endpoint), .truncatedJSON(let endpoint),
+            .cutConnection(let endpoint), .noAnswer(let endpoint),
             .temporaryRedirect(let endpoint), .hugeBody(_, let endpoint):
             endpoint
         default: nil

@@ -216,7 +216,8 @@ extension AuthorizationService {
         do throws(RandomSourceError) {
             let nonce = has(.wrongNonce) ? try KeptSecret.random("nonce") : set.nonce
             let token = try identityTokens.token(
-                issuer: issuer, subject: configuration.login, audience: set.client.identifier, nonce: nonce,
+                issuer: issuer, subject: has(.foreignIDToken) ? "somebody-else" : configuration.login,
+                audience: set.client.identifier, nonce: nonce,
                 algorithm: has(.symmetricIDToken) ? "HS256" : "ES256", isForged: has(.forgedIDToken))
             note(token)
             return token

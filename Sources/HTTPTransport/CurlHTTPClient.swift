@@ -16,13 +16,18 @@ public final class CurlHTTPClient: HTTPClient {
         public var proxies: HTTPProxies
         /// The value of the `User-Agent` field.
         public var userAgent: String
+        /// Which addresses it connects to. Where there is a proxy, that one connects, and is asked about every host but
+        /// this machine: exceptions from it count only `anywhere`.
+        public var reach: AddressReach
 
         public init(
-            trust: CertificateTrust = .system, proxies: HTTPProxies = .none, userAgent: String = "Latchkey"
+            trust: CertificateTrust = .system, proxies: HTTPProxies = .none, userAgent: String = "Latchkey",
+            reach: AddressReach = .anywhere
         ) {
             self.trust = trust
             self.proxies = proxies
             self.userAgent = userAgent
+            self.reach = reach
         }
     }
 
@@ -43,6 +48,14 @@ public final class CurlHTTPClient: HTTPClient {
 
     deinit {
         engine.stop()
+    }
+
+    public func reaching(_ reach: AddressReach) -> any HTTPClient {
+        if reach == configuration.reach { return self }
+        var configuration = configuration
+        configuration.reach = reach
+        // Its own connections: one that was opened before was opened without this check.
+        return CurlHTTPClient(configuration: configuration)
     }
 
     public func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {

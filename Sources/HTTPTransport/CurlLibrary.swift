@@ -58,6 +58,10 @@ enum CurlLibrary {
         keep(unsafe latchkey_easy_set_write(pointer, option, callback))
     }
 
+    mutating func setOpenSocket(_ callback: @escaping curl_opensocket_callback) {
+        keep(unsafe latchkey_easy_set_open_socket(pointer, callback))
+    }
+
     mutating func hardenTLS() {
         keep(unsafe latchkey_easy_harden_tls(pointer))
     }

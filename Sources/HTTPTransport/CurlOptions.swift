@@ -19,7 +19,7 @@ extension CurlEasyHandle {
         // Giving up must not wait for a resolver that is stuck: its thread is left to end by itself.
         set(CURLOPT_QUICK_EXIT, true)
         setLimits(limits)
-        setProxy(proxy, exceptions: configuration.proxies.exceptions)
+        setProxy(proxy, exceptions: configuration.reach == .anywhere ? configuration.proxies.exceptions : "")
         if url.scheme == .https { setTLS(configuration.trust) }
     }
 

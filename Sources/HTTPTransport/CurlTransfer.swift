@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import RedactedLog
 internal import Secrets
 internal import Synchronization
@@ -12,12 +13,14 @@ final class CurlTransfer: @unchecked Sendable {
     private let lines: HeaderLines
     private let requestBody: Secret<MessageBody>?
     private let proxy: ProxyAddress?
+    private let reach: AddressReach
     private let origin: LoggableText
 
     private var header = AnswerHeader()
     private var body: SecretBuilder?
     private var refusal: HTTPError.Code?
     private var failure: HTTPError?
+    private var refusesAddress = false
     private var continuation: CheckedContinuation<Void, Never>?
 
     let isCancelled = Atomic(false)
@@ -31,6 +34,7 @@ final class CurlTransfer: @unchecked Sendable {
         guard var easy = CurlEasyHandle() else { throw HTTPError(.other, origin: origin) }
         self.origin = origin
         proxy = configuration.proxies.address(for: request.url)
+        reach = configuration.reach
         lines = try Self.headerLines(of: request, origin: origin)
         easy.setTransport(request.url, limits: limits, configuration: configuration, proxy: proxy)
         unsafe easy.set(CURLOPT_HTTPHEADER, address: lines.first)
@@ -78,7 +82,25 @@ final class CurlTransfer: @unchecked Sendable {
         unsafe easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             unsafe CurlTransfer.receive(bytes, size * count, context) { transfer, bytes in transfer.takeBody(bytes) }
         }
+        // A proxy's own address is the operator's choice.
+        if reach != .anywhere, proxy == nil {
+            unsafe easy.set(CURLOPT_OPENSOCKETDATA, address: context)
+            unsafe easy.setOpenSocket { context, _, address in
+                guard let context = unsafe context, let address = unsafe address else { return CURL_SOCKET_BAD }
+                return unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().openSocket(address)
+            }
+        }
         return easy.failure
+    }
+
+    /// The address that the name has led to, and that the connection is about to be made to, is the one that is looked at.
+    @unsafe private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        guard unsafe reach.permits(InternetAddress(address)) else {
+            refusesAddress = true
+            return CURL_SOCKET_BAD
+        }
+        let (family, kind, number) = unsafe (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+        return socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
     }
 
     /// Keeps the result and lets the caller go on.
@@ -138,6 +160,9 @@ final class CurlTransfer: @unchecked Sendable {
         if result == CURLE_OK { return nil }
         let number = Int(result.rawValue)
         let connectStatus = easy.number(CURLINFO_HTTP_CONNECTCODE)
+        if refusesAddress, result == CURLE_COULDNT_CONNECT {
+            return HTTPError(.addressRefused, origin: origin, number: number)
+        }
         if let refusal { return HTTPError(refusal, origin: origin, number: number) }
         if proxy != nil, connectStatus != 0, !(200...299).contains(connectStatus) {
             return HTTPError(.proxyRefused, origin: origin, number: number)

@@ -26,6 +26,8 @@ public struct HTTPError: RedactedError, Hashable {
         case malformedRequest
         /// Plain HTTP to anything but this machine; nothing was sent.
         case notConfidential
+        /// The name leads to no address that this client may connect to; no connection was made.
+        case addressRefused
         case other
     }
 
@@ -71,6 +73,7 @@ public struct HTTPError: RedactedError, Hashable {
         case .malformedAnswer: "http.malformed-answer"
         case .malformedRequest: "http.malformed-request"
         case .notConfidential: "http.not-confidential"
+        case .addressRefused: "http.address-refused"
         case .other: "http.other"
         }
     }
@@ -90,6 +93,7 @@ public struct HTTPError: RedactedError, Hashable {
         case .malformedAnswer: "the answer of \(origin) is no valid HTTP"
         case .malformedRequest: "the request to \(origin) carries a field that is not the caller's to set"
         case .notConfidential: "\(origin) is neither HTTPS nor a loopback address"
+        case .addressRefused: "the name of \(origin) leads to an address that is not a public one"
         case .other: "the request to \(origin) failed (curl \(number))"
         }
     }
@@ -118,6 +122,7 @@ public struct HTTPError: RedactedError, Hashable {
             }
         case .certificateAuthoritiesUnreadable: "give a readable file of PEM certificates"
         case .notConfidential: "use the server's https:// address"
+        case .addressRefused: "check the name: strangers' names must not lead into a private network"
         case .cancelled, .bodyTooLarge, .malformedAnswer, .malformedRequest, .other: nil
         }
     }

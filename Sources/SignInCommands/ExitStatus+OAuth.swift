@@ -22,7 +22,7 @@ extension HTTPError: CommandError {
     public var exitStatus: ExitStatus {
         switch code {
         case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .other: .unavailable
-        case .certificateRefused: .refused
+        case .certificateRefused, .addressRefused: .refused
         case .certificateAuthoritiesUnreadable, .notConfidential: .configuration
         case .timedOut: .tryAgain
         case .cancelled: .interrupted

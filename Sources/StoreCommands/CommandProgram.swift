@@ -12,8 +12,8 @@ public struct CommandProgram: Sendable {
     private let catalogue: StoreCatalogue
     private let cancelsWhenInterrupted: Bool
 
-    /// - Parameter cancelsWhenInterrupted: whether the first Ctrl-C cancels the command, so that it can put things in
-    ///   order, rather than ending the process at once. For commands that talk to servers; a store's operation is whole
+    /// - Parameter cancelsWhenInterrupted: whether the first Ctrl-C, SIGTERM or SIGHUP cancels the command, so that it can
+    ///   put things in order, rather than ending the process at once. For commands that talk to servers; a store's operation is whole
     ///   or not there at all whenever the process ends.
     public init(commands: [Command], catalogue: StoreCatalogue, cancelsWhenInterrupted: Bool = false) {
         self.commands = commands
@@ -59,7 +59,7 @@ public struct CommandProgram: Sendable {
                 "a secret that is in use stood in \(withheld) lines of messages or logs, which were withheld",
                 hint: "somebody, such as a server, sent it back as ordinary text: see with whom this command speaks")
         }
-        exit(status.rawValue)
+        exit((status == .interrupted ? Interruption.exitStatus ?? status : status).rawValue)
     }
 
     private func answer(

@@ -27,8 +27,12 @@ public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case programNotStarted = 126
     /// `run`: there is no such program.
     case programNotFound = 127
+    /// Ended by SIGHUP: the terminal is gone.
+    case hungUp = 129
     /// Interrupted with Ctrl-C.
     case interrupted = 130
+    /// Ended by SIGTERM.
+    case terminated = 143
 
     /// What `--help` says about it.
     var meaning: StaticString {
@@ -46,7 +50,9 @@ public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         case .configuration: "wrong configuration"
         case .programNotStarted: "run: the program can't be started"
         case .programNotFound: "run: there is no such program"
+        case .hungUp: "the terminal was closed"
         case .interrupted: "interrupted"
+        case .terminated: "told to end"
         }
     }
 }

@@ -1,20 +1,34 @@
 internal import Glibc
 internal import Synchronization
 
-/// Turns Ctrl-C into a request to stop: once, so that work can be put in order. The second Ctrl-C ends the process.
+/// Turns the signals that ask a process to end into a request to stop: once, so that work can be put in order.
+///
+/// A second Ctrl-C ends the process at once. SIGTERM and SIGHUP have no effect any more after the first signal: timeout(1)
+/// and shells send them twice.
 public enum Interruption {
-    // A signal handler can reach nothing but globals. The descriptor is written once, before the handler is set.
+    static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    // A signal handler can reach nothing but globals. The descriptor is written once, before the handlers are set.
     private nonisolated(unsafe) static var writingEnd: Int32 = -1
     private nonisolated(unsafe) static var readingEnd: Int32 = -1
     private static let request = Mutex<(@Sendable () -> Void)?>(nil)
+    private static let first = Mutex<Int32?>(nil)
 
-    /// Calls `body` on a thread of its own when the process is interrupted (SIGINT). To be called once.
+    /// What a process ends with that was asked to stop (128 and the signal's number), or `nil` when it wasn't.
+    public static var exitStatus: ExitStatus? {
+        first.withLock { $0 }.flatMap { ExitStatus(rawValue: 128 + $0) }
+    }
+
+    /// Calls `body` on a thread of its own at the first SIGINT, SIGTERM or SIGHUP that the process's starter doesn't have
+    /// it ignore, as nohup(1) does. To be called once.
     ///
-    /// Programs that are started later get the signal's ordinary effect: a handler doesn't outlive exec(2).
+    /// Programs that are started later get the signals' ordinary effects: a handler doesn't outlive exec(2).
     public static func onFirst(_ body: @escaping @Sendable () -> Void) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // A handler must never wait: what doesn't fit in the pipe has been said already.
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         unsafe (readingEnd, writingEnd) = (ends[0], ends[1])
         request.withLock { $0 = body }
 
@@ -24,6 +38,7 @@ public enum Interruption {
             { _ in
                 var byte: UInt8 = 0
                 while unsafe read(Interruption.readingEnd, &byte, 1) < 0 && errno == EINTR {}
+                Interruption.first.withLock { $0 = Int32(byte) }
                 Interruption.request.withLock { $0.take() }?()
                 return nil
             }, nil)
@@ -33,11 +48,20 @@ public enum Interruption {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { number in
             // write and signal are async-signal-safe (signal-safety(7)).
-            var byte: UInt8 = 1
+            var byte = UInt8(truncatingIfNeeded: number)
             unsafe write(Interruption.writingEnd, &byte, 1)
-            signal(number, SIG_DFL)
+            if number == SIGINT { signal(number, SIG_DFL) }
         }
         action.sa_flags = SA_RESTART
-        unsafe sigaction(SIGINT, &action, nil)
+        for number in signals {
+            var former = sigaction()
+            guard unsafe sigaction(number, nil, &former) == 0, !ignores(former) else { continue }
+            unsafe sigaction(number, &action, nil)
+        }
+    }
+
+    private static func ignores(_ action: sigaction) -> Bool {
+        let ignoring = unsafe unsafeBitCast(SIG_IGN, to: Int.self)
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == ignoring
     }
 }

@@ -99,6 +99,8 @@ struct ProfileTests {
         scene.network.authorizationServer.switchOn(.wrongSubject)
         scene.clock.advance(seconds: 4000)
         await #expect(throws: ATProtocolError(.subjectMismatch)) { _ = try await scene.request() }
+        // What the renewal brought is given back.
+        #expect(scene.record.revocations == 1)
         #expect(try await scene.session() == before)
     }
 
@@ -106,6 +108,7 @@ struct ProfileTests {
         let scene = try NetworkScene()
         scene.network.authorizationServer.switchOn(.bearerInsteadOfDPoP)
         #expect(await scene.failure() == .signIn(.oauth(OAuthError(.invalidResponse(.tokenNotBound)))))
+        #expect(scene.record.revocations == 1)
         #expect(try await scene.items("session") == [])
     }
 

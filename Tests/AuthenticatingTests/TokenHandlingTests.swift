@@ -135,6 +135,35 @@ struct TokenHandlingTests {
         #expect(Set(used.withLock { $0 }).count == 1)
     }
 
+    @Test
+    func `tokens of a caller's own step that aren't bound are refused and revoked where bound ones were asked for`()
+        async throws
+    {
+        let refused = AuthenticatorError(
+            .signIn(SignInError(.oauth(OAuthError(.invalidResponse(.tokenNotBound))))))
+        let login = try AuthenticatorScene {
+            $0.account = "me"
+            $0.tokens.bindsTokensToKey = true
+            $0.tokens.loginProvider = { _, _, _ in TokenResponse(accessToken: .test("made-up")) }
+        }
+        await #expect(throws: refused) { _ = try await login.ask() }
+        #expect(login.server.record.requests[.revocation] == 1)
+        #expect(try await login.authenticator.login() == nil)
+        let refresh = try AuthenticatorScene {
+            $0.tokens.bindsTokensToKey = true
+            $0.tokens.refreshProvider = { _, _, _ in
+                TokenResponse(accessToken: .test("made-up"), refreshToken: .test("another"), expiresInSeconds: 3600)
+            }
+        }
+        #expect(try await refresh.ask() == 200)
+        refresh.advance(seconds: 4000)
+        let revocations = refresh.server.record.requests[.revocation] ?? 0
+        await #expect(throws: refused) { _ = try await refresh.ask() }
+        // The server doesn't know what a stranger made up; it was told all the same.
+        #expect((refresh.server.record.requests[.revocation] ?? 0) > revocations)
+        #expect(try await refresh.authenticator.login() != nil)
+    }
+
     @Test(arguments: SignInError.Step.allCases)
     func `what a caller's own step throws is typed, and its words are dropped`(step: SignInError.Step) async throws {
         let scene = try AuthenticatorScene {

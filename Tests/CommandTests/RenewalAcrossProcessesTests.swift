@@ -50,21 +50,58 @@ import Testing
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
     }
 
-    @Test func `control-C in the middle of a renewal loses nothing, and the others go on with it`() async throws {
+    /// timeout(1) and shells send SIGTERM and SIGHUP twice.
+    @Test(arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGHUP, SIGHUP]])
+    func `a signal in the middle of a renewal loses nothing, and the others go on with it`(
+        signals: [Int32]
+    ) async throws {
         server.expireAccessTokens()
-        server.switchOn(.slow(.seconds(2), .token))
-        let (questions, renewals) = (count(.userInfo), count(.token))
+        server.switchOn(.heldAnswer(.token))
+        let questions = count(.userInfo)
         let first = try ask()
-        try await first.wait(for: "the renewal") { count(.token) > renewals }
+        try await first.wait(for: "the renewal") { server.record.refreshes == 1 }
         let others = try (0..<7).map { _ in try ask() }
         try await others[6].wait(for: "the others' refusals") { count(.userInfo) >= questions + 8 }
-        first.signal(SIGINT)
-        #expect(try await first.finish().status == 130)
+        for number in signals { first.signal(number) }
+        server.switchOff(.heldAnswer(.token))
+        #expect(try await first.finish().status == 128 + signals[0])
         for program in others {
             let run = try await program.finish()
             #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
         }
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal in the middle of an exchange leaves no token, here or at the server`(number: Int32) async throws {
+        try await run("sign-out", "work").successful("sign-out")
+        let (codes, revocations) = (server.record.codesExchanged, server.record.revocations)
+        server.switchOn(.heldAnswer(.token))
+        let program = try BuiltProducts.latchkey().start(["sign-in", "work"], environment: environment)
+        program.closeInput()
+        try await program.wait(for: "the exchange") { server.record.codesExchanged > codes }
+        program.signal(number)
+        server.switchOff(.heldAnswer(.token))
+        let ended = try await program.finish()
+        #expect(ended.status == 128 + number && ended.errorText.contains("[sign-in.cancelled]"), "\(ended.errorText)")
+        #expect(server.record.revocations == revocations + 1)
+        #expect(try await run("accounts").outputText == "")
+    }
+
+    @Test func `a signal that the process's starter has it ignore stays ignored`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.heldAnswer(.token))
+        let program = try Program("env").start(
+            [
+                "--ignore-signal=HUP", try BuiltProducts.latchkey().path, "request", "work", "GET",
+                server.userInfoEndpoint,
+            ], environment: environment)
+        program.closeInput()
+        try await program.wait(for: "the renewal") { server.record.refreshes == 1 }
+        program.signal(SIGHUP)
+        server.switchOff(.heldAnswer(.token))
+        let run = try await program.finish()
+        #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
     }
 
     @Test func `a process that is killed before it has sent anything costs nothing`() async throws {

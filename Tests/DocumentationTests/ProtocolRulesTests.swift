@@ -40,6 +40,26 @@ import Testing
             "a rotated refresh token is what the next renewal sends",
             "many tasks with one ended session make one renewal, and all get the new token"),
         Rule(
+            "RFC 9700 4.14.2",
+            "nothing that waits for the network stands between a rotated refresh token and the store",
+            "the renewed session is stored before the server is asked for its keys",
+            "a server whose keys can't be had costs no renewal",
+            "a signal in the middle of a renewal loses nothing, and the others go on with it"),
+        Rule(
+            "RFC 7009 1", "tokens that are refused after they were issued are revoked",
+            "tokens of an answer that can't be used are revoked", "so are those that a device's answer brings",
+            "tokens that came in spite of a cancellation are revoked",
+            "a signal in the middle of an exchange leaves no token, here or at the server"),
+        Rule(
+            "OpenID Connect Core 12.2", "an ID token of a renewal is for the same person, or nothing of it is kept",
+            "a renewed ID token for another person is refused before anything is stored, and its tokens are revoked",
+            "a renewed ID token that nobody signed ends the session, and its tokens are revoked"),
+        Rule(
+            "OpenID Connect Core 3.1.3.7", "exp and iat are judged by the server's time where it tells it",
+            "an ID token is judged by the server's own time where ours is a day off",
+            "by the time of the answer that brings it, an old ID token is old",
+            "a server whose time is days away from ours is not believed"),
+        Rule(
             "RFC 9700 2.6", "endpoints come from metadata of the issuer itself", "a document without issuer is refused",
             "metadata that is accepted is the issuer's and stays confidential"),
         Rule(

@@ -1,4 +1,5 @@
 import Credentials
+import HTTPTransport
 import OAuth
 import Secrets
 import Testing
@@ -97,6 +98,26 @@ import Testing
     func `an expired ID token is refused`(expiry: String) async {
         #expect(
             await failure { token(claims(exp: expiry, nonce: $0)) } == OAuthError(.invalidResponse(.idTokenExpired)))
+    }
+
+    @Test func `by the time of the answer that brings it, an old ID token is old`() async throws {
+        // Ours is a day behind, and would take it.
+        let pending = Sample.pending(server: Self.server, client: Self.client)
+        let (state, nonce) = (try Sample.parameter("state", of: pending), try Sample.parameter("nonce", of: pending))
+        let idToken = token(claims(exp: "784111777", nonce: nonce))
+        let date = try #require(HTTPField("Date", "Mon, 07 Nov 1994 08:49:37 GMT"))
+        let endpoint = TokenEndpoint(
+            server: Self.server, client: Self.client,
+            http: ScriptedHTTPClient(
+                .fields(200, [date], #"{"access_token":"t","token_type":"Bearer","id_token":"\#(idToken)"}"#)),
+            now: { UnixTime(seconds: 784_111_000) })
+        let answer = try pending.validate(try Sample.answer("code=c&state=\(state)"))
+        do throws(OAuthError) {
+            _ = try await endpoint.exchange(answer, authentication: .none)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error == OAuthError(.invalidResponse(.idTokenExpired)))
+        }
     }
 
     @Test func `clocks may differ by five minutes`() async {

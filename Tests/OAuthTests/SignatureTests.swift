@@ -196,9 +196,13 @@ import Testing
         for (set, expected) in [(key.json, nil), (other.json, Self.wrong)] as [(String, OAuthError?)] {
             let http = ScriptedHTTPClient(.json(answer), Self.set(set))
             let error = await failure { () async throws(OAuthError) in
-                try await TokenEndpoint(
-                    server: server, client: Sample.client(scopes: ["openid"]), http: http
-                ).refresh(Secret("old"), subject: "alice", authentication: .none)
+                let endpoint = TokenEndpoint(
+                    server: server, client: Sample.client(scopes: ["openid"]), http: http)
+                let tokens = try await endpoint.refresh(Secret("old"), subject: "alice", authentication: .none)
+                // The keys are asked for by whoever has stored the tokens, and not before.
+                #expect(http.requests.count == 1)
+                try await endpoint.checkSignature(of: tokens)
+                return tokens
             }
             #expect(error == expected)
         }

@@ -185,6 +185,21 @@ struct FlowSignInTests {
         #expect(try await scene.service.accounts() == [])
     }
 
+    @Test(arguments: [86_400, -86_400])
+    func `an ID token is judged by the server's own time where ours is a day off`(seconds: Int64) async throws {
+        let scene = try SignInScene(provider: Self.provider(.whenOffered))
+        scene.clock.advance(seconds: seconds)
+        try await scene.signIn()
+        #expect(try await scene.service.accounts().count == 1)
+    }
+
+    @Test func `a server whose time is days away from ours is not believed`() async throws {
+        let scene = try SignInScene(provider: Self.provider(.whenOffered))
+        scene.clock.advance(seconds: 4 * 86_400)
+        #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidResponse(.idTokenExpired)))))
+        #expect(scene.server.record.revocations == 1)
+    }
+
     // MARK: - Registration
 
     @Test func `a client that registered itself signs in`() async throws {

@@ -26,7 +26,8 @@ public actor ATProtocolClient {
     var isAuthenticating = false
 
     /// - Parameters:
-    ///   - context: the world that it runs in.
+    ///   - context: the world that it runs in. Its transport connects to the addresses that `configuration.reach` permits,
+    ///     as far as it can tell them apart: a `CurlHTTPClient` does.
     ///   - resolver: finds accounts; by default a `NetworkIdentityResolver` over the context's transport.
     public init(
         configuration: ATProtocolConfiguration, store: any CredentialStore, context: SignInContext,
@@ -34,6 +35,8 @@ public actor ATProtocolClient {
     ) {
         self.configuration = configuration
         self.store = store
+        var context = context
+        context.http = context.http.reaching(configuration.reach.addresses)
         self.context = context
         sessions = SessionStore(store: store, provider: configuration.provider.text, leases: context.leases)
         self.resolver =

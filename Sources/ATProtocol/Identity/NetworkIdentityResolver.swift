@@ -23,14 +23,15 @@ public struct NetworkIdentityResolver: IdentityResolver {
     }
 
     /// - Parameters:
-    ///   - http: sends the requests.
+    ///   - http: sends the requests, to the addresses that `reach` permits as far as it can tell them apart: a
+    ///     `CurlHTTPClient` does.
     ///   - directory: the origin of the did:plc directory.
     public init(
         http: any HTTPClient, names: any TextRecordLookup = SystemTextRecordLookup(),
         directory: HTTPURL = NetworkIdentityResolver.standardDirectory, reach: NetworkReach = .publicInternet,
         log: Logger = .disabled
     ) {
-        self.http = http
+        self.http = http.reaching(reach.addresses)
         self.names = names
         self.directory = directory
         self.reach = reach

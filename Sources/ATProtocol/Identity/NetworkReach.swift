@@ -2,10 +2,18 @@ internal import HTTPTransport
 
 /// Which servers may be asked: names of accounts come from strangers, and must not lead into a private network.
 public enum NetworkReach: Sendable, Hashable {
-    /// HTTPS to hosts with a public domain name. What address the name has is not looked at.
+    /// HTTPS to hosts with a public domain name, which must lead to a public address when the connection is made.
     case publicInternet
     /// The same, and loopback addresses, in the clear too: for tests and for servers under development.
     case development
+
+    /// What its connections may be made to. A name that was public when it was looked up may lead elsewhere a moment later.
+    var addresses: AddressReach {
+        switch self {
+        case .publicInternet: .publicInternet
+        case .development: .publicInternetAndLoopback
+        }
+    }
 
     /// Throws `.addressRefused` for a URL that must not be asked.
     func check(_ url: HTTPURL) throws(ATProtocolError) {

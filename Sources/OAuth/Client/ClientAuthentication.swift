@@ -61,6 +61,14 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         ClientAuthentication(method: .secretPost, secret: try checked(secret))
     }
 
+    /// The same once more, with the form that the server has taken since.
+    func duplicate(form: BasicForm? = nil) -> ClientAuthentication {
+        ClientAuthentication(method: method, basicForm: form ?? basicForm, secret: secret?.duplicate())
+    }
+
+    /// The client's secret, for a server with a way of its own.
+    package func duplicateSecret() -> Secret<ClientSecret>? { secret?.duplicate() }
+
     private static func checked(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> Secret<ClientSecret> {
         let valid = secret.withExposedBytes { ASCII.isVisible($0, limit: 4096) }
         guard valid else { throw OAuthError(.invalidConfiguration(.clientSecret)) }

@@ -37,12 +37,17 @@ extension TokenEndpoint {
                 continue
             default: break
             }
-            let basicForm = answer.basicForm
+            let (basicForm, reader) = (answer.basicForm, reader(at: answer.date))
             let document = try Self.success(answer)
-            var tokens = try reader.deviceTokens(in: document, openID: client.scopes.includesOpenID)
-            tokens.acceptedBasicForm = basicForm
-            try await checkSignature(of: tokens)
-            return tokens
+            do throws(OAuthError) {
+                var tokens = try reader.deviceTokens(in: document, openID: client.scopes.includesOpenID)
+                tokens.acceptedBasicForm = basicForm
+                try await checkSignature(of: tokens)
+                return tokens
+            } catch {
+                await giveBack(tokensIn: document, authentication, basicForm)
+                throw error
+            }
         }
     }
 
@@ -73,9 +78,7 @@ extension TokenEndpoint {
         do {
             try await clock.sleep(time)
         } catch {
-            let origin = LoggableText(
-                reviewed: "the origin of a configured endpoint", unredacted: server.tokenEndpoint.origin)
-            throw OAuthError(.networkError(HTTPError(.cancelled, origin: origin)))
+            throw .cancelled(server.tokenEndpoint)
         }
     }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 public final class SigningKeys: Sendable {
     private let sets = Mutex<[HTTPURL: [VerificationKey]]>([:])
 
-    private static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+    private static let maximumByteCount = 256 << 10
     /// Of one token without a key's name.
     private static let maximumTries = 8
 
@@ -19,12 +19,13 @@ public final class SigningKeys: Sendable {
     /// one of the server's keys of that algorithm, and with the token's key name, has signed it;
     /// `.requestRefused(.keySet, …)`, `.networkError`. Keys and addresses inside the token are not looked at.
     func check(
-        _ token: borrowing Secret<IDToken>, keysAt url: HTTPURL, over http: any HTTPClient, log: Logger
+        _ token: borrowing Secret<IDToken>, keysAt url: HTTPURL, over http: any HTTPClient,
+        timeout: Duration = .seconds(30), log: Logger
     ) async throws(OAuthError) {
         let signature = try IDTokenSignature(token)
         if let known = sets.withLock({ $0[url] }), Self.isValid(token, signature, known) { return }
         // The server may have changed its keys.
-        let fresh = try await fetch(url, http, log)
+        let fresh = try await fetch(url, http, timeout, log)
         sets.withLock { sets in
             if sets.count >= 16 { sets = [:] }
             sets[url] = fresh
@@ -46,10 +47,11 @@ public final class SigningKeys: Sendable {
     }
 
     private func fetch(
-        _ url: HTTPURL, _ http: any HTTPClient, _ log: Logger
+        _ url: HTTPURL, _ http: any HTTPClient, _ timeout: Duration, _ log: Logger
     ) async throws(OAuthError) -> [VerificationKey] {
         let response = try await http.answer(
-            to: HTTPRequest(.get, url, fields: EndpointFields.json), limits: Self.limits, log: log)
+            to: HTTPRequest(.get, url, fields: EndpointFields.json),
+            limits: HTTPLimits(maximumBodyByteCount: Self.maximumByteCount, timeout: timeout), log: log)
         guard response.isSuccess else {
             throw OAuthError(.requestRefused(.keySet, statusCode: response.status))
         }
@@ -93,11 +95,20 @@ struct IDTokenSignature {
 extension TokenEndpoint {
     /// Checks the signature of tokens' ID token, where there is one and the server has keys. Without keys the connection to
     /// the token endpoint stands for it (OpenID Connect Core section 3.1.3.7 item 6).
-    func checkSignature(of tokens: borrowing TokenResponse) async throws(OAuthError) {
+    ///
+    /// `exchange` and `poll` do it themselves; `refresh` leaves it to the caller, because the server may have to be asked
+    /// for its keys. Throws `.invalidResponse(.idTokenSignature)` or `.idTokenAlgorithm` for a token that is not the
+    /// server's; any other error says that its keys could not be had.
+    ///
+    /// - Parameter patience: how long the server may take to give its keys.
+    public func checkSignature(
+        of tokens: borrowing TokenResponse, patience: Duration = .seconds(30)
+    ) async throws(OAuthError) {
         guard let url = server.keySetEndpoint else { return }
         switch tokens.idToken {
         case .some(let token):
-            try await signingKeys.check(token, keysAt: url, over: endpoint.http, log: endpoint.log)
+            try await signingKeys.check(
+                token, keysAt: url, over: endpoint.http, timeout: patience, log: endpoint.log)
         case .none: break
         }
     }

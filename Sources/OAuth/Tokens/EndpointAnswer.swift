@@ -1,3 +1,4 @@
+internal import Credentials
 internal import HTTPTransport
 internal import Secrets
 
@@ -9,12 +10,15 @@ struct EndpointAnswer: ~Copyable {
     let document: JSONDocument?
     /// The answer's `error`, whatever its status: GitHub sends it with 200.
     let error: ServerErrorCode?
+    /// What the server's clock said, if it said so.
+    let date: UnixTime?
     /// How the Basic credentials of the request were written, if there were any.
     var basicForm: ClientAuthentication.BasicForm?
 
     init(_ response: borrowing HTTPResponse) {
         status = response.status
         isEmpty = response.body.isEmpty
+        date = response.field("Date").flatMap(HTTPDate.parse)
         guard let document = Self.read(response.body) else {
             document = nil
             error = nil

@@ -11,6 +11,10 @@ struct EndpointClient: Sendable {
     /// Whose key each request proves, if any.
     var dpop: DPoPSigner? = nil
     let log: Logger
+    /// Whether cancelling a task has no effect once its request is on the way: what the server gives is then seen, and is
+    /// kept or given back. Each request ends by itself.
+    var finishesWhatIsSent = false
+    var limits = EndpointClient.limits
 
     static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
@@ -71,12 +75,12 @@ struct EndpointClient: Sendable {
     ) async throws(OAuthError) -> EndpointAnswer {
         var request = HTTPRequest(
             .post, url, fields: EndpointFields.form, authorization: authorization, body: body)
-        guard let dpop else { return EndpointAnswer(try await http.answer(to: request, limits: Self.limits, log: log)) }
+        guard let dpop else { return EndpointAnswer(try await transfer(request)) }
         var again = HTTPRequest(
             .post, url, fields: EndpointFields.form, authorization: request.authorization?.duplicate(),
             body: request.body?.duplicate())
         let basis = try dpop.prove(&request, tokenHash: tokenHash)
-        let response = try await http.answer(to: request, limits: Self.limits, log: log)
+        let response = try await transfer(request)
         let answer = EndpointAnswer(response)
         // RFC 9449 section 8: 400 with `use_dpop_nonce`, before anything was used up. `invalid_dpop_proof` may be about the
         // nonce too, or about the time.
@@ -85,9 +89,25 @@ struct EndpointClient: Sendable {
         else { return answer }
         log.debug("the server asks for another proof; the request is sent once more")
         let newBasis = try dpop.prove(&again, tokenHash: tokenHash)
-        let last = try await http.answer(to: again, limits: Self.limits, log: log)
+        let last = try await transfer(again)
         _ = dpop.learn(from: last, of: url, sent: newBasis)
         return EndpointAnswer(last)
+    }
+
+    private func transfer(_ request: consuming HTTPRequest) async throws(OAuthError) -> HTTPResponse {
+        guard finishesWhatIsSent else { return try await http.answer(to: request, limits: limits, log: log) }
+        guard !Task.isCancelled else { throw .cancelled(request.url) }
+        let outgoing = Handover(request)
+        let result = await Task { [http, limits, log] () async -> Result<Handover<HTTPResponse>, OAuthError> in
+            guard let request = outgoing.take() else { preconditionFailure("a request is sent once") }
+            do throws(OAuthError) {
+                return .success(Handover(try await http.answer(to: request, limits: limits, log: log)))
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        guard let response = try result.get().take() else { preconditionFailure("an answer is read once") }
+        return response
     }
 }
 
@@ -101,6 +121,13 @@ enum EndpointFields {
             guard let field = HTTPField(name, value) else { preconditionFailure("a field in the source is malformed") }
             return field
         }
+    }
+}
+
+extension OAuthError {
+    static func cancelled(_ url: HTTPURL) -> OAuthError {
+        let origin = LoggableText(reviewed: "the origin of a configured endpoint", unredacted: url.origin)
+        return OAuthError(.networkError(HTTPError(.cancelled, origin: origin)))
     }
 }
 

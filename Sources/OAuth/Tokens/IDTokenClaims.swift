@@ -8,9 +8,9 @@ struct IDTokenClaims: ~Copyable {
     private let payload: JSONDocument
     let subject: String
 
-    /// How far the server's clock may be behind ours, in seconds.
+    /// How far the server's clock may be behind the one that is checked against, in seconds.
     static let toleratedSkew: Int64 = 300
-    /// How far ahead it may be: our own clock may be a day off.
+    /// How far ahead it may be: our own clock may be a day off, where the server doesn't say what its is.
     static let toleratedFuture: Int64 = 2 * 86_400
 
     init(_ token: borrowing Secret<IDToken>) throws(OAuthError) {

@@ -61,6 +61,12 @@ public struct ResourceClient: Sendable {
         AuthenticateChallenge.all(of: response).lazy.compactMap(\.error).first
     }
 
+    /// Whether it is the proof that an answer refuses, and not the token (RFC 9449 sections 7.1 and 9).
+    package static func isAboutProof(_ response: borrowing HTTPResponse) -> Bool {
+        let error = challengeError(in: response)
+        return error == .useDPoPNonce || error == .invalidDPoPProof
+    }
+
     private func transfer(
         _ request: consuming HTTPRequest, _ limits: HTTPLimits
     ) async throws(OAuthError) -> HTTPResponse {

@@ -14,9 +14,45 @@ public struct RevocationEndpoint: Sendable {
         server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
         log: Logger = .disabled
     ) {
+        self.init(
+            server: server, client: client, http: http, dpop: dpop, log: log, timeout: EndpointClient.limits.timeout)
+    }
+
+    /// - Parameter timeout: of each request.
+    package init?(
+        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner?, log: Logger,
+        timeout: Duration
+    ) {
         guard let url = server.revocationEndpoint else { return nil }
         self.url = url
-        endpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
+        endpoint = EndpointClient(
+            clientID: client.clientID, http: http, dpop: dpop, log: log,
+            limits: HTTPLimits(
+                maximumBodyByteCount: EndpointClient.limits.maximumBodyByteCount, timeout: timeout))
+    }
+
+    /// Revokes the refresh token first: with it gone, nothing new can be had.
+    package func revoke(
+        _ tokens: IssuedTokens, authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) {
+        switch tokens.refreshToken {
+        case .some(let refreshToken):
+            if let bearer = tokens.accessToken?.duplicate() {
+                try await revoke(refreshToken, bearer: bearer, authentication: authentication)
+            } else {
+                try await revoke(refreshToken, authentication: authentication)
+            }
+            guard let accessToken = tokens.accessToken?.duplicate() else { return }
+            do throws(OAuthError) {
+                try await revoke(accessToken, authentication: authentication)
+            } catch {
+                // Many servers end the access token with its refresh token and then don't know it any more.
+                endpoint.log.info("the refresh token is revoked; the access token was not: \(error)")
+            }
+        case .none:
+            guard let accessToken = tokens.accessToken?.duplicate() else { return }
+            try await revoke(accessToken, authentication: authentication)
+        }
     }
 
     /// Revokes a refresh token, and with it what was issued for it where the server does so.

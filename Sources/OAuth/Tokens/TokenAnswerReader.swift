@@ -18,12 +18,12 @@ struct TokenAnswerReader {
     func tokens(
         in document: borrowing JSONDocument, nonce: borrowing Secret<Nonce>?
     ) throws(OAuthError) -> TokenResponse {
-        let refreshToken = try token("refresh_token", in: document, as: RefreshToken.self)
+        let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
         switch nonce {
         case .none:
             return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
         case .some(let nonce):
-            guard let idToken = try token("id_token", in: document, as: IDToken.self) else {
+            guard let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
                 throw OAuthError(.invalidResponse(.missingIDToken))
             }
             let claims = try IDTokenClaims(idToken)
@@ -35,8 +35,8 @@ struct TokenAnswerReader {
 
     /// Reads the answer to a device code, where there was no nonce to send (RFC 8628 section 3.5).
     func deviceTokens(in document: borrowing JSONDocument, openID: Bool) throws(OAuthError) -> TokenResponse {
-        let refreshToken = try token("refresh_token", in: document, as: RefreshToken.self)
-        guard openID, let idToken = try token("id_token", in: document, as: IDToken.self) else {
+        let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
+        guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
             return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
         }
         let claims = try IDTokenClaims(idToken)
@@ -49,13 +49,15 @@ struct TokenAnswerReader {
     func renewedTokens(
         in document: borrowing JSONDocument, after old: borrowing Secret<RefreshToken>, subject: String?, openID: Bool
     ) throws(OAuthError) -> TokenResponse {
-        let refreshToken = try token("refresh_token", in: document, as: RefreshToken.self) ?? old.duplicate()
-        guard openID, let idToken = try token("id_token", in: document, as: IDToken.self) else {
+        let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self) ?? old.duplicate()
+        guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
             return try response(document, refreshToken: refreshToken, idToken: nil, subject: subject)
         }
         let claims = try IDTokenClaims(idToken)
         try claims.check(issuer: server.issuer, clientID: clientID, now: now)
         guard subject == nil || subject == claims.subject else { throw OAuthError(.invalidResponse(.idTokenSubject)) }
+        // What can be told without the server's keys: asking for them has to wait until the tokens are stored.
+        if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken) }
         return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
     }
 
@@ -65,7 +67,7 @@ struct TokenAnswerReader {
         _ document: borrowing JSONDocument, refreshToken: consuming Secret<RefreshToken>?,
         idToken: consuming Secret<IDToken>?, subject: String?
     ) throws(OAuthError) -> TokenResponse {
-        guard let accessToken = try token("access_token", in: document, as: AccessToken.self) else {
+        guard let accessToken = try Self.token("access_token", in: document, as: AccessToken.self) else {
             throw OAuthError(.invalidResponse(.missingAccessToken))
         }
         // RFC 6749 allows a space in a token, but a Bearer field can't carry one (RFC 6750 section 2.1).
@@ -85,13 +87,13 @@ struct TokenAnswerReader {
             accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,
             expiresInSeconds: lifetime("expires_in", in: document),
             refreshTokenExpiresInSeconds: lifetime("refresh_token_expires_in", in: document),
-            grantedScopes: try scopes(in: document))
+            grantedScopes: try scopes(in: document), type: isBound ? .dpop : .bearer)
         response.namedSubject = document.member("sub").flatMap { try? document.publicText($0, limit: 2048) }
         return response
     }
 
     /// Returns a token, or `nil` when the member is absent or `null`.
-    private func token<Purpose: SecretPurpose>(
+    static func token<Purpose: SecretPurpose>(
         _ name: StaticString, in document: borrowing JSONDocument, as purpose: Purpose.Type
     ) throws(OAuthError) -> Secret<Purpose>? {
         guard let member = document.member(name) else { return nil }

@@ -8,14 +8,15 @@ public struct TokenEndpoint: Sendable {
     public let server: ServerMetadata
     public let client: ClientConfiguration
     let endpoint: EndpointClient
-    private let dpop: DPoPSigner?
     let signingKeys: SigningKeys
+    /// In place of the server's revocation endpoint.
+    package var givesBack: GivingBack?
     private let now: @Sendable () -> UnixTime
 
     /// - Parameters:
     ///   - dpop: the signer of the key that tokens are, or will be, bound to (RFC 9449 section 5).
     ///   - signingKeys: where servers' public keys are kept, to check ID tokens with.
-    ///   - now: the clock that ID tokens are checked against.
+    ///   - now: the clock that ID tokens are checked against, unless the server's `Date` says what its own is.
     public init(
         server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
         signingKeys: SigningKeys = SigningKeys(), log: Logger = .disabled,
@@ -23,32 +24,39 @@ public struct TokenEndpoint: Sendable {
     ) {
         self.server = server
         self.client = client
-        self.dpop = dpop
         self.signingKeys = signingKeys
         self.now = now
-        endpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
+        endpoint = EndpointClient(
+            clientID: client.clientID, http: http, dpop: dpop, log: log, finishesWhatIsSent: true)
     }
 
     /// Exchanges an authorization code for tokens.
     ///
     /// Throws `.exchangeFailed` for a status other than 2xx and for an answer with an `error` whatever its status,
-    /// `.networkError` when there is no whole answer, `.invalidResponse` when it can't be used.
+    /// `.networkError` when there is no whole answer, `.invalidResponse` when it can't be used; the tokens of such an
+    /// answer are revoked, where the server has an endpoint for that. Cancelling the task has no effect once the code is
+    /// on its way: tokens that come are returned.
     public func exchange(
         _ callback: consuming ValidatedCallback, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> TokenResponse {
         guard callback.request.server == server, callback.request.client.clientID == client.clientID,
-            callback.request.keyThumbprint == dpop?.thumbprint
+            callback.request.keyThumbprint == endpoint.dpop?.thumbprint
         else {
             throw OAuthError(.invalidConfiguration(.otherServer))
         }
         let answer = try await endpoint.post(
             server.tokenEndpoint, try callback.parameters(), authentication: authentication)
-        let basicForm = answer.basicForm
+        let (basicForm, reader) = (answer.basicForm, reader(at: answer.date))
         let document = try Self.success(answer)
-        var tokens = try reader.tokens(in: document, nonce: callback.nonce)
-        tokens.acceptedBasicForm = basicForm
-        try await checkSignature(of: tokens)
-        return tokens
+        do throws(OAuthError) {
+            var tokens = try reader.tokens(in: document, nonce: callback.nonce)
+            tokens.acceptedBasicForm = basicForm
+            try await checkSignature(of: tokens)
+            return tokens
+        } catch {
+            await giveBack(tokensIn: document, authentication, basicForm)
+            throw error
+        }
     }
 
     /// Renews a session. A refresh token that the answer leaves out is the old one (RFC 6749 section 6).
@@ -56,6 +64,10 @@ public struct TokenEndpoint: Sendable {
     /// Throws `.sessionEnded` when the server says `invalid_grant` or the like; otherwise as `exchange`. After any other
     /// error the session may still be good: some servers answer 400 without a word to an old token and to a wrong client
     /// secret alike.
+    ///
+    /// Nothing here waits for the network once the server has answered: the old refresh token may be spent, so store the
+    /// new one first. An ID token's claims are checked; its signature by `checkSignature(of:)`, after that. Cancelling the
+    /// task has no effect once the refresh token is on its way.
     ///
     /// - Parameter subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
     public func refresh(
@@ -69,17 +81,27 @@ public struct TokenEndpoint: Sendable {
         case .invalidGrant, .badRefreshToken, .expiredToken: throw OAuthError(.sessionEnded, serverError: answer.error)
         default: break
         }
-        let basicForm = answer.basicForm
+        let (basicForm, reader) = (answer.basicForm, reader(at: answer.date))
         let document = try Self.success(answer)
-        var tokens = try reader.renewedTokens(
-            in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
-        tokens.acceptedBasicForm = basicForm
-        try await checkSignature(of: tokens)
-        return tokens
+        do throws(OAuthError) {
+            var tokens = try reader.renewedTokens(
+                in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
+            tokens.acceptedBasicForm = basicForm
+            return tokens
+        } catch {
+            await giveBack(tokensIn: document, without: token.duplicate(), authentication, basicForm)
+            throw error
+        }
     }
 
-    var reader: TokenAnswerReader {
-        TokenAnswerReader(server: server, clientID: client.clientID, isBound: dpop != nil, now: now())
+    /// - Parameter date: the time of the answer by the server's own clock. It is the server that wrote the ID token's times,
+    ///   and its word comes over the same connection; ours may be a day off. What is two days off isn't believed.
+    func reader(at date: UnixTime?) -> TokenAnswerReader {
+        let ours = now()
+        let isCredible = date.map { abs($0.seconds - ours.seconds) <= DPoPMemory.maximumSkew } ?? false
+        return TokenAnswerReader(
+            server: server, clientID: client.clientID, isBound: endpoint.dpop != nil,
+            now: isCredible ? date ?? ours : ours)
     }
 
     static func success(_ answer: consuming EndpointAnswer) throws(OAuthError) -> JSONDocument {

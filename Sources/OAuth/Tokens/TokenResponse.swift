@@ -2,6 +2,15 @@ public import Secrets
 
 /// What a token endpoint gave (RFC 6749 section 5.1).
 public struct TokenResponse: ~Copyable, Sendable {
+    /// How a token is used (RFC 6749 section 7.1).
+    public enum TokenType: Sendable, Hashable, CaseIterable {
+        /// By whoever has it (RFC 6750).
+        case bearer
+        /// With a proof of the key that it is bound to (RFC 9449).
+        case dpop
+    }
+
+    public let type: TokenType
     public let accessToken: Secret<AccessToken>
     /// The token to renew with: the new one, or after a refresh without a new one the old one; `nil` when there is none.
     public let refreshToken: Secret<RefreshToken>?
@@ -26,20 +35,23 @@ public struct TokenResponse: ~Copyable, Sendable {
     ///   - refreshToken: `nil` after a refresh: the old one stays.
     ///   - expiresInSeconds: how long the access token lives from now on.
     ///   - grantedScopes: `nil`: what was asked.
+    ///   - type: what the server calls them; where a key was asked for, bearer tokens are refused.
     public init(
         accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>? = nil,
-        expiresInSeconds: Int64? = nil, grantedScopes: ScopeList? = nil
+        expiresInSeconds: Int64? = nil, grantedScopes: ScopeList? = nil, type: TokenType = .bearer
     ) {
         self.init(
             accessToken: accessToken, refreshToken: refreshToken, idToken: nil, subject: nil,
-            expiresInSeconds: expiresInSeconds, refreshTokenExpiresInSeconds: nil, grantedScopes: grantedScopes)
+            expiresInSeconds: expiresInSeconds, refreshTokenExpiresInSeconds: nil, grantedScopes: grantedScopes,
+            type: type)
     }
 
     init(
         accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?,
         idToken: consuming Secret<IDToken>?, subject: String?, expiresInSeconds: Int64?,
-        refreshTokenExpiresInSeconds: Int64?, grantedScopes: ScopeList?
+        refreshTokenExpiresInSeconds: Int64?, grantedScopes: ScopeList?, type: TokenType
     ) {
+        self.type = type
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.idToken = idToken

@@ -102,42 +102,96 @@ extension SignInService {
         lease.release()
     }
 
+    /// Between the server's answer and the store nothing waits for the network (Docs/Decisions/0023).
     private func refresh(_ session: borrowing StoredSession) async throws(SignInError) {
         let server = try await server()
         let secret = try await clientSecret()
         let signer = try await signer(of: session)
-        let tokens: TokenResponse
-        do throws(SignInError) {
-            let authentication = try reported { () throws(OAuthError) in
-                try self.authentication(secret, basicForm: session.basicForm)
+        let authentication = try reported { () throws(OAuthError) in
+            try self.authentication(secret, basicForm: session.basicForm)
+        }
+        let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
+        let tokens = try await renewedTokens(of: session, at: endpoint, authentication)
+        if let known = provider.knownAccount {
+            do throws(SignInError) {
+                try check(tokens, are: known)
+            } catch {
+                log.info("the session was not renewed: \(error)")
+                await endpoint.giveBack(tokens, without: session.refreshToken?.duplicate(), authentication)
+                throw error
             }
-            let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
+        }
+        let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
+        try await store(session.renewed(with: tokens, granted: granted, now: context.now()))
+        log.info("the session was renewed")
+        try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
+    }
+
+    private func renewedTokens(
+        of session: borrowing StoredSession, at endpoint: TokenEndpoint,
+        _ authentication: borrowing ClientAuthentication
+    ) async throws(SignInError) -> TokenResponse {
+        do throws(SignInError) {
             switch session.refreshToken {
-            case .some(let token): tokens = try await refresh(token, session.subject, at: endpoint, authentication)
+            case .some(let token): return try await refresh(token, session.subject, at: endpoint, authentication)
             case .none: throw .oauth(OAuthError(.sessionEnded))
             }
         } catch {
             log.info("the session was not renewed: \(error)")
             guard case .oauth(let cause) = error.code, cause.code == .sessionEnded else { throw error }
             // The refresh token is of no use any more, nor is the session; the person signs in again.
-            do throws(StoreError) {
-                try await sessions.delete(session.account)
-            } catch {
-                throw .store(error)
-            }
+            try await delete(session.account)
             throw SignInError(.sessionEnded)
         }
-        if let known = provider.knownAccount { try check(tokens, are: known) }
-        let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
-        try await store(session.renewed(with: tokens, granted: granted, now: context.now()))
-        log.info("the session was renewed")
+    }
+
+    private func delete(_ account: String) async throws(SignInError) {
+        do throws(StoreError) {
+            try await sessions.delete(account)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// How long a server may take to give its keys while others wait for the session.
+    private static let patienceForKeys = Duration.seconds(10)
+
+    /// Checks the signature of the ID token that a renewal brought, now that its tokens are stored. A server whose keys
+    /// can't be had costs nothing; a token that isn't the server's ends the session.
+    private func checkIdentity(
+        in tokens: borrowing TokenResponse, of session: borrowing StoredSession, at endpoint: TokenEndpoint,
+        _ authentication: borrowing ClientAuthentication
+    ) async throws(SignInError) {
+        do throws(OAuthError) {
+            try await endpoint.checkSignature(of: tokens, patience: Self.patienceForKeys)
+        } catch {
+            switch error.code {
+            case .invalidResponse(.idTokenSignature), .invalidResponse(.idTokenAlgorithm): break
+            default:
+                log.warning(
+                    "the signature of the renewed ID token could not be checked, so the connection stands for it: \(error)"
+                )
+                return
+            }
+            await endpoint.giveBack(tokens, authentication)
+            try await delete(session.account)
+            throw .oauth(error)
+        }
     }
 
     private func refresh(
         _ token: borrowing Secret<RefreshToken>, _ subject: String?, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) -> TokenResponse {
-        if let refresh = steps.refresh { return try await refresh(token, endpoint, authentication) }
+        if let refresh = steps.refresh {
+            let tokens = try await refresh(token, endpoint, authentication)
+            do throws(OAuthError) {
+                try await endpoint.requireBinding(of: tokens, without: token.duplicate(), authentication)
+            } catch {
+                throw .oauth(error)
+            }
+            return tokens
+        }
         do throws(OAuthError) {
             return try await endpoint.refresh(token, subject: subject, authentication: authentication)
         } catch {

@@ -9,7 +9,8 @@ extension SignInService {
     ///
     /// Where the session is bound to a key, each request carries a proof of it.
     ///
-    /// The answer is returned whatever its status; a 401 that stays, too. The token goes to the request's own address and
+    /// The answer is returned whatever its status; a 401 that stays, too, and one that says `use_dpop_nonce` or
+    /// `invalid_dpop_proof` after the repeat that those get: it is the proof that isn't taken, and a new token needs one too. The token goes to the request's own address and
     /// nowhere else: redirects are not followed. Where the session names the one server that its tokens are for, another is
     /// refused: `.otherResource`. Throws as `accessToken` does, or `.oauth` with `.networkError`.
     public func send(
@@ -18,7 +19,7 @@ extension SignInService {
         let name = try await resolve(account)
         let session = try await freshSession(name)
         let response = try await transfer(request, with: session, limits: limits, over: context.http)
-        guard response.status == 401 else { return response }
+        guard response.status == 401, !ResourceClient.isAboutProof(response) else { return response }
         do throws(SignInError) {
             guard try await self.session(of: name).refreshToken != nil else { return response }
             log.info("the server refused the access token; the session is renewed")

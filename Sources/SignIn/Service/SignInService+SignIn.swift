@@ -114,15 +114,13 @@ extension SignInService {
         _ secret: borrowing Secret<ClientSecret>?, _ signer: DPoPSigner?, deadline: Deadline
     ) async throws(SignInError) -> TokenResponse {
         let client = try reported { () throws(OAuthError) in try provider.client }
+        let endpoint = tokenEndpoint(server, client, dpop: signer)
         let pending = try reported { () throws(OAuthError) in
             try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect, dpop: signer)
                 .begin(random: context.random)
         }
         let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
         let url = try await address(of: pending, provider, authentication, signer)
-        let endpoint = TokenEndpoint(
-            server: server, client: client, http: context.http, dpop: signer, signingKeys: signingKeys, log: log,
-            now: context.now)
         let answer: RedirectAnswer
         do throws(UserAgentError) {
             answer = try await attempt.present(url, gate: pending.answerGate(), deadline: deadline)
@@ -146,7 +144,15 @@ extension SignInService {
         _ callback: consuming ValidatedCallback, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) -> TokenResponse {
-        if let exchange = steps.exchange { return try await exchange(callback, endpoint, authentication) }
+        if let exchange = steps.exchange {
+            let tokens = try await exchange(callback, endpoint, authentication)
+            do throws(OAuthError) {
+                try await endpoint.requireBinding(of: tokens, authentication)
+            } catch {
+                throw .oauth(error)
+            }
+            return tokens
+        }
         do throws(OAuthError) {
             return try await endpoint.exchange(callback, authentication: authentication)
         } catch {
@@ -222,8 +228,8 @@ extension SignInService {
         } catch {
             log.warning("the session could not be kept, so its tokens are given back: \(error)")
             let outcome = await revoke(
-                IssuedTokens(tokens.accessToken.duplicate(), tokens.refreshToken?.duplicate()), server: server,
-                secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm, dpop: signer)
+                IssuedTokens(tokens), server: server, secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm,
+                dpop: signer, patience: TokenEndpoint.patienceForGivingBack)
             if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
             throw error
         }

@@ -1,18 +1,8 @@
 internal import Credentials
+internal import HTTPTransport
 internal import OAuth
 internal import RedactedLog
 internal import Secrets
-
-/// Tokens on their way to being revoked, which goes on when the task that asked for it is cancelled.
-final class IssuedTokens: Sendable {
-    let accessToken: Secret<AccessToken>
-    let refreshToken: Secret<RefreshToken>?
-
-    init(_ accessToken: consuming Secret<AccessToken>, _ refreshToken: consuming Secret<RefreshToken>?) {
-        self.accessToken = accessToken
-        self.refreshToken = refreshToken
-    }
-}
 
 extension SignInService {
     /// Revokes an account's tokens, the refresh token first, and deletes its session even when the server is gone.
@@ -87,9 +77,10 @@ extension SignInService {
     /// Revokes tokens in a task of its own: cancelling the caller doesn't stop it half-way.
     func revoke(
         _ tokens: IssuedTokens, server: ServerMetadata, secret: consuming Secret<ClientSecret>?,
-        basicForm: ClientAuthentication.BasicForm?, dpop: DPoPSigner?
+        basicForm: ClientAuthentication.BasicForm?, dpop: DPoPSigner?, patience: Duration = HTTPLimits().timeout
     ) async -> SignOutReport.Revocation {
-        let revoker = TokenRevoker(provider: provider, server: server, http: context.http, dpop: dpop, log: log)
+        let revoker = TokenRevoker(
+            provider: provider, server: server, http: context.http, dpop: dpop, log: log, timeout: patience)
         let authentication: ClientAuthentication
         do throws(OAuthError) {
             authentication = try self.authentication(secret, basicForm: basicForm)
@@ -100,8 +91,7 @@ extension SignInService {
         return await Task {
             do throws(OAuthError) {
                 return try await revoker.revoke(
-                    tokens.accessToken, tokens.refreshToken, authentication: proof.authentication,
-                    secret: proof.secret)
+                    tokens, authentication: proof.authentication, secret: proof.secret)
             } catch {
                 return .failed(.oauth(error))
             }

@@ -132,9 +132,19 @@ public actor SignInService {
     }
 
     func tokenEndpoint(_ server: ServerMetadata, dpop: DPoPSigner?) throws(OAuthError) -> TokenEndpoint {
-        TokenEndpoint(
-            server: server, client: try provider.client, http: context.http, dpop: dpop, signingKeys: signingKeys,
-            log: log, now: context.now)
+        tokenEndpoint(server, try provider.client, dpop: dpop)
+    }
+
+    /// Tokens that it refuses are given back in the provider's way.
+    func tokenEndpoint(_ server: ServerMetadata, _ client: ClientConfiguration, dpop: DPoPSigner?) -> TokenEndpoint {
+        var endpoint = TokenEndpoint(
+            server: server, client: client, http: context.http, dpop: dpop, signingKeys: signingKeys, log: log,
+            now: context.now)
+        let revoker = TokenRevoker(
+            provider: provider, server: server, http: context.http, dpop: dpop, log: log,
+            timeout: TokenEndpoint.patienceForGivingBack)
+        endpoint.givesBack = { tokens, authentication in await revoker.giveBack(tokens, authentication) }
+        return endpoint
     }
 
     // MARK: - Keys

@@ -10,39 +10,47 @@ struct TokenRevoker: Sendable {
     let http: any HTTPClient
     let dpop: DPoPSigner?
     let log: Logger
+    /// Of each request.
+    var timeout = HTTPLimits().timeout
 
-    /// Revokes the refresh token first: with it gone, nothing new can be had. Returns `.revoked` or `.unsupported`.
+    /// Returns `.revoked` or `.unsupported`.
     func revoke(
-        _ accessToken: borrowing Secret<AccessToken>, _ refreshToken: borrowing Secret<RefreshToken>?,
-        authentication: borrowing ClientAuthentication, secret: borrowing Secret<ClientSecret>?
+        _ tokens: IssuedTokens, authentication: borrowing ClientAuthentication,
+        secret: borrowing Secret<ClientSecret>?
     ) async throws(OAuthError) -> SignOutReport.Revocation {
         switch provider.revocation {
         case .unavailable:
             return .unsupported
         case .gitHub(let api):
             switch secret {
-            case .some(let secret): return try await revokeAtGitHub(accessToken, api: api, secret: secret)
+            case .some(let secret):
+                switch tokens.accessToken {
+                case .some(let token): return try await revokeAtGitHub(token, api: api, secret: secret)
+                case .none: return .unsupported
+                }
             case .none: return .unsupported
             }
         case .standard:
             let client = try provider.client
             guard
-                let endpoint = RevocationEndpoint(server: server, client: client, http: http, dpop: dpop, log: log)
+                let endpoint = RevocationEndpoint(
+                    server: server, client: client, http: http, dpop: dpop, log: log, timeout: timeout)
             else { return .unsupported }
-            switch refreshToken {
-            case .some(let refreshToken):
-                try await endpoint.revoke(
-                    refreshToken, bearer: accessToken.duplicate(), authentication: authentication)
-                do throws(OAuthError) {
-                    try await endpoint.revoke(accessToken, authentication: authentication)
-                } catch {
-                    // Many servers end the access token with its refresh token and then don't know it any more.
-                    log.info("the refresh token is revoked; the access token was not: \(error)")
-                }
-            case .none:
-                try await endpoint.revoke(accessToken, authentication: authentication)
-            }
+            try await endpoint.revoke(tokens, authentication: authentication)
             return .revoked
+        }
+    }
+
+    /// Revokes tokens that are refused, and says in the log what came of it.
+    func giveBack(_ tokens: IssuedTokens, _ authentication: borrowing ClientAuthentication) async {
+        do throws(OAuthError) {
+            let secret = authentication.duplicateSecret()
+            switch try await revoke(tokens, authentication: authentication, secret: secret) {
+            case .revoked: log.info("they are revoked")
+            default: log.warning("they could not be revoked: the server has no way for it")
+            }
+        } catch {
+            log.warning("they could not be revoked: \(error)")
         }
     }
 
@@ -68,7 +76,7 @@ struct TokenRevoker: Sendable {
         try request.authorize(clientID: provider.clientID, secret: secret, formEncoded: false)
         let status: Int
         do throws(HTTPError) {
-            status = try await http.send(request).status
+            status = try await http.send(request, limits: HTTPLimits(timeout: timeout)).status
         } catch {
             throw OAuthError(.networkError(error))
         }

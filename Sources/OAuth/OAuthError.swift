@@ -163,6 +163,7 @@ extension OAuthError {
             "the server points elsewhere, which is not followed; its operator has to correct it"
         case .invalidConfiguration(.issuer): "give the https:// address that the server calls its issuer"
         case .invalidConfiguration(.clientSecret): "give it without a line break at its end, as printf does"
+        case .invalidConfiguration(.redirect): "give one such as http://127.0.0.1/callback or com.example.app:/callback"
         case .invalidConfiguration(.redirectLocalhost): "use 127.0.0.1 or [::1]"
         case .exchangeFailed, .authorizationFailed, .revocationFailed, .discoveryFailed, .requestRefused:
             isTransient ? "try again later" : clientHint

@@ -131,5 +131,13 @@ extension RealBrowser {
             // A page whose status isn't 200 is a complaint of its own; nothing of the policy's is.
             #expect(complaints.allSatisfy { $0.contains("responded with a status of 4") }, "\(complaints)")
         }
+
+        /// What the other tests see has come from this machine.
+        @Test(arguments: ["http://example.org/", "http://192.0.2.1/"])
+        func `the browser of the tests reaches nobody else`(address: String) async throws {
+            let tab = try await browser.open(address)
+            try await tab.wait(forText: "ERR_NAME_NOT_RESOLVED")
+            try await tab.close()
+        }
     }
 }

@@ -100,7 +100,7 @@ struct PasteUserAgentTests {
         try await signIn(ScriptedServer(), terminal)
         #expect(terminal.lines.contains { $0.contains("another sign-in") })
         #expect(terminal.lines.contains { $0.contains("too long") })
-        #expect(terminal.lines.filter { $0.contains("not the address") }.count == 3)
+        #expect(terminal.lines.filter { $0.contains("not the whole address") }.count == 3)
     }
 
     @Test func `a closed terminal is the person's refusal`() async throws {

@@ -194,7 +194,7 @@ struct SchemeUserAgentTests {
         }
         #expect(mailboxes.isEmpty)
         let agent = SchemeUserAgent(opener: { _ in }, folder: folder)
-        await #expect(throws: UserAgentError.unavailable(.unsupportedRedirect)) {
+        await #expect(throws: UserAgentError.unavailable(.noPrivateScheme)) {
             _ = try await agent.begin(.loopback())
         }
     }

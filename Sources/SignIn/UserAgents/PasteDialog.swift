@@ -35,7 +35,8 @@ struct PasteDialog: Sendable {
             if text.isEmpty { continue }
             guard let answer = Self.answer(in: text, redirect: redirect) else {
                 log.info("what was pasted is no answer")
-                try await terminal.show("That is not the address the browser ended at; it starts with \(redirect)")
+                try await terminal.show(
+                    "That is not the whole address the browser ended at, which starts with \(redirect)?")
                 continue
             }
             switch gate.admit(answer) {

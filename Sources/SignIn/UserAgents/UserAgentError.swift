@@ -36,6 +36,8 @@ public struct UserAgentError: RedactedError, Hashable {
         case cannotListen(LoopbackError)
         /// The folder in which handlers are waited for can't be used; the number is the errno.
         case cannotWaitForHandler(number: Int32)
+        /// The answer is to come by the desktop's handler, and the redirect has no private-use scheme.
+        case noPrivateScheme
         /// This agent can't bring an answer back from such a redirect address.
         case unsupportedRedirect
         /// There is no terminal to ask on.
@@ -102,6 +104,7 @@ extension UserAgentError.Reason: Loggable {
         case .cannotListen(let error): error.cause
         case .cannotWaitForHandler(let number):
             "the folder where the scheme's handler brings its answer can't be used (errno \(number))"
+        case .noPrivateScheme: "the redirect address has no private-use scheme that the desktop could hand over"
         case .unsupportedRedirect: "this way to sign in can't take an answer at that redirect address"
         case .noTerminal: "there is no terminal to ask on"
         case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
@@ -120,6 +123,8 @@ extension UserAgentError.Reason: Loggable {
             "set BROWSER to firefox, chromium or another known one, or open a private window yourself with --paste"
         case .cannotListen(let error): error.hint ?? "use --paste"
         case .cannotWaitForHandler: "set XDG_RUNTIME_DIR to a directory of your own, or use --paste"
+        case .noPrivateScheme:
+            "leave --scheme out, or give the --redirect that the client is registered with, such as com.example.app:/callback"
         case .unsupportedRedirect: "use --paste, or a redirect such as http://127.0.0.1/callback"
         case .noTerminal: "run it on a terminal, or set BROWSER and use --browser"
         case .noRandomOctets, .pageFailed: nil

@@ -27,10 +27,10 @@ public struct SchemeUserAgent: UserAgent {
         self.log = log
     }
 
-    /// Starts waiting for the handler. Throws `.unavailable`: `.unsupportedRedirect` for anything but a private-use scheme,
-    /// or `.cannotWaitForHandler`.
+    /// Starts waiting for the handler. Throws `.unavailable`: `.noPrivateScheme` for anything but a private-use scheme, or
+    /// `.cannotWaitForHandler`.
     public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
-        guard redirect.kind == .privateUse else { throw .unavailable(.unsupportedRedirect) }
+        guard redirect.kind == .privateUse else { throw .unavailable(.noPrivateScheme) }
         let mailbox = try folder.mailbox(for: redirect.scheme)
         let start: RedirectURI
         do throws(OAuthError) {

@@ -53,6 +53,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// AT Protocol's tokens are for another account, or for nobody in particular.
     case wrongSubject
     case missingSubject
+    /// The person grants the first of the scopes that were asked for, and no other.
+    case grantsOneScope
     /// Tokens without the scope `atproto`.
     case withoutATProtoScope
     /// The access token stands in `scope` once more, where clients expect ordinary text.

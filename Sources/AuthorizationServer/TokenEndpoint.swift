@@ -193,7 +193,8 @@ extension AuthorizationService {
             has(.unknownTokenType)
             ? "mystery"
             : isGitHub ? "bearer" : set.keyThumbprint == nil || has(.bearerInsteadOfDPoP) ? "Bearer" : "DPoP"
-        let scopes = isOfApp ? [] : has(.withoutATProtoScope) ? set.scopes.filter { $0 != "atproto" } : set.scopes
+        let granted = isOfApp ? [] : has(.grantsOneScope) ? Array(set.scopes.prefix(1)) : set.scopes
+        let scopes = has(.withoutATProtoScope) ? granted.filter { $0 != "atproto" } : granted
         var members: [Member] = [
             Member("token_type", .text(type)),
             has(.accessTokenInScope)

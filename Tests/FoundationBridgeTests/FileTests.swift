@@ -9,16 +9,18 @@ import Testing
 
 /// Bodies that come from files and go into files.
 struct FileTests {
-    @Test func `a file is uploaded whole, and again when the token was refused`() async throws {
+    @Test(arguments: ["PUT", "POST"])
+    func `a file is uploaded whole, and again when the token was refused`(method: String) async throws {
         let echo = try Echo()
         let scene = try BridgeScene()
         let file = scene.folder.appendingPathComponent("upload")
         let content = String(repeating: "0123456789abcdef", count: 200_000)
         try Data(content.utf8).write(to: file)
         var request = URLRequest(url: echo.url("/upload"))
-        request.httpMethod = "PUT"
+        request.httpMethod = method
         let (_, response) = try await scene.authenticator.upload(for: request, fromFile: file)
         #expect(status(response) == 200 && echo.seen.map(\.body) == [content])
+        #expect(echo.seen.map(\.target) == ["\(method) /upload"])
         #expect(echo.seen.first?.fields["authorization"]?.hasPrefix("Bearer ") == true)
 
         let refusing = try Echo(status: 401)

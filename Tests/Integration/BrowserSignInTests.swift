@@ -52,6 +52,8 @@ extension RealBrowser {
 
         @Test func `a person says no, is told so on the page and at the terminal, and nothing is kept`() async throws {
             let run = try await session.signIn(in: browser, expecting: 77) { tab, _ in
+                // The pages are whole without scripts.
+                try await tab.forbidScripts()
                 try await tab.click("button[value=deny]")
                 try await tab.wait(forTitle: "You are not signed in")
                 #expect(try await tab.text().contains("Access was denied."))
@@ -151,6 +153,63 @@ extension RealBrowser {
             let run = try await running.finish()
             try session.note(run, session.signIn)
             #expect(run.status == 0, "\(run.errorText)")
+            try session.expectNothingFound()
+        }
+
+        // MARK: - Browsers with a profile of their own
+
+        /// What `BROWSER` names, before there is a browser whose environment is the session's.
+        private static func stand(in directory: TestDirectory, for browser: HeadlessBrowser? = nil) throws -> String {
+            let program = browser.map { "exec '\($0.command)' \"$1\"" } ?? "exit 1"
+            return try directory.write("browser", "#!/bin/sh\n\(program)\n", mode: 0o700)
+        }
+
+        @Test func `the history holds neither code nor state of a request that was pushed`() async throws {
+            var flow = SignInFlow.pushed
+            flow.server.consent = .page
+            let browser = try await HeadlessBrowser()
+            let session = try await FlowSession(flow, .vault, browser: browser.command)
+            try await session.signIn(in: browser) { tab, _ in
+                try await tab.click("button[value=allow]")
+                try await tab.wait(forTitle: "You are signed in")
+            }
+            await browser.stop()
+            let history = try await browser.history()
+            #expect(history.contains { $0.contains("/authorize?") } && history.contains { $0.contains("/done/") })
+            for (name, bytes) in session.secrets() where name != "request_uri" {
+                let secret = String(decoding: bytes, as: UTF8.self)
+                #expect(!history.contains { $0.contains(secret) }, "\(name)")
+            }
+            try session.expectNothingFound()
+        }
+
+        @Test func `an answer at a private-use scheme goes from the browser to the desktop, and so to the sign-in`()
+            async throws
+        {
+            let scheme = "com.example.latchkey"
+            let redirect = scheme + ":/callback"
+            let flow = SignInFlow(
+                testDescription: "private-use scheme", added: ["--redirect", redirect], signedIn: ["--scheme"],
+                server: AuthorizationServerConfiguration(
+                    clients: [RegisteredClient("latchkey", redirectURIs: [redirect])], consent: .page))
+            let directory = try TestDirectory()
+            let session = try await FlowSession(flow, .vault, browser: Self.stand(in: directory))
+            try await session.run(["scheme", "add", scheme])
+            // The desktop hands the address to the handler, which isn't to come back to this browser.
+            var desktop = session.environment.merging(["DISPLAY": ":99"]) { _, new in new }
+            desktop["BROWSER"] = nil
+            let browser = try await HeadlessBrowser(
+                environment: desktop, handedOver: [session.server.origin: [scheme]])
+            _ = try Self.stand(in: directory, for: browser)
+
+            try await session.signIn(in: browser) { tab, running in
+                try await tab.click("button[value=allow]")
+                try await running.wait(for: "the end of the sign-in") { !running.isRunning }
+                #expect(try await tab.trail().allSatisfy { !$0.contains("code=") })
+            }
+            #expect(session.server.record.codesExchanged == 1)
+            #expect(try await session.run(session.request).outputText.contains("octocat"))
+            await browser.stop()
             try session.expectNothingFound()
         }
     }

@@ -92,6 +92,11 @@ public struct BrowserTab: Sendable {
             ["width": width, "height": 640, "deviceScaleFactor": 1, "mobile": false])
     }
 
+    /// Lets no page in this tab run scripts from now on; what the test itself evaluates still runs.
+    public func forbidScripts() async throws {
+        try await browser.attend(handle).tool("Emulation.setScriptExecutionDisabled", ["value": true])
+    }
+
     /// A PNG of what is to be seen.
     public func screenshot() async throws -> [UInt8] {
         let text = try await browser.attend(handle).call("GET", "/screenshot", as: String.self)

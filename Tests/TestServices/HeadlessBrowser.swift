@@ -138,6 +138,16 @@ public final class HeadlessBrowser: Sendable {
         String(decoding: try directory.read("opened"), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// The pages that the person finds in the list of those they visited. Only after `stop()`.
+    ///
+    /// The profile's file has the redirects on the way there too, which no list shows.
+    public func history() async throws -> [String] {
+        // 0x20000000: the end of a chain of redirects (Chromium, ui/base/page_transition_types.h).
+        let shown = "SELECT urls.url FROM urls JOIN visits ON visits.url = urls.id WHERE visits.transition & 0x20000000"
+        return try await Program("sqlite3").run(["-readonly", directory / "profile/Default/History", shown])
+            .successful("sqlite3").outputText.split(separator: "\n").map(String.init)
+    }
+
     /// What the browser complained about since the last time, as its console says it.
     public func complaints() async throws -> [Complaint] {
         try await session.call("POST", "/se/log", ["type": "browser"], as: [Complaint].self)

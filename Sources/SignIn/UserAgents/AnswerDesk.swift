@@ -112,7 +112,7 @@ final class AnswerDesk: Sendable {
         case .admitted:
             log.debug("the answer came to the redirect address")
             event.give(.answered)
-            // Once more elsewhere, so that the code leaves the address bar and the history.
+            // Once more elsewhere, so that the code leaves the address bar and the list of visited pages.
             return .redirect(status: 303, publicLocation: donePath)
         case .foreign:
             log.info("an answer with another state came to the redirect address; it is ignored")

@@ -1,0 +1,78 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import Secrets
+import TestSecrets
+import Testing
+
+@testable import SignIn
+
+/// What is particular about a service is in its value, and the flows follow it.
+struct ServiceValueTests {
+    /// Google's own value, at a server in this process, and its client's secret in the store.
+    private static func google(_ scopes: ScopeList) async throws -> SignInScene {
+        var choices = BuiltInProvider.Choices(name: .google, clientID: "latchkey")
+        choices.scopes = scopes
+        let google = try #require(BuiltInProvider.named("google")).provider(choices)
+        let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")
+        let configuration = AuthorizationServerConfiguration(clients: [
+            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: secret.duplicate())
+        ])
+        let scene = try SignInScene(configuration) { server in
+            try Provider(
+                name: .google, server: .issuer(Issuer(server.issuer)), clientID: google.clientID, scopes: google.scopes,
+                redirect: google.redirect, parameters: google.parameters, proof: google.proof, account: google.account,
+                revocation: google.revocation)
+        }
+        try await scene.store.save(
+            secret, for: CredentialKey(service: "latchkey:google", account: "latchkey", kind: .clientSecret))
+        return scene
+    }
+
+    @Test func `at Google the person grants fewer scopes than were asked for, and the session says which`()
+        async throws
+    {
+        let scene = try await Self.google(["openid", "email", "drive.file"])
+        scene.server.switchOn(.grantsOneScope)
+        #expect(try await scene.signIn().scopes == ["openid"])
+        #expect(scene.server.record.lastScopes == ["openid", "email", "drive.file"])
+        #expect(try await scene.otherService().sessions.summaries().map(\.scopes) == [["openid"]])
+        let findings = try scene.findings()
+        #expect(findings == [])
+    }
+
+    @Test func `at Google access goes on without the person, and the secret proves the client`() async throws {
+        // Without an ID token, which would be judged by the clock that is turned.
+        let scene = try await Self.google(["email"])
+        try await scene.signIn()
+        let first = try await scene.token()
+        scene.clock.advance(seconds: 4000)
+        #expect(try await scene.token() != first)
+        #expect(scene.server.record.refreshes == 1)
+        #expect(scene.server.record.clientAuthentication == [.post: 2])
+        #expect(scene.server.record.requests[.authorization] == 1)
+    }
+
+    @Test func `a service that nobody knew before is a value, and signs in, renews and revokes like any other`()
+        async throws
+    {
+        let scene = try SignInScene { server in
+            let endpoints = try ServerMetadata(
+                authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
+                tokenEndpoint: HTTPURL(server.tokenEndpoint), revocationEndpoint: HTTPURL(server.revocationEndpoint))
+            return try Provider(
+                name: #require(ProviderName("cloud.example")), server: .endpoints(endpoints), clientID: "latchkey",
+                scopes: ["notes"], parameters: [AuthorizationParameter("audience", "notes")],
+                account: .resource(HTTPURL(server.gitHubUserEndpoint), name: .login, subject: .id))
+        }
+        #expect(try await scene.signIn().account == "octocat")
+        scene.clock.advance(seconds: 4000)
+        _ = try await scene.token()
+        #expect(scene.server.record.refreshes == 1 && scene.server.record.matchingVerifiers == 1)
+        #expect(scene.server.record.requests[.metadata] == nil)
+        #expect(await scene.service.signOut().revocation == .revoked)
+        let findings = try scene.findings()
+        #expect(findings == [])
+    }
+}

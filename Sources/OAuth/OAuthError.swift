@@ -157,6 +157,10 @@ extension OAuthError {
         case .invalidConfiguration(.redirectScheme):
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this one explicitly"
         case .invalidMetadata: "the server's operator has to correct it"
+        case .invalidResponse: Self.retryHint
+        case .accessDenied: "start the sign-in again, and consent on the server's page"
+        case .exchangeFailed(300...399), .revocationFailed(300...399), .requestRefused(_, 300...399):
+            "the server points elsewhere, which is not followed; its operator has to correct it"
         case .invalidConfiguration(.issuer): "give the https:// address that the server calls its issuer"
         case .invalidConfiguration(.clientSecret): "give it without a line break at its end, as printf does"
         case .invalidConfiguration(.redirectLocalhost): "use 127.0.0.1 or [::1]"
@@ -166,12 +170,16 @@ extension OAuthError {
         }
     }
 
+    private static let retryHint: LogMessage = "try again; when it stays so, the server's operator has to correct it"
+
     private var clientHint: LogMessage? {
         switch serverError {
         case .invalidClient, .incorrectClientCredentials, .unauthorizedClient:
             "check the client id and the client secret"
         case .redirectURIMismatch: "register the redirect address with the server exactly as it is used here"
         case .invalidScope: "check the scopes"
+        // Once more with what the server asked for was not enough.
+        case .useDPoPNonce, .invalidDPoPProof: Self.retryHint
         // Some servers say nothing more to a token that is no longer accepted.
         case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
         case .invalidGrant, .badVerificationCode, .invalidCode: "sign in again"

@@ -10,7 +10,12 @@ extension OAuthError: CommandError {
         case .deviceCodeExpired: .tryAgain
         case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status),
             .requestRefused(_, let status):
-            if status == 429 || status == 503 { .tryAgain } else if status >= 500 { .unavailable } else { .refused }
+            switch status {
+            case 300...399: .protocolError
+            case 429, 503: .tryAgain
+            case 500...: .unavailable
+            default: .refused
+            }
         case .stateMismatch, .issuerMismatch, .authorizationFailed, .invalidResponse, .invalidMetadata: .protocolError
         case .invalidConfiguration: .configuration
         case .noRandomOctets: .internalError

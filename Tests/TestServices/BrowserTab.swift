@@ -19,16 +19,24 @@ public struct BrowserTab: Sendable {
 
     /// Waits until the page with this title is there as a whole.
     public func wait(forTitle title: String) async throws {
+        try await wait(for: title, "return document.readyState === 'complete' ? document.title : ''") { $0 == title }
+    }
+
+    /// Waits until the page shows a text somewhere.
+    public func wait(forText text: String) async throws {
+        try await wait(for: text, "return document.body?.innerText ?? ''") { $0.contains(text) }
+    }
+
+    private func wait(for what: String, _ script: String, until isThere: (String) -> Bool) async throws {
         let limit = ContinuousClock.now + .seconds(120)
         var last = ""
-        while last != title {
+        while !isThere(last) {
             guard ContinuousClock.now < limit else {
-                throw ServiceFailure("Chromium never showed \"\(title)\", but \"\(last)\":\n\(try await text())")
+                throw ServiceFailure("Chromium never showed \"\(what)\", but \"\(last)\":\n\(try await text())")
             }
             try await Task.sleep(for: .milliseconds(20))
             do {
-                last = try await evaluate(
-                    "return document.readyState === 'complete' ? document.title : ''", as: String.self)
+                last = try await evaluate(script, as: String.self)
             } catch let failure as ServiceFailure {
                 // A page that goes while it is asked says so.
                 last = failure.description

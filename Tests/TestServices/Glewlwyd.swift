@@ -59,10 +59,13 @@ public final class Glewlwyd: Sendable {
     ///   - redirectURIs: what its clients may name as `redirect_uri`.
     ///   - briefTokenSeconds: how long the access tokens of the issuer `brief` live.
     ///   - tls: whether it serves HTTPS, with a certificate that only `certificateAuthority` vouches for.
-    public init(redirectURIs: [String], briefTokenSeconds: Int = 3, tls: Bool = false) async throws {
+    ///   - pages: whether it has the pages that Debian installs, for a browser that runs scripts.
+    public init(
+        redirectURIs: [String], briefTokenSeconds: Int = 3, tls: Bool = false, pages: Bool = false
+    ) async throws {
         directory = try TestDirectory()
         certificateAuthority = tls ? try await CertificateAuthority(in: directory) : nil
-        let setup = GlewlwydSetup(directory: directory, authority: certificateAuthority)
+        let setup = GlewlwydSetup(directory: directory, authority: certificateAuthority, pages: pages)
         try await setup.makeDatabase()
         (server, base) = try await setup.start()
         try await setup.populate(base: base, redirectURIs: redirectURIs, briefTokenSeconds: briefTokenSeconds)

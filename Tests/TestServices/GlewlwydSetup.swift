@@ -4,7 +4,10 @@ internal import Foundation
 struct GlewlwydSetup {
     let directory: TestDirectory
     let authority: CertificateAuthority?
+    let pages: Bool
 
+    /// What Debian installs for people: pages and their scripts.
+    private static let pages = "/usr/share/glewlwyd/webapp"
     /// The schema that Debian installs, with the administrator admin/password in it.
     private static let schema = "/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3"
 
@@ -15,9 +18,28 @@ struct GlewlwydSetup {
         // One transaction without a journal: about two hundred statements, and the file is thrown away later.
         let statements = Array("PRAGMA journal_mode=OFF; BEGIN;\n".utf8) + schema + Array("\nCOMMIT;\n".utf8)
         try await Program("sqlite3").run(["-bail", directory / "database"], input: statements).successful("sqlite3")
-        let page = try directory.makeFolder("www") + "/login.html"
-        try Data("<!doctype html><title>Sign in</title>".utf8).write(to: URL(fileURLWithPath: page))
+        let folder = try directory.makeFolder("www")
+        if pages {
+            try await copyPages(to: folder)
+        } else {
+            try directory.write("www/login.html", "<!doctype html><title>Sign in</title>")
+        }
     }
+
+    private func copyPages(to folder: String) async throws {
+        try await Program("cp").run(["-r", "--dereference", Self.pages + "/.", folder]).successful("cp")
+        // Debian 12 puts the file into a folder of its name.
+        if FileManager.default.fileExists(atPath: folder + "/config.json/config.json") {
+            let settings = try directory.read("www/config.json/config.json")
+            try FileManager.default.removeItem(atPath: folder + "/config.json")
+            try directory.write("www/config.json", settings)
+        }
+    }
+
+    private static let mimeTypes = [
+        ("html", "text/html"), ("js", "application/javascript"), ("css", "text/css"), ("json", "application/json"),
+        ("png", "image/png"), ("ico", "image/x-icon"), ("woff2", "font/woff2"),
+    ].map { "{ extension = \".\($0.0)\"; mime_type = \"\($0.1)\" }" }.joined(separator: ", ")
 
     /// Starts the server on a free port, and on another one when somebody was faster.
     func start() async throws -> (RunningProgram, base: String) {
@@ -53,7 +75,7 @@ struct GlewlwydSetup {
             login_url = "login.html"
             api_prefix = "api"
             static_files_path = "\(directory / "www")/"
-            static_files_mime_types = ({ extension = ".html"; mime_type = "text/html" })
+            static_files_mime_types = (\(Self.mimeTypes))
             log_mode = "file"
             log_level = "DEBUG"
             log_file = "\(directory / "log")"

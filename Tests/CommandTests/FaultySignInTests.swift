@@ -1,0 +1,180 @@
+import AuthorizationServer
+import Foundation
+import TestServices
+import Testing
+
+/// What a server, a person or a browser can do wrong, through the programs that were built: an error with its code, a hint
+/// where there is a next step, the exit status of its kind, and a store as it was.
+@Suite struct FaultySignInTests {
+    private let directory: TestDirectory
+    private let server: LoopbackAuthorizationServer
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(login: "ada", dpopNonces: true))
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["BROWSER"] = try directory.write("browser", Self.browser(openings: 1), mode: 0o700)
+        environment["TWO_BROWSERS"] = try directory.write("two-browsers", Self.browser(openings: 2), mode: 0o700)
+        environment["NO_BROWSER"] = try directory.write("no-browser", "#!/bin/sh\n", mode: 0o700)
+        self.environment = environment
+        try await run(["vault", "init", "--key-file", directory / "key"]).successful("vault init")
+        for (name, options) in [("bearer", []), ("bound", ["--dpop"])] {
+            try await run(
+                ["provider", "add", name, "--issuer", server.issuer, "--client-id", "latchkey"]
+                    + ["--scope", "read", "--scope", "openid"] + options
+            ).successful("provider add")
+            try await run(["sign-in", name]).successful("sign-in")
+        }
+    }
+
+    private static func browser(openings: Int) -> String {
+        let opening = "curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n"
+        return "#!/bin/sh\n" + String(repeating: opening, count: openings)
+    }
+
+    private func run(_ arguments: [String], browser: String = "BROWSER") async throws -> ProgramRun {
+        var environment = environment
+        environment["BROWSER"] = environment[browser]
+        return try await BuiltProducts.latchkey().run(arguments, environment: environment)
+    }
+
+    /// All that can be shown of the store: items of every kind with the times of their last change, and the sessions.
+    private func content() async throws -> String {
+        try await run(["list", "--json"]).successful("list").outputText
+            + run(["accounts", "--json"]).successful("accounts").outputText
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let fault: AuthorizationServerFault
+        let status: Int32
+        let code: String
+        let hint: String
+        var provider = "bearer"
+        var options = ["--account", "grace"]
+
+        var testDescription: String { "\(fault), \(provider)" }
+    }
+
+    private static let correct = "the server's operator has to correct it"
+    private static let retry = "try again; when it stays so, \(correct)"
+    private static let unbound =
+        "add the provider again without --dpop, if tokens that anyone can use are good enough"
+    private static let network = "check the address and the network, then try again"
+    private static let elsewhere = "the server points elsewhere, which is not followed; its operator has to correct it"
+    private static let issuer = "give the issuer exactly as the server writes it, a slash at its end included"
+
+    static let cases = [
+        Case(fault: .metadataNamesAnotherIssuer, status: 76, code: "oauth.issuer-mismatch", hint: issuer),
+        Case(fault: .metadataWithout("token_endpoint"), status: 76, code: "oauth.invalid-metadata", hint: correct),
+        Case(
+            fault: .hugeBody(byteCount: 100 << 20, .metadata), status: 76, code: "oauth.invalid-metadata",
+            hint: correct),
+        Case(fault: .truncatedJSON(.metadata), status: 76, code: "oauth.invalid-metadata", hint: correct),
+        Case(fault: .temporaryRedirect(.metadata), status: 76, code: "oauth.invalid-metadata", hint: correct),
+        Case(fault: .noAnswer(.metadata), status: 69, code: "http.connection-lost", hint: network),
+        Case(fault: .status(500, .metadata), status: 69, code: "oauth.discovery-failed", hint: "try again later"),
+        Case(fault: .wrongIssuer, status: 76, code: "oauth.issuer-mismatch", hint: issuer),
+        Case(
+            fault: .denied, status: 77, code: "oauth.access-denied",
+            hint: "start the sign-in again, and consent on the server's page"),
+        Case(fault: .unknownTokenType, status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .missingAccessToken, status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .temporaryRedirect(.token), status: 76, code: "oauth.exchange-failed", hint: elsewhere),
+        Case(fault: .errorWithStatus200(.token), status: 77, code: "oauth.exchange-failed", hint: "sign in again"),
+        Case(fault: .status(503, .token), status: 75, code: "oauth.exchange-failed", hint: "try again later"),
+        Case(fault: .truncatedJSON(.token), status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .hugeBody(byteCount: 100 << 20, .token), status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .noAnswer(.token), status: 69, code: "http.connection-lost", hint: network),
+        Case(fault: .cutConnection(.token), status: 69, code: "http.connection-lost", hint: network),
+        Case(fault: .wrongNonce, status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .missingIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .forgedIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .symmetricIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(fault: .status(500, .keySet), status: 69, code: "oauth.request-refused", hint: "try again later"),
+        Case(fault: .noAnswer(.userInfo), status: 69, code: "http.connection-lost", hint: network, options: []),
+        Case(
+            fault: .bearerInsteadOfDPoP, status: 76, code: "oauth.invalid-response", hint: unbound, provider: "bound"),
+        Case(
+            fault: .unendingDPoPNonces, status: 77, code: "oauth.exchange-failed", hint: retry, provider: "bound"),
+        Case(
+            fault: .metadataWithoutES256, status: 76, code: "oauth.invalid-metadata", hint: unbound,
+            provider: "bound"),
+    ]
+
+    @Test(arguments: cases)
+    func `a server at fault is told, with what to do, and the store is as it was`(_ fault: Case) async throws {
+        let before = try await content()
+        server.switchOn(fault.fault)
+        let run = try await run(["sign-in", fault.provider, "--timeout", "60"] + fault.options)
+        #expect(run.status == fault.status, "\(run.errorText)")
+        expect(run, code: fault.code, hint: fault.hint)
+        server.switchOffAllFaults()
+        #expect(try await content() == before)
+        // Nothing stays in the way of the next one.
+        try await self.run(["sign-in", fault.provider, "--account", "grace"]).successful("sign-in")
+    }
+
+    /// One error with its code at its end, then one hint, and nothing after it.
+    private func expect(
+        _ run: ProgramRun, code: String, hint: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let lines = run.errorText.split(separator: "\n").suffix(2)
+        #expect(run.output.isEmpty, sourceLocation: sourceLocation)
+        #expect(lines.first?.hasPrefix("latchkey: error: ") == true, "\(lines)", sourceLocation: sourceLocation)
+        #expect(lines.first?.hasSuffix(" [\(code)]") == true, "\(lines)", sourceLocation: sourceLocation)
+        #expect(lines.last == "latchkey: hint: \(hint)", sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [AuthorizationServerFault.wrongState, .missingState])
+    func `answers with another state are waited past, and told when nothing else came`(
+        _ fault: AuthorizationServerFault
+    ) async throws {
+        let before = try await content()
+        server.switchOn(fault)
+        let run = try await run(["sign-in", "bearer", "--account", "grace", "--timeout", "2"])
+        #expect(run.status == 76)
+        expect(
+            run, code: "oauth.state-mismatch",
+            hint: "start the sign-in again, and answer only the browser page it opens")
+        #expect(try await content() == before)
+    }
+
+    @Test(arguments: [nil, .repeatedParameters] as [AuthorizationServerFault?])
+    func `a browser that never answers, or with what is no answer, is waited for as long as asked`(
+        _ fault: AuthorizationServerFault?
+    ) async throws {
+        let before = try await content()
+        if let fault { server.switchOn(fault) }
+        let run = try await run(
+            ["sign-in", "bearer", "--account", "grace", "--timeout", "2"],
+            browser: fault == nil ? "NO_BROWSER" : "BROWSER")
+        #expect(run.status == 75)
+        expect(
+            run, code: "sign-in.timed-out",
+            hint: "start the sign-in again, or give it more time with --timeout")
+        #expect(try await content() == before)
+    }
+
+    @Test func `of two browsers that answer, the first one counts, and one code is exchanged`() async throws {
+        let exchanged = server.record.codesExchanged
+        try await run(["sign-in", "bearer", "--account", "grace"], browser: "TWO_BROWSERS").successful("sign-in")
+        #expect(server.record.codesExchanged == exchanged + 1)
+        #expect(server.record.replays == 0)
+    }
+
+    @Test func `consent that was revoked ends the session that it was for, and no other`() async throws {
+        server.expireAccessTokens()
+        server.revokeEverything()
+        let run = try await run(["request", "bearer", "GET", server.userInfoEndpoint])
+        #expect(run.status == 77)
+        expect(run, code: "sign-in.session-ended", hint: "sign in again")
+        let again = try await self.run(["token", "bearer"])
+        #expect(again.status == 1)
+        #expect(again.errorText.contains("[sign-in.not-signed-in]"))
+        let accounts = try await self.run(["accounts"]).successful("accounts").outputText
+        #expect(!accounts.contains("bearer") && accounts.contains("bound"))
+    }
+}

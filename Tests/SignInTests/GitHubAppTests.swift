@@ -83,6 +83,15 @@ struct GitHubAppTests {
         #expect(scene.server.record.refreshes == 1 && scene.server.record.replays == 0)
     }
 
+    @Test func `what GitHub issues and is refused is revoked in GitHub's own way`() async throws {
+        let scene = try await scene()
+        scene.server.switchOn(.unknownTokenType)
+        #expect(await scene.failure() != nil)
+        #expect(scene.server.record.codesExchanged == 1 && scene.server.record.revocations == 1)
+        #expect(try await scene.service.account() == nil)
+        #expect(try scene.findings() == [])
+    }
+
     @Test func `an app of an Enterprise host signs in and renews at that host`() async throws {
         let provider = try #require(BuiltInProvider.named("github"))
         var choices = BuiltInProvider.Choices(name: provider.name, clientID: "Iv1.app")

@@ -3,7 +3,8 @@ internal import OAuth
 public import RedactedLog
 public import SignIn
 
-/// Why an account on AT Protocol can't be found, signed in, used or signed out. It holds no secret and no one else's prose.
+/// Why an account on AT Protocol can't be found, signed in, used or signed out. It holds no secret and no one else's
+/// prose.
 public struct ATProtocolError: RedactedError, Hashable {
     public enum Code: Sendable, Hashable {
         // MARK: Who it is

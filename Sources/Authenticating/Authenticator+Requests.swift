@@ -49,7 +49,7 @@ extension Authenticator {
     }
 
     private func checkOrigin(of url: HTTPURL) throws(AuthenticatorError) {
-        if let origins = configuration.origins, !origins.contains(url.origin) {
+        guard configuration.origins.permit(url.origin, of: service.provider) else {
             throw AuthenticatorError(.otherOrigin)
         }
     }

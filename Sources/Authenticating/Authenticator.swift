@@ -83,7 +83,7 @@ public actor Authenticator {
 
     static func needsPerson(_ error: SignInError) -> Bool {
         switch error.code {
-        case .notSignedIn, .sessionEnded, .keyLost: true
+        case .notSignedIn, .sessionEnded, .renewalLost, .keyLost: true
         default: false
         }
     }

@@ -29,8 +29,8 @@ public struct AuthenticatorConfiguration: Sendable {
     /// Sends the requests that carry the token; `nil`: what sends everything else, or the module FoundationBridge's own
     /// URLSession for a URLRequest.
     public var responses: (any HTTPClient)?
-    /// The origins that the token may be sent to, such as `https://api.example.org`; `nil`: the caller decides.
-    public var origins: Set<String>?
+    /// Where the token may be sent to.
+    public var origins = TokenOrigins.ofProvider
     /// The transport to the authorization server, randomness, clock, leases and log.
     public var context: SignInContext
 
@@ -45,6 +45,25 @@ public struct AuthenticatorConfiguration: Sendable {
         self.mode = mode
         self.context = context
         patience = .seconds(600)
+    }
+}
+
+/// The origins that a token may be sent to. A request to another is `AuthenticatorError.otherOrigin`, and nothing is sent.
+public enum TokenOrigins: Sendable, Hashable {
+    /// Those that the provider itself names: its issuer or endpoints, the resource that says who signed in, and the server
+    /// that the account's tokens are for.
+    case ofProvider
+    /// These, such as `https://api.example.org`, and no other.
+    case these(Set<String>)
+    /// Wherever a request goes: whoever writes the request's address gets the token.
+    case whereverTheCallerAsks
+
+    func permit(_ origin: String, of provider: Provider) -> Bool {
+        switch self {
+        case .ofProvider: provider.origins.contains(origin)
+        case .these(let origins): origins.contains(origin)
+        case .whereverTheCallerAsks: true
+        }
     }
 }
 

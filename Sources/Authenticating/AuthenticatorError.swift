@@ -70,7 +70,7 @@ public struct AuthenticatorError: RedactedError, Hashable {
         switch code {
         case .loginRequired: "call authenticate() when the person is ready"
         case .noUserAuthenticator: "give the configuration a user authenticator"
-        case .otherOrigin: "add the origin to the configuration, if its server is to have the token"
+        case .otherOrigin: "name the origin in the configuration's origins, if its server is to have the token"
         case .unsupportedRequest(.body): "give the data, or upload a file"
         case .signIn(let error): error.hint
         case .unsupportedRequest, .fileFailed, .cancelled: nil

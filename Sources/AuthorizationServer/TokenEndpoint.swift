@@ -183,14 +183,17 @@ extension AuthorizationService {
         let isGitHub = set.shape == .gitHub
         let expires = !isGitHub || configuration.gitHubTokensExpire
         let lifetime = expires ? configuration.accessTokenLifetime : nil
-        let access = try newToken("access_token", .access, set, prefix: isGitHub ? "gho_" : "", lifetime: lifetime)
+        // An OAuth App's token, or one of a GitHub App for a person, which has permissions and no scopes.
+        let isOfApp = isGitHub && expires
+        let access = try newToken(
+            "access_token", .access, set, prefix: isGitHub ? isOfApp ? "ghu_" : "gho_" : "", lifetime: lifetime)
         let refresh =
             expires ? try newToken("refresh_token", .refresh, set, prefix: isGitHub ? "ghr_" : "", lifetime: nil) : nil
         let type =
             has(.unknownTokenType)
             ? "mystery"
             : isGitHub ? "bearer" : set.keyThumbprint == nil || has(.bearerInsteadOfDPoP) ? "Bearer" : "DPoP"
-        let granted = has(.grantsOneScope) ? Array(set.scopes.prefix(1)) : set.scopes
+        let granted = isOfApp ? [] : has(.grantsOneScope) ? Array(set.scopes.prefix(1)) : set.scopes
         let scopes = has(.withoutATProtoScope) ? granted.filter { $0 != "atproto" } : granted
         var members: [Member] = [
             Member("token_type", .text(type)),

@@ -6,6 +6,7 @@ internal import Sodium
 ///
 /// It is an open-file-description lock (fcntl(2), F_OFD_SETLK) on an empty file with a hashed name, so that the kernel
 /// frees it when the holder dies. The lease ends when the value does; the file stays.
+/// A holder may leave a mark in the file while it does what can't be done twice; see `mark`.
 public struct Lease: ~Copyable, Sendable {
     private let descriptor: Int32
 
@@ -15,6 +16,22 @@ public struct Lease: ~Copyable, Sendable {
 
     deinit {
         close(descriptor)
+    }
+
+    /// What the holder before left, who ended in the middle of what it marked; `nil` when it didn't. A number that tells one
+    /// such thing from another, and no secret: the file is ordinary.
+    package var mark: Int64? {
+        var text = [UInt8](repeating: 0, count: 24)
+        let count = unsafe pread(descriptor, &text, text.count, 0)
+        guard count > 0, count < text.count else { return nil }
+        return Int64(String(decoding: text.prefix(count), as: UTF8.self))
+    }
+
+    /// Leaves a mark, or takes it away. It outlives this process, but not the machine; what can't be written is not there.
+    package func setMark(_ number: Int64?) {
+        guard ftruncate(descriptor, 0) == 0, let number else { return }
+        let text = Array(String(number).utf8)
+        _ = unsafe pwrite(descriptor, text, text.count, 0)
     }
 
     /// Ends the lease now rather than at the end of its scope.

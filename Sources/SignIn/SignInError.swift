@@ -20,6 +20,8 @@ public struct SignInError: RedactedError, Hashable {
         case noCurrentAccount
         /// The session can't be renewed any more; it was deleted.
         case sessionEnded
+        /// The same, because an earlier renewal was cut off between the server and the store.
+        case renewalLost
         /// The server didn't say who signed in, or says it in a way that can't be kept.
         case accountUnknown
         /// The server gives no account name; one must be chosen.
@@ -88,6 +90,7 @@ public struct SignInError: RedactedError, Hashable {
         case .notSignedIn: "sign-in.not-signed-in"
         case .noCurrentAccount: "sign-in.no-current-account"
         case .sessionEnded: "sign-in.session-ended"
+        case .renewalLost: "sign-in.renewal-lost"
         case .accountUnknown: "sign-in.account-unknown"
         case .accountNameNeeded: "sign-in.account-name-needed"
         case .accountMismatch: "sign-in.account-mismatch"
@@ -112,6 +115,7 @@ public struct SignInError: RedactedError, Hashable {
         case .notSignedIn: "nobody is signed in"
         case .noCurrentAccount: "there are several accounts, and none of them is the current one"
         case .sessionEnded: "the session has ended and can't be renewed"
+        case .renewalLost: "the session has ended: an earlier renewal was cut off before its tokens could be stored"
         case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
         case .accountMismatch: "the server's answers are about another person than the one who signs in"
@@ -138,6 +142,8 @@ public struct SignInError: RedactedError, Hashable {
         case .notSignedIn: "sign in first: latchkey sign-in PROVIDER"
         case .noCurrentAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"
         case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
+        case .renewalLost:
+            "sign in again; SIGTERM ends a program when its renewal is stored, SIGKILL in the middle of it"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
         case .tokenInAccount: "don't use this server before whoever runs it has mended that"

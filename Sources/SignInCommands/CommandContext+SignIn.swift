@@ -31,10 +31,14 @@ extension CommandContext {
     func configuration(named text: String) throws -> ProviderConfiguration {
         let name = try ProviderName(checking: text)
         if let found = try providers.read(name) { return found }
+        let builtIn = BuiltInProvider.named(name.text)
         let hint: LogMessage =
-            switch BuiltInProvider.named(name.text)?.host {
+            switch builtIn?.host {
             case nil: "add it: latchkey provider add \(name) --issuer URL --client-id ID"
-            case .required: "add it: latchkey provider add \(name) --host HOST --register"
+            case .required: "sign in first: latchkey sign-in \(name) --host HOST"
+            case _ where builtIn?.findsServerByAccount == true:
+                "sign in first: latchkey sign-in \(name) --account HANDLE"
+            case _ where builtIn?.standardClientID != nil: "sign in first: latchkey sign-in \(name)"
             case .fixed, .standard: "give --client-id, or add it: latchkey provider add \(name) --client-id ID"
             }
         throw CommandFailure(.notFound, "provider.not-found", "there is no provider \(name)", hint: hint)

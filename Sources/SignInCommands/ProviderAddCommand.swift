@@ -45,6 +45,9 @@ enum ProviderAddCommand {
         return .success
     }
 
+    /// Stands for a client id until the server has given one.
+    static let unregisteredClientID = "to-be-registered"
+
     private static func configuration(_ arguments: ParsedArguments) throws -> ProviderConfiguration {
         let name = try ProviderName(checking: arguments.operand("NAME"))
         let server: ProviderConfiguration.Server
@@ -72,8 +75,7 @@ enum ProviderAddCommand {
                     hint: "leave --client-id and --client-secret-stdin out")
             }
         }
-        // Until the server has given one.
-        let placeholder = registers ? "to-be-registered" : nil
+        let placeholder = registers ? unregisteredClientID : nil
         var standard: String?
         if case .builtIn(let service, _) = server { standard = BuiltInProvider.named(service)?.standardClientID }
         guard let clientID = arguments.value(SignInDefinitions.clientID) ?? placeholder ?? standard else {
@@ -114,7 +116,11 @@ enum ProviderAddCommand {
                 .usage, "provider.no-issuer", "the provider \(name) needs an issuer",
                 hint: "give --issuer URL, or --service with one of \(BuiltInProvider.names)")
         }
-        let host = arguments.value(SignInDefinitions.host)
+        return try server(of: service, host: arguments.value(SignInDefinitions.host))
+    }
+
+    /// Refuses a host that isn't one, and one too many or too few.
+    static func server(of service: BuiltInProvider, host: String?) throws -> ProviderConfiguration.Server {
         switch (service.host, host) {
         case (.required, nil):
             throw CommandFailure(
@@ -162,7 +168,7 @@ enum ProviderAddCommand {
     }
 
     /// Makes a service's host know us: once for each host, as what it gave is kept in the store.
-    private static func registerAtHost(
+    static func registerAtHost(
         _ configuration: inout ProviderConfiguration, _ context: CommandContext
     ) async throws {
         guard case .builtIn(let service, let host) = configuration.server,

@@ -32,6 +32,12 @@ struct ProviderConfiguration: Sendable {
     /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
     var isDevelopment = false
 
+    /// The host of a built-in service, where one was named.
+    var host: String? {
+        guard case .builtIn(_, let host) = server else { return nil }
+        return host
+    }
+
     /// The provider that it describes.
     func provider() throws -> Provider {
         let scopes = self.scopes.isEmpty ? nil : try ScopeList(self.scopes)

@@ -15,8 +15,8 @@ enum SignInCommand {
     private static let patience = Duration.seconds(600)
 
     static let command = Command(SignInDefinitions.signIn) { arguments, context in
-        let (configuration, isNew) = try configuration(arguments, context)
         let ways = try ways(arguments, context)
+        let (configuration, isNew) = try await configuration(arguments, context)
         let redirect = try arguments.value(SignInDefinitions.redirect).map {
             try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
         }
@@ -56,15 +56,25 @@ enum SignInCommand {
     }
 
     /// What the file says, with what the command line says in its place for this time. A built-in provider needs no
-    /// file: its client id makes one.
+    /// file: its client id makes one, and so does a host that gives one.
     private static func configuration(
         _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws -> (ProviderConfiguration, isNew: Bool) {
+    ) async throws -> (ProviderConfiguration, isNew: Bool) {
         let name = try ProviderName(checking: arguments.operand("PROVIDER"))
         var configuration: ProviderConfiguration
         let known = try context.providers.read(name)
+        let host = arguments.value(SignInDefinitions.host)
         if let known {
+            guard host == nil || known.host == host else {
+                throw CommandFailure(
+                    .usage, "provider.other-host", "the provider \(name) is configured with another host",
+                    hint:
+                        "add that one under a name of its own: latchkey provider add NAME --service SERVICE --host HOST"
+                )
+            }
             configuration = known
+        } else if let host, let builtIn = BuiltInProvider.named(name.text) {
+            configuration = try await configurationAtHost(builtIn, host, arguments, context)
         } else if let builtIn = BuiltInProvider.named(name.text), builtIn.host != .required,
             let clientID = arguments.value(SignInDefinitions.clientID) ?? builtIn.standardClientID
         {
@@ -82,6 +92,30 @@ enum SignInCommand {
         let scopes = arguments.all(SignInDefinitions.scope)
         if !scopes.isEmpty { configuration.scopes = scopes }
         return (configuration, known == nil)
+    }
+
+    /// A host that gives any program a client is asked for one, unless it has given it before.
+    private static func configurationAtHost(
+        _ builtIn: BuiltInProvider, _ host: String, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> ProviderConfiguration {
+        let server = try ProviderAddCommand.server(of: builtIn, host: host)
+        let given = arguments.value(SignInDefinitions.clientID)
+        guard let clientID = given ?? builtIn.standardClientID ?? (builtIn.registersPrograms ? "" : nil) else {
+            throw CommandFailure(
+                .usage, "provider.no-client-id", "the provider \(builtIn.name) needs a client id",
+                hint: "register a client with the host, and give its --client-id")
+        }
+        let registers = clientID.isEmpty
+        var configuration = ProviderConfiguration(
+            name: builtIn.name, server: server,
+            clientID: registers ? ProviderAddCommand.unregisteredClientID : clientID)
+        // What the host proves itself with is needed at each renewal.
+        configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
+        if registers {
+            configuration.scopes = arguments.all(SignInDefinitions.scope)
+            try await ProviderAddCommand.registerAtHost(&configuration, context)
+        }
+        return configuration
     }
 
     // MARK: - Ways

@@ -61,10 +61,13 @@ public enum SignInDefinitions {
     public static let signIn = CommandDefinition(
         "sign-in", summary: "sign in and keep the session", operands: [provider],
         options: [
-            account, clientID, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
+            account, clientID, host, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
             certificateAuthority,
         ],
         details: """
+            A built-in service needs no latchkey provider add: --client-id names the client, --host the host where the
+            service isn't at one place. A host of mastodon gives a client by itself, once; the store keeps it.
+
             Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
             browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
             in WSL and in containers; without a display another device where the server can do that, else a paste. Where

@@ -1,3 +1,7 @@
+import TestServices
+import RedactedLog
+import InMemory
+import Credentials
 import AuthorizationServer
 import HTTPTransport
 import OAuth
@@ -132,5 +136,36 @@ struct ResolutionTests {
         await #expect(throws: ATProtocolError.document(.notThisDID)) {
             try await client.authenticate(handle: "alice.test", presenting: scene.browser(), deadline: .unhurried)
         }
+    }
+
+    /// What counts is the address of the connection, which the transport alone sees (AddressReachTests).
+    @Test(arguments: [
+        (NetworkReach.publicInternet, AddressReach.publicInternet), (.development, .publicInternetAndLoopback),
+    ])
+    func `the transport is told which addresses it may connect to`(reach: NetworkReach, addresses: AddressReach)
+        async throws
+    {
+        let http = ReachWitness()
+        _ = NetworkIdentityResolver(http: http, reach: reach)
+        let folder = try TestDirectory()
+        let context = SignInContext(http: http, leases: LeaseDirectory(path: folder.path + "/leases"))
+        let configuration = ATProtocolConfiguration(
+            redirect: try RedirectURI("http://127.0.0.1/callback"), reach: reach)
+        _ = ATProtocolClient(configuration: configuration, store: try InMemoryStore(), context: context)
+        let asked = http.asked.withLock { $0 }
+        #expect(asked.count >= 2 && Set(asked) == [addresses])
+    }
+}
+
+private final class ReachWitness: HTTPClient {
+    let asked = Mutex<[AddressReach]>([])
+
+    func reaching(_ reach: AddressReach) -> any HTTPClient {
+        asked.withLock { $0.append(reach) }
+        return self
+    }
+
+    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+        throw HTTPError(.other, origin: LoggableText(reviewed: "a test", unredacted: "nowhere"))
     }
 }

@@ -175,12 +175,28 @@ struct AuthenticatorTests {
     // MARK: - Where tokens go
 
     @Test func `the token goes to no origin that isn't named`() async throws {
-        let scene = try AuthenticatorScene { $0.origins = ["https://api.example.org"] }
+        let scene = try AuthenticatorScene { $0.origins = .these(["https://api.example.org"]) }
         #expect(await scene.failure() == AuthenticatorError(.otherOrigin))
         #expect(scene.person.timesAsked == 0)
         await #expect(throws: AuthenticatorError(.otherOrigin)) {
             _ = try await scene.authenticator.authenticated(HTTPRequest(.get, try scene.url))
         }
+    }
+
+    @Test func `by default the token goes to the servers that the provider names`() async throws {
+        let scene = try AuthenticatorScene()
+        #expect(try await scene.ask() == 200)
+        for address in ["https://api.example.org/", "http://127.0.0.1:1/", "https://127.0.0.1:\(scene.server.port)/"] {
+            await #expect(throws: AuthenticatorError(.otherOrigin)) {
+                _ = try await scene.authenticator.response(for: HTTPRequest(.get, try HTTPURL(address)))
+            }
+        }
+        let asked = try AuthenticatorScene { $0.origins = .whereverTheCallerAsks }
+        let other = try LoopbackAuthorizationServer()
+        // The other server refuses the token, but got it, as whoever chose that wanted.
+        #expect(
+            try await asked.authenticator.response(for: HTTPRequest(.get, HTTPURL(other.userInfoEndpoint))).status
+                == 401)
     }
 
     @Test func `a redirect is not followed with the token`() async throws {

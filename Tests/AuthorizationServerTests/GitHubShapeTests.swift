@@ -81,7 +81,7 @@ struct GitHubShapeTests {
         let answer = try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code)
         #expect(answer.json["refresh_token"]?.hasPrefix("ghr_") == true)
         let fresh = try await client.refresh(token: answer.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
-        #expect(fresh.json["access_token"]?.hasPrefix("gho_") == true)
+        #expect(fresh.json["access_token"]?.hasPrefix("ghu_") == true && fresh.json["scope"] == "")
         let replay = try await client.refresh(token: answer.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
         #expect(replay.status == 200)
         #expect(replay.json["error"] == "bad_refresh_token")

@@ -31,12 +31,14 @@ import Testing
         try await BuiltProducts.latchkey().run(arguments, environment: environment)
     }
 
-    private func ask() throws -> RunningProgram {
+    private func ask(_ options: String...) throws -> RunningProgram {
         let program = try BuiltProducts.latchkey().start(
-            ["request", "work", "GET", server.userInfoEndpoint, "--timeout", "120"], environment: environment)
+            ["request", "work", "GET", server.userInfoEndpoint, "--timeout", "120"] + options, environment: environment)
         program.closeInput()
         return program
     }
+
+    private var vault: String { (environment["XDG_DATA_HOME"] ?? directory / "data") + "/latchkey/vault" }
 
     private func count(_ endpoint: AuthorizationServerEndpoint) -> Int { server.record.requests[endpoint] ?? 0 }
 
@@ -122,20 +124,87 @@ import Testing
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
     }
 
-    /// The limit of what a client can do: the server has spent the old token, and the new one died with the process.
-    @Test func `a process that is killed while the server renews costs the session, which is told`() async throws {
+    @Test func `a process that is killed before the server has acted costs nothing`() async throws {
         server.expireAccessTokens()
-        server.switchOn(.slow(.seconds(1), .token))
+        server.switchOn(.held(.token))
+        server.switchOn(.status(503, .token))
         let renewals = count(.token)
         let first = try ask()
-        try await first.wait(for: "the renewal") { count(.token) > renewals }
+        try await first.wait(for: "the request") { count(.token) > renewals }
         first.signal(SIGKILL)
         _ = try await first.finish()
-        let next = try ask()
-        try await next.wait(for: "the server's renewal") { server.record.refreshes == 1 }
-        let run = try await next.finish()
+        server.switchOffAllFaults()
+        let others = try (0..<7).map { _ in try ask() }
+        for program in others {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        }
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    /// The limit of what a client can do: the server has spent the old token, and the new one died with the process. What
+    /// is left is to say so, and that nobody has a token of that family any more.
+    @Test func `a process that is killed while the server's answer is on its way costs the session, which is told`()
+        async throws
+    {
+        server.expireAccessTokens()
+        server.switchOn(.heldAnswer(.token))
+        let first = try ask()
+        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        server.switchOff(.heldAnswer(.token))
+        try await expectLost()
+    }
+
+    @Test func `so does one that is killed with the answer in hand, before the store has it`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.heldAnswer(.token))
+        let first = try ask("--log-level", "debug")
+        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        // Nobody can write to the vault until this ends.
+        let writer = try Program("sqlite3").start([vault], environment: environment)
+        writer.type("BEGIN IMMEDIATE;\nSELECT 'locked';\n")
+        try await writer.wait(for: "the vault") { writer.outputSoFar.contains("locked") }
+        server.switchOff(.heldAnswer(.token))
+        let answered = "POST \(server.tokenEndpoint): status 200"
+        try await first.wait(for: "the answer") { first.errorsSoFar.contains(answered) }
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        try await writer.finish()
+        try await expectLost()
+    }
+
+    private func expectLost() async throws {
+        let run = try await ask().finish()
         #expect(run.status == 77, "\(run.errorText)")
-        #expect(run.errorText.contains("sign-in.session-ended") && run.errorText.contains("sign in again"))
+        #expect(run.errorText.contains("[sign-in.renewal-lost]") && run.errorText.contains("hint: sign in again"))
+        #expect(server.record.refreshes == 1 && server.record.replays == 1)
+        // It is told once; then nobody is signed in, and signing in again is the cure.
+        let next = try await ask().finish()
+        #expect(next.status == 1 && next.errorText.contains("[sign-in.not-signed-in]"), "\(next.errorText)")
+        try await self.run("sign-in", "work").successful("sign-in")
+        #expect(try await ask().finish().status == 0)
+    }
+
+    @Test func `a process that is killed when the store has the new session costs nothing`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.heldAnswer(.token))
+        let first = try ask()
+        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        let questions = count(.userInfo)
+        server.switchOn(.held(.userInfo))
+        server.switchOff(.heldAnswer(.token))
+        try await first.wait(for: "the request with the new token") { count(.userInfo) > questions }
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        server.switchOffAllFaults()
+        let others = try (0..<7).map { _ in try ask() }
+        for program in others {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        }
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
     }
 
     @Test func `a process that is killed while it waits its turn holds up nobody`() async throws {

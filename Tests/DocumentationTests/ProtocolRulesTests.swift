@@ -46,8 +46,19 @@ import Testing
             "a server whose keys can't be had costs no renewal",
             "a signal in the middle of a renewal loses nothing, and the others go on with it"),
         Rule(
+            "RFC 9700 4.14.2", "a renewal that is killed costs nothing unless the server has acted, and is told then",
+            "a process that is killed while it waits its turn holds up nobody",
+            "a process that is killed before it has sent anything costs nothing",
+            "a process that is killed before the server has acted costs nothing",
+            "a process that is killed while the server's answer is on its way costs the session, which is told",
+            "so does one that is killed with the answer in hand, before the store has it",
+            "a process that is killed when the store has the new session costs nothing"),
+        Rule(
             "RFC 7009 1", "tokens that are refused after they were issued are revoked",
             "tokens of an answer that can't be used are revoked", "so are those that a device's answer brings",
+            "so are those that a device's answer brings in spite of a cancellation",
+            "what GitHub issues and is refused is revoked in GitHub's own way",
+            "tokens of a caller's own step that aren't bound are refused and revoked where bound ones were asked for",
             "tokens that came in spite of a cancellation are revoked",
             "a signal in the middle of an exchange leaves no token, here or at the server"),
         Rule(

@@ -48,6 +48,12 @@ struct ReadmeTests {
         #expect(try Repository.text("Tests/FoundationBridgeTests/Example.swift").contains(blocks[0] + "\n"))
     }
 
+    @Test func `the example of AT Protocol is the one that is compiled and run`() throws {
+        let blocks = try Repository.blocks("swift", in: "Docs/ATProtocol.md")
+        try #require(blocks.count == 1)
+        #expect(try Repository.text("Tests/ATProtocolTests/Example.swift").contains(blocks[0] + "\n"))
+    }
+
     /// Foundation's networking is slow to start and a large library: nobody else may need it.
     @Test func `one module alone imports Foundation's networking, and no executable needs it`() throws {
         var importers: Set<String> = []

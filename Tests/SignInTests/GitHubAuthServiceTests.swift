@@ -18,11 +18,12 @@ import Testing
 // against the in-process server in GitHub's shape, which knows the client "placeholder".
 
 /// GitHub in the process, a store, and the service between them.
-private final class GitHubScene: Sendable {
+final class GitHubScene: Sendable {
     let server: LoopbackAuthorizationServer
     let store: FaultyStore
     let credentials: GitHubCredentialStore
     let folder: TestDirectory
+    let clock = TestClock()
     let log = MemoryLogSink()
     let audit = LeakAudit()
     let service: GitHubAuthService
@@ -49,7 +50,9 @@ private final class GitHubScene: Sendable {
         let logger = Logger("test", minimumLevel: .trace, sink: audit.logSink(named: "log", forwardingTo: log))
         service = try GitHubAuthService(
             config: config, store: credentials,
-            context: SignInContext(http: CurlHTTPClient(), leases: leases, log: logger), makeClient: makeClient)
+            context: SignInContext(
+                http: CurlHTTPClient(), leases: leases, now: { [clock] in clock.now }, log: logger),
+            makeClient: makeClient)
     }
 
     var browser: BrowserUserAgent {

@@ -99,6 +99,25 @@ struct RefusedTokensTests {
         #expect(try await scene.service.accounts() == [])
     }
 
+    @Test func `so are those that a device's answer brings in spite of a cancellation`() async throws {
+        let scene = try scene()
+        scene.server.switchOn(.heldAnswer(.token))
+        let attempt = Task { () async -> SignInError? in
+            do throws(SignInError) {
+                try await scene.service.signIn(showing: Person(), deadline: .unhurried)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while scene.requests[.token] == nil { try await Task.sleep(for: .milliseconds(2)) }
+        attempt.cancel()
+        scene.server.switchOff(.heldAnswer(.token))
+        #expect(await attempt.value == .cancelled)
+        #expect(scene.server.record.revocations == 1)
+        #expect(try await !hasGoodToken(scene))
+    }
+
     @Test func `a server that doesn't revoke holds up nobody, and the refusal stays the error`() async throws {
         for fault in [AuthorizationServerFault.status(500, .revocation), .metadataWithout("revocation_endpoint")] {
             let scene = try scene()

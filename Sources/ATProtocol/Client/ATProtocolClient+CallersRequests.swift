@@ -6,7 +6,8 @@ extension ATProtocolClient {
     ///
     /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
     /// `Authorization` and `DPoP`. The proof is for this method and address, and good once and for a short while. The
-    /// answer is to be shown to `learn(from:ofAnswerAt:)`; after a 401 with a new nonce the request is signed once more.
+    /// answer is to be shown to `learn(from:ofAnswerAt:)`; after a 401 with a new nonce the request is signed once
+    /// more.
     ///
     /// Throws `.otherServer` for a request to another server than the account's own, `.keyLost`, `.signIn`.
     public func authenticateResourceRequest(

@@ -7,8 +7,8 @@ public import SignIn
 extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
     ///
-    /// Returns the address to send the person to. The key that the tokens will be bound to is stored, and then the attempt
-    /// itself, for `configuration.patience`. Throws `.authorizationInProgress` while there is another one.
+    /// Returns the address to send the person to. The key that the tokens will be bound to is stored, and then the
+    /// attempt itself, for `configuration.patience`. Throws `.authorizationInProgress` while there is another one.
     ///
     /// - Parameter handle: a handle or a DID.
     public func beginAuthorization(handle: String) async throws(ATProtocolError) -> AuthorizationURL {
@@ -38,8 +38,8 @@ extension ATProtocolClient {
         return begun.url.duplicate()
     }
 
-    /// Ends an authorization that has begun, maybe in another process: believes the answer, exchanges it, keeps the session,
-    /// and makes its account the current one.
+    /// Ends an authorization that has begun, maybe in another process: believes the answer, exchanges it, keeps the
+    /// session, and makes its account the current one.
     ///
     /// An answer with another state changes nothing: it throws `.stateMismatch`, and the right one may still come. With
     /// the right state the authorization is over, whether the answer is good or not. Throws `.noAuthorizationPending`,

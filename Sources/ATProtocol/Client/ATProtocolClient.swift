@@ -4,8 +4,8 @@ internal import OAuth
 internal import RedactedLog
 public import SignIn
 
-/// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE, and
-/// tokens that are bound to a key.
+/// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE,
+/// and tokens that are bound to a key.
 ///
 ///     let client = try ATProtocolClient(configuration: configuration, store: vault, context: context)
 ///     let session = try await client.authenticate(handle: "alice.example.org", presenting: browser, deadline: deadline)
@@ -13,7 +13,8 @@ public import SignIn
 ///
 /// Each account has its own server, and that one names the server that authorizes; both are found anew at each sign-in,
 /// from the handle or the DID, and verified in both directions. Sessions are `SignIn`'s: renewed before they end, once
-/// among all tasks and processes, stored before they are used. Every error is an `ATProtocolError`, which holds no secret.
+/// among all tasks and processes, stored before they are used. Every error is an `ATProtocolError`, which holds no
+/// secret.
 public actor ATProtocolClient {
     public nonisolated let configuration: ATProtocolConfiguration
     public nonisolated let sessions: SessionStore
@@ -48,8 +49,8 @@ public actor ATProtocolClient {
 
     // MARK: - Sessions
 
-    /// Returns what can be shown of the current account's session, or `nil` when nobody is signed in. Its `subject` is the
-    /// account's DID.
+    /// Returns what can be shown of the current account's session, or `nil` when nobody is signed in. Its `subject` is
+    /// the account's DID.
     public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
         try await stored { () throws(StoreError) -> SessionSummary? in
             guard let name = try await sessions.currentAccount() else { return nil }

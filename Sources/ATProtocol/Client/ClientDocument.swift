@@ -15,8 +15,8 @@ public struct ClientDocument: Sendable, Hashable {
 
     /// Reads the document of a client.
     ///
-    /// Throws `.invalidClientMetadata`: no JSON object, another `client_id` than its address, a list that is missing, tokens
-    /// that are not bound to a key, a client that has to prove itself.
+    /// Throws `.invalidClientMetadata`: no JSON object, another `client_id` than its address, a list that is missing,
+    /// tokens that are not bound to a key, a client that has to prove itself.
     public init(parsing body: borrowing Secret<MessageBody>, of clientID: String) throws(ATProtocolError) {
         let limits = JSONLimits(byteCount: Self.maximumByteCount, depth: 8, valueCount: 1024, memberCount: 128)
         guard let document = try? JSONDocument(body.duplicate(), limits: limits), document.root.kind == .object else {
@@ -83,8 +83,8 @@ public struct ClientDocument: Sendable, Hashable {
 
     /// Throws unless the client may have its answers at `redirect`, and may ask for `scopes`.
     ///
-    /// A loopback address fits with any port (RFC 8252 section 7.3); a private-use scheme must be the client id's host in
-    /// reverse.
+    /// A loopback address fits with any port (RFC 8252 section 7.3); a private-use scheme must be the client id's host
+    /// in reverse.
     func check(_ redirect: RedirectURI, _ scopes: ScopeList) throws(ATProtocolError) {
         let isListed = redirects.contains { listed in
             guard redirect.kind == .loopback else { return listed == redirect.text }

@@ -1,7 +1,7 @@
 public import RedactedLog
 
-/// An account's identifier on AT Protocol, which stays when its handle and its server change: `did:plc` or `did:web`, and
-/// nothing else.
+/// An account's identifier on AT Protocol, which stays when its handle and its server change: `did:plc` or `did:web`,
+/// and nothing else.
 public struct DID: Sendable, Hashable, Loggable {
     public enum Method: Sendable, Hashable {
         /// In the directory of did:plc.
@@ -16,8 +16,8 @@ public struct DID: Sendable, Hashable, Loggable {
     /// In bytes.
     public static let maximumByteCount = 512
 
-    /// Throws `.invalidDID` unless the text is `did:plc:` with 24 characters of lower-case base 32, or `did:web:` with a
-    /// host's name in lower case: no path, and no port but for `localhost`, written as `localhost%3A8080`.
+    /// Throws `.invalidDID` unless the text is `did:plc:` with 24 characters of lower-case base 32, or `did:web:` with
+    /// a host's name in lower case: no path, and no port but for `localhost`, written as `localhost%3A8080`.
     public init(_ text: String) throws(ATProtocolError) {
         guard text.utf8.count <= Self.maximumByteCount, let method = Self.method(of: text) else {
             throw ATProtocolError(.invalidDID)

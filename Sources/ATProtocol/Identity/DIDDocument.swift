@@ -5,8 +5,8 @@ public import Secrets
 /// What a DID's document says that a sign-in needs. It holds no secret.
 public struct DIDDocument: Sendable, Hashable {
     public let did: DID
-    /// The first `at://` name that it claims; to be believed only when the handle leads to the DID as well. `nil` when there
-    /// is none that is valid.
+    /// The first `at://` name that it claims; to be believed only when the handle leads to the DID as well. `nil` when
+    /// there is none that is valid.
     public let claimedHandle: Handle?
     /// The account's own server: the origin behind `#atproto_pds`.
     public let personalServer: HTTPURL
@@ -17,9 +17,9 @@ public struct DIDDocument: Sendable, Hashable {
 
     /// Reads a document.
     ///
-    /// Throws `.invalidDocument`: no JSON object, too large or too deep, another `id` than `did`, lists that are none or are
-    /// too long, no `#atproto_pds` of the type `AtprotoPersonalDataServer`, or more than one, or one whose endpoint is no
-    /// origin.
+    /// Throws `.invalidDocument`: no JSON object, too large or too deep, another `id` than `did`, lists that are none
+    /// or are too long, no `#atproto_pds` of the type `AtprotoPersonalDataServer`, or more than one, or one whose
+    /// endpoint is no origin.
     public init(parsing body: borrowing Secret<MessageBody>, of did: DID) throws(ATProtocolError) {
         let reader = try DocumentReader(body)
         guard try reader.text("id", .notThisDID) == did.text else { throw .document(.notThisDID) }

@@ -13,9 +13,9 @@ public struct Handle: Sendable, Hashable, Loggable {
         "alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion",
     ]
 
-    /// Throws `.invalidHandle` unless the text is at least two labels of letters, digits and inner hyphens, at most 63 bytes
-    /// each and 253 in all, the last one beginning with a letter and none of those that are reserved. Nothing is repaired: a
-    /// leading `@` is an error.
+    /// Throws `.invalidHandle` unless the text is at least two labels of letters, digits and inner hyphens, at most 63
+    /// bytes each and 253 in all, the last one beginning with a letter and none of those that are reserved. Nothing is
+    /// repaired: a leading `@` is an error.
     public init(_ text: String) throws(ATProtocolError) {
         let lowered = text.utf8.allSatisfy({ $0 < 0x80 }) ? text.lowercased() : ""
         let labels = lowered.split(separator: ".", omittingEmptySubsequences: false)

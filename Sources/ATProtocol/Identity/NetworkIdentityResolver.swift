@@ -3,7 +3,8 @@ internal import OAuth
 public import RedactedLog
 internal import Secrets
 
-/// Finds accounts as AT Protocol says: handles by DNS and HTTPS, DIDs in the directory of did:plc and on the hosts of did:web.
+/// Finds accounts as AT Protocol says: handles by DNS and HTTPS, DIDs in the directory of did:plc and on the hosts of
+/// did:web.
 ///
 /// Redirects are not followed, answers are bounded (64 KiB for a document, 2 KiB for a DID), and nothing is cached.
 public struct NetworkIdentityResolver: IdentityResolver {

@@ -7,7 +7,8 @@ public enum NetworkReach: Sendable, Hashable {
     /// The same, and loopback addresses, in the clear too: for tests and for servers under development.
     case development
 
-    /// What its connections may be made to. A name that was public when it was looked up may lead elsewhere a moment later.
+    /// What its connections may be made to. A name that was public when it was looked up may lead elsewhere a moment
+    /// later.
     var addresses: AddressReach {
         switch self {
         case .publicInternet: .publicInternet

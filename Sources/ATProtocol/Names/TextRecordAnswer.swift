@@ -8,8 +8,8 @@ struct TextRecordAnswer: Sendable, Hashable {
     static let maximumRecordCount = 64
     static let maximumTextByteCount = 4096
 
-    /// Throws `.malformedAnswer` for anything that is no answer to a question about `name`: another question, a length that
-    /// leads out of the message, a loop of names, too many records.
+    /// Throws `.malformedAnswer` for anything that is no answer to a question about `name`: another question, a length
+    /// that leads out of the message, a loop of names, too many records.
     init(_ message: [UInt8], about name: String) throws(NameLookupError) {
         guard message.count <= Self.maximumByteCount else { throw NameLookupError(.malformedAnswer) }
         var reader = MessageReader(message)
@@ -76,7 +76,8 @@ private struct MessageReader {
         position = place
     }
 
-    /// A name in lower case, without the dot at its end. A pointer (section 4.1.4) must lead back, so that there is no loop.
+    /// A name in lower case, without the dot at its end. A pointer (section 4.1.4) must lead back, so that there is no
+    /// loop.
     mutating func name() throws(NameLookupError) -> String {
         var labels: [String] = []
         var (place, end, length) = (position, -1, 0)

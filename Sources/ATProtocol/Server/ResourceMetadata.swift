@@ -39,8 +39,8 @@ struct ResourceMetadata: Sendable, Hashable {
         ATProtocolError(.invalidResourceMetadata(problem))
     }
 
-    /// Reads the metadata, whose `resource` must be exactly the server's origin (RFC 9728 section 3.3), and which must name
-    /// one authorization server by its origin.
+    /// Reads the metadata, whose `resource` must be exactly the server's origin (RFC 9728 section 3.3), and which must
+    /// name one authorization server by its origin.
     init(parsing body: borrowing Secret<MessageBody>, of server: HTTPURL) throws(ATProtocolError) {
         let limits = JSONLimits(byteCount: Self.maximumByteCount, depth: 8, valueCount: 1024, memberCount: 64)
         guard let document = try? JSONDocument(body.duplicate(), limits: limits), document.root.kind == .object else {

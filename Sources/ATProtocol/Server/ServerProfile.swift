@@ -2,8 +2,8 @@ internal import HTTPTransport
 internal import OAuth
 
 extension NetworkReach {
-    /// Throws `.requirementMissing` for the first thing that AT Protocol's profile requires of an authorization server and
-    /// that this one lacks, `.addressRefused` for an endpoint at an address that must not be asked.
+    /// Throws `.requirementMissing` for the first thing that AT Protocol's profile requires of an authorization server
+    /// and that this one lacks, `.addressRefused` for an endpoint at an address that must not be asked.
     func check(_ server: ServerMetadata) throws(ATProtocolError) {
         func require(_ holds: Bool, _ requirement: ATProtocolError.Requirement) throws(ATProtocolError) {
             guard holds else { throw ATProtocolError(.requirementMissing(requirement)) }

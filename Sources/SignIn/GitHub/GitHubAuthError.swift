@@ -51,7 +51,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .store(let cause): self = .store(cause)
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
-        case .sessionEnded, .otherAuthority, .keyLost: self = .sessionEnded
+        case .sessionEnded, .renewalLost, .otherAuthority, .keyLost: self = .sessionEnded
         case .accountUnknown, .accountNameNeeded, .accountMismatch, .tokenInAccount, .scopeMissing, .otherResource,
             .stepFailed:
             self = .invalidResponse

@@ -173,3 +173,22 @@ extension HTTPURL {
         }
     }
 }
+
+extension Provider {
+    /// The origins of the servers that it names itself.
+    package var origins: Set<String> {
+        var origins: Set<String> = []
+        switch server {
+        case .issuer(let issuer):
+            if let url = try? HTTPURL(issuer.text) { origins.insert(url.origin) }
+        case .endpoints(let server):
+            origins.insert(server.authorizationEndpoint.origin)
+            origins.insert(server.tokenEndpoint.origin)
+            if let url = server.userinfoEndpoint { origins.insert(url.origin) }
+        }
+        if case .resource(let url, _, _) = account { origins.insert(url.origin) }
+        if case .gitHub(let api) = revocation { origins.insert(api.origin) }
+        if let knownAccount { origins.insert(knownAccount.resource) }
+        return origins
+    }
+}

@@ -1,4 +1,5 @@
 public import Credentials
+internal import HTTPTransport
 internal import OAuth
 internal import RedactedLog
 public import Secrets
@@ -6,7 +7,8 @@ public import Secrets
 extension SignInService {
     /// Returns an account's access token, renewed first when it is about to end.
     ///
-    /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be renewed, or why the renewal failed; after
+    /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be renewed, `.renewalLost` when that is because
+    /// an earlier renewal was cut off, or why the renewal failed; after
     /// network trouble the session stays, and a token that is still good for some seconds is returned all the same.
     ///
     /// - Parameter account: by default the current account.
@@ -98,12 +100,14 @@ extension SignInService {
             log.debug("somebody else has renewed the session")
             return
         }
-        try await refresh(session)
+        try await refresh(session, under: lease)
         lease.release()
     }
 
     /// Between the server's answer and the store nothing waits for the network (Docs/Decisions/0023).
-    private func refresh(_ session: borrowing StoredSession) async throws(SignInError) {
+    private func refresh(
+        _ session: borrowing StoredSession, under lease: borrowing Lease
+    ) async throws(SignInError) {
         let server = try await server()
         let secret = try await clientSecret()
         let signer = try await signer(of: session)
@@ -111,7 +115,7 @@ extension SignInService {
             try self.authentication(secret, basicForm: session.basicForm)
         }
         let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
-        let tokens = try await renewedTokens(of: session, at: endpoint, authentication)
+        let tokens = try await renewedTokens(of: session, under: lease, at: endpoint, authentication)
         if let known = provider.knownAccount {
             do throws(SignInError) {
                 try check(tokens, are: known)
@@ -123,14 +127,21 @@ extension SignInService {
         }
         let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
         try await store(session.renewed(with: tokens, granted: granted, now: context.now()))
+        lease.setMark(nil)
         log.info("the session was renewed")
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
     }
 
+    /// Marks the lease for as long as the server may have spent the refresh token and the store doesn't have the new one, so
+    /// that what a killed process leaves behind is told for what it is.
     private func renewedTokens(
-        of session: borrowing StoredSession, at endpoint: TokenEndpoint,
+        of session: borrowing StoredSession, under lease: borrowing Lease, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) -> TokenResponse {
+        let number = session.issued.seconds
+        let wasCutOff = lease.mark == number
+        if wasCutOff { log.warning("an earlier renewal was cut off; the server may have spent the refresh token") }
+        lease.setMark(number)
         do throws(SignInError) {
             switch session.refreshToken {
             case .some(let token): return try await refresh(token, session.subject, at: endpoint, authentication)
@@ -138,10 +149,29 @@ extension SignInService {
             }
         } catch {
             log.info("the session was not renewed: \(error)")
-            guard case .oauth(let cause) = error.code, cause.code == .sessionEnded else { throw error }
+            guard case .oauth(let cause) = error.code, cause.code == .sessionEnded else {
+                if !wasCutOff, !Self.leavesInDoubt(error) { lease.setMark(nil) }
+                throw error
+            }
             // The refresh token is of no use any more, nor is the session; the person signs in again.
             try await delete(session.account)
-            throw SignInError(.sessionEnded)
+            lease.setMark(nil)
+            throw SignInError(wasCutOff ? .renewalLost : .sessionEnded)
+        }
+    }
+
+    /// Whether a server may have renewed although it was not seen to.
+    private static func leavesInDoubt(_ error: SignInError) -> Bool {
+        guard case .oauth(let cause) = error.code else { return true }
+        switch cause.code {
+        case .networkError(let error):
+            switch error.code {
+            case .timedOut, .connectionLost, .malformedAnswer, .bodyTooLarge, .other: return true
+            default: return false
+            }
+        case .exchangeFailed(let status): return status >= 500
+        case .invalidResponse(.notJSON), .invalidResponse(.tooLarge): return true
+        default: return false
         }
     }
 

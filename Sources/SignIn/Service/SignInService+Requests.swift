@@ -25,7 +25,7 @@ extension SignInService {
             log.info("the server refused the access token; the session is renewed")
             try await renew(name, refused: RefusedToken(session.accessToken.duplicate()), deadline: .standard)
         } catch {
-            if error.code == .sessionEnded || error.code == .cancelled { throw error }
+            if [.sessionEnded, .renewalLost, .cancelled].contains(error.code) { throw error }
             log.info("the session could not be renewed: \(error)")
             return response
         }

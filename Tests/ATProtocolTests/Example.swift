@@ -1,0 +1,34 @@
+import ATProtocol
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import SignIn
+import TestSecrets
+import Testing
+
+// Docs/ATProtocol.md shows this function word for word.
+
+func sessionOf(
+    handle: String, with client: ATProtocolClient, asking browser: any UserAgent, at server: String
+) async throws -> HTTPResponse {
+    if try await client.currentSession() == nil {
+        try await client.authenticate(handle: handle, presenting: browser, deadline: .after(.seconds(300)))
+    }
+    let url = try HTTPURL(server + "/xrpc/com.atproto.server.getSession")
+    return try await client.send(HTTPRequest(.get, url))  // with the token and a proof of its key; to no other server
+}
+
+struct ExampleTests {
+    @Test func `the page's example signs in once, and asks the account's own server`() async throws {
+        let scene = try NetworkScene()
+        for _ in 0..<2 {
+            let answer = try await sessionOf(
+                handle: "alice.test", with: scene.client, asking: scene.browser(),
+                at: scene.network.personalServerOrigin)
+            let (status, text) = (answer.status, answer.body.testText)
+            #expect(status == 200 && text.contains(scene.network.did))
+        }
+        #expect(scene.record.codesExchanged == 1)
+        #expect(try scene.findings() == [])
+    }
+}

@@ -77,6 +77,8 @@ public final class HeadlessBrowser: Sendable {
         var arguments = [
             "--headless", "--user-data-dir=" + profile, "--no-first-run", "--disable-breakpad",
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-gpu",
+            // A container's /dev/shm is often too small for it.
+            "--disable-dev-shm-usage",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--window-size=1280,800",
         ]
         if try await !hasSandbox() { arguments.append("--no-sandbox") }

@@ -73,7 +73,7 @@ public struct CommandProgram: Sendable {
             try output.write("\(LatchkeyGrammar.grammar.program) \(LatchkeyGrammar.version)")
         case .run(let arguments):
             guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
-                throw OtherProgram.replaceThisProcess()
+                throw OtherProgram.work(arguments.command.name)
             }
             var hardening = hardening
             if isAlone && !command.startsPrograms { Hardening.forbidNewPrivileges(&hardening) }

@@ -15,18 +15,27 @@ enum OtherProgram {
         return places(beside: folder).contains { unsafe access($0, X_OK) == 0 }
     }
 
-    /// Becomes that program, with the same arguments, or returns why it can't.
+    /// Has that program work with the same arguments and ends as it does, or returns why it can't.
+    ///
+    /// It works in a process of its own, so that killing this one in the midst of a renewal costs nothing. For `run` this
+    /// process becomes that program, because it is to become the person's.
     ///
     /// It is looked for beside this program, then in `../lib/latchkey`; never on `PATH`, where somebody else's program
     /// could have its name.
-    static func replaceThisProcess() -> CommandFailure {
+    static func work(_ command: String) -> CommandFailure {
         guard let folder = folderOfThisProgram() else {
             return CommandFailure(.unavailable, "program.not-found", "the path of this program can't be read")
         }
         for path in places(beside: folder) where unsafe access(path, X_OK) == 0 {
-            unsafe execv(path, CommandLine.unsafeArgv)
+            var number = errno
+            if command == "run" {
+                unsafe execv(path, CommandLine.unsafeArgv)
+                number = errno
+            } else {
+                number = WorkerProcess.run(path)
+            }
             return CommandFailure(
-                .unavailable, "program.not-started", "\(shown(path)) can't be started (errno \(errno))")
+                .unavailable, "program.not-started", "\(shown(path)) can't be started (errno \(number))")
         }
         return CommandFailure(
             .unavailable, "program.not-found",

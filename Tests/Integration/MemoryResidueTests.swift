@@ -31,14 +31,23 @@ import Testing
                 arguments, environment: environment, terminal: terminal)
             running.send(input)
             try await person(running)
+            var pid = running.pid
             try await running.wait(for: "its end") {
-                let status = try String(contentsOfFile: "/proc/\(running.pid)/stat", encoding: .utf8)
-                return status.contains(") T ")
+                pid = running.workingPID
+                return try Self.isStopped(pid)
             }
-            try await body(running.pid)
-            running.signal(SIGCONT)
+            try await body(pid)
+            Foundation.kill(pid, SIGCONT)
+            if pid != running.pid {
+                try await running.wait(for: "the end of who waited for it") { try Self.isStopped(running.pid) }
+                running.signal(SIGCONT)
+            }
             let run = try await running.finish()
             #expect(run.status == 0, "latchkey \(arguments): \(run.errorText)")
+        }
+
+        private static func isStopped(_ pid: Int32) throws -> Bool {
+            try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).contains(") T ")
         }
     }
 

@@ -11,6 +11,8 @@ public final class RunningProgram: Sendable {
     private let errorOutput: Int32
     private let input: Mutex<Int32>
     private let exit = Exit()
+    /// Whether what it started may go on without it.
+    private let leavesWorkers = LockedFlag()
 
     init(
         path: String, arguments: [String], environment: [String: String], folder: String,
@@ -33,11 +35,11 @@ public final class RunningProgram: Sendable {
             throw error
         }
         Leash.shared.hold(process: pid)
-        Thread.detachNewThread { [pid, exit] in
+        Thread.detachNewThread { [pid, exit, leavesWorkers] in
             var status: Int32 = 0
             while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
             // What it started may outlive it in the same group; nothing of a test does.
-            Foundation.kill(-pid, SIGKILL)
+            if !leavesWorkers.isSet { Foundation.kill(-pid, SIGKILL) }
             Leash.shared.free(process: pid)
             exit.record(
                 status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f, leavingCore: status & 0x80 != 0)
@@ -126,7 +128,23 @@ public final class RunningProgram: Sendable {
 
     /// Kills the program and all that it started.
     public func kill() {
-        if isRunning { Foundation.kill(-pid, SIGKILL) }
+        if isRunning || leavesWorkers.isSet { Foundation.kill(-pid, SIGKILL) }
+    }
+
+    /// Kills the program alone: what it started goes on, until this value dies.
+    public func killAlone() {
+        leavesWorkers.set()
+        signal(SIGKILL)
+    }
+
+    /// The process that works for this one, or this one itself.
+    public var workingPID: Int32 {
+        let children = try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+        for child in (children ?? "").split(separator: " ") {
+            let arguments = try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)
+            if arguments?.hasPrefix("latchkey-worker\0") == true { return Int32(child) ?? pid }
+        }
+        return pid
     }
 
     /// Waits for its end and returns what it said; past the time it is killed and an error thrown.
@@ -174,6 +192,14 @@ public final class RunningProgram: Sendable {
             try await Task.sleep(for: .milliseconds(10))
         }
     }
+}
+
+/// Set once, from any thread.
+private final class LockedFlag: Sendable {
+    private let flag = Mutex(false)
+
+    var isSet: Bool { flag.withLock { $0 } }
+    func set() { flag.withLock { $0 = true } }
 }
 
 /// The exit status of a program, once there is one.

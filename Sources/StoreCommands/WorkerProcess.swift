@@ -1,0 +1,83 @@
+internal import CLinux
+internal import Glibc
+
+/// A program that works in this one's place, in a process of its own: whoever kills this one doesn't kill the work.
+///
+/// A renewal that is cut off between the server's answer and the store costs the session. A worker whose starter is gone
+/// gets SIGTERM, which waits for the store and ends everything else.
+public enum WorkerProcess {
+    /// What it is called in its own arguments and in listings of processes.
+    static let name = "latchkey-worker"
+    private static let forwarded = [SIGINT, SIGTERM, SIGHUP]
+
+    // A signal handler can reach nothing but globals. Written once, before the handlers are set.
+    private nonisolated(unsafe) static var process: pid_t = 0
+
+    /// Asks for SIGTERM at the starter's end, in a worker; does nothing elsewhere. To be called on the main thread, first.
+    public static func endWithStarter() {
+        guard unsafe CommandLine.unsafeArgv.pointee.map({ unsafe strcmp($0, name) == 0 }) ?? false else { return }
+        _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
+    }
+
+    /// Starts a program with this one's arguments, passes on what signals ask for, and ends as it does. Returns the errno
+    /// when it can't be started.
+    static func run(_ path: String) -> Int32 {
+        var (waiting, former) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&waiting)
+        for number in forwarded { unsafe sigaddset(&waiting, number) }
+        unsafe pthread_sigmask(SIG_BLOCK, &waiting, &former)
+        let failure = start(path, &former)
+        if failure == 0 { forwardSignals() }
+        unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
+        if failure != 0 { return failure }
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        end(like: status)
+    }
+
+    private static func start(_ path: String, _ mask: inout sigset_t) -> Int32 {
+        var attributes = posix_spawnattr_t()
+        var failure = unsafe posix_spawnattr_init(&attributes)
+        if failure != 0 { return failure }
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        failure = unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        if failure == 0 { failure = unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK)) }
+        if failure != 0 { return failure }
+        return unsafe name.withCString { name in
+            var arguments = unsafe [UnsafeMutablePointer(mutating: name)]
+            for index in 1..<max(Int(CommandLine.argc), 1) { unsafe arguments.append(CommandLine.unsafeArgv[index]!) }
+            var pointers: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe $0 }
+            unsafe pointers.append(nil)
+            return unsafe posix_spawn(&process, path, nil, &attributes, pointers, environ)
+        }
+    }
+
+    /// What a terminal sends goes to the worker anyway, which is in the same group; what another process sends doesn't.
+    private static func forwardSignals() {
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in
+            // SI_KERNEL of sigaction(2).
+            if unsafe information?.pointee.si_code == 0x80 { return }
+            unsafe kill(WorkerProcess.process, number)
+        }
+        action.sa_flags = SA_RESTART | SA_SIGINFO
+        for number in forwarded {
+            var former = sigaction()
+            // One that is ignored, as by nohup(1), is ignored by the worker as well.
+            guard unsafe sigaction(number, nil, &former) == 0,
+                unsafe unsafeBitCast(former.__sigaction_handler.sa_handler, to: Int.self)
+                    != unsafeBitCast(SIG_IGN, to: Int.self)
+            else { continue }
+            unsafe sigaction(number, &action, nil)
+        }
+    }
+
+    private static func end(like status: Int32) -> Never {
+        let number = status & 0x7F
+        if number != 0 {
+            signal(number, SIG_DFL)
+            _ = kill(getpid(), number)
+        }
+        exit(number == 0 ? status >> 8 & 0xFF : 128 + number)
+    }
+}

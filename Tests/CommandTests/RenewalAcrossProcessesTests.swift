@@ -210,11 +210,9 @@ import Testing
         return writer
     }
 
-    /// The limit of what a client can do, when all its processes are killed at once: the server has spent the old token, and the new one died with the process. What
-    /// is left is to say so, and that nobody has a token of that family any more.
-    @Test
-    func
-        `a command that is killed with its worker while the answer is on its way costs the session, which is told`()
+    /// The limit of what a client can do, when all its processes are killed at once: the server has spent the old token,
+    /// and the new one died with them. What is left is to say so, and that nobody has a token of that family any more.
+    @Test func `a command that is killed with its worker before the answer costs the session, which is told`()
         async throws
     {
         server.expireAccessTokens()

@@ -52,7 +52,7 @@ import Testing
             "a process that is killed before the server has acted costs nothing",
             "a command that is killed while the server's answer is on its way costs nothing",
             "so does one that is killed with the answer in hand, before the store has it, and its worker ends",
-            "a command that is killed with its worker while the answer is on its way costs the session, which is told",
+            "a command that is killed with its worker before the answer costs the session, which is told",
             "so do those that are killed with the answer in hand, before the store has it",
             "a process that is killed when the store has the new session costs nothing"),
         Rule(

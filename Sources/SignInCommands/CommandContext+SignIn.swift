@@ -39,7 +39,7 @@ extension CommandContext {
             case _ where builtIn?.findsServerByAccount == true:
                 "sign in first: latchkey sign-in \(name) --account HANDLE"
             case _ where builtIn?.standardClientID != nil: "sign in first: latchkey sign-in \(name)"
-            case .fixed, .standard: "give --client-id, or add it: latchkey provider add \(name) --client-id ID"
+            case .fixed, .standard: "register a client there, then: latchkey sign-in \(name) --client-id ID"
             }
         throw CommandFailure(.notFound, "provider.not-found", "there is no provider \(name)", hint: hint)
     }

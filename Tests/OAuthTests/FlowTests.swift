@@ -2,6 +2,7 @@ import AuthorizationServer
 import HTTPTransport
 import OAuth
 import Secrets
+import TestServices
 import Testing
 
 /// The code flow from discovery to revocation, over real HTTP, against the in-process server and its faults.
@@ -11,7 +12,8 @@ import Testing
     private let client: ClientConfiguration
 
     init() throws {
-        server = try LoopbackAuthorizationServer()
+        // A port that no other test's server is given when this one has left it.
+        server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(port: LoopbackPort.free()))
         client = try ClientConfiguration(
             clientID: "latchkey", redirect: RedirectURI("http://127.0.0.1:4711/callback"),
             scopes: ["openid", "profile"])

@@ -5,6 +5,7 @@ import OAuth
 import RedactedLog
 import Secrets
 import Synchronization
+import TestServices
 import Testing
 
 @testable import SignIn
@@ -106,7 +107,8 @@ struct SignInFaultTests {
     }
 
     @Test func `a server that is gone is told`() async throws {
-        let scene = try SignInScene()
+        // On a port that no other test's server is given when this one has left it.
+        let scene = try SignInScene(AuthorizationServerConfiguration(port: LoopbackPort.free()))
         scene.server.stop()
         guard case .oauth(let error)? = await scene.failure()?.code, case .networkError(let cause) = error.code else {
             Issue.record("no network error")

@@ -4,7 +4,7 @@ internal import Sodium
 
 /// Exclusive access to one key of one store, among all Latchkey processes of this user.
 ///
-/// It is an open-file-description lock (fcntl(2), F_OFD_SETLK) on an empty file with a hashed name, so that the kernel
+/// It is an open-file-description lock (fcntl(2), F_OFD_SETLK) on a file with a hashed name, so that the kernel
 /// frees it when the holder dies. The lease ends when the value does; the file stays.
 /// A holder may leave a mark in the file while it does what can't be done twice; see `mark`.
 public struct Lease: ~Copyable, Sendable {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Terminal
 
 /// A program that works in this one's place, in a process of its own: whoever kills this one doesn't kill the work.
 ///
@@ -26,12 +27,16 @@ public enum WorkerProcess {
         unsafe sigemptyset(&waiting)
         for number in forwarded { unsafe sigaddset(&waiting, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &waiting, &former)
+        // Where a starter has it ignored, the kernel keeps no status to wait for.
+        signal(SIGCHLD, SIG_DFL)
         let failure = start(path, &former)
         if failure == 0 { forwardSignals() }
         unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
         if failure != 0 { return failure }
         var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        while unsafe waitpid(process, &status, 0) < 0 {
+            if errno != EINTR { exit(ExitStatus.internalError.rawValue) }
+        }
         end(like: status)
     }
 

@@ -172,6 +172,13 @@ import Testing
         try await waitForEnd(of: worker)
     }
 
+    @Test func `a command whose starter ignores the end of its children ends as its worker does`() async throws {
+        let latchkey = try BuiltProducts.latchkey().path
+        let run = try await Program("sh").run(
+            ["-c", "trap '' CHLD; exec \(latchkey) token work --account nobody"], environment: environment)
+        #expect(run.status == 1, "\(run.errorText)")
+    }
+
     @Test func `a command that is killed while it waits for a person leaves nobody waiting`() async throws {
         let seen = directory / "seen"
         var environment = environment

@@ -8,8 +8,8 @@ extension SignInService {
     /// Returns an account's access token, renewed first when it is about to end.
     ///
     /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be renewed, `.renewalLost` when that is because
-    /// an earlier renewal was cut off, or why the renewal failed; after
-    /// network trouble the session stays, and a token that is still good for some seconds is returned all the same.
+    /// an earlier renewal was cut off, or why the renewal failed; after network trouble the session stays, and a token that
+    /// is still good for some seconds is returned all the same.
     ///
     /// - Parameter account: by default the current account.
     public func accessToken(

@@ -67,13 +67,8 @@ public enum WorkerProcess {
         }
         action.sa_flags = SA_RESTART | SA_SIGINFO
         for number in forwarded {
-            var former = sigaction()
-            // One that is ignored, as by nohup(1), is ignored by the worker as well.
-            guard unsafe sigaction(number, nil, &former) == 0,
-                unsafe unsafeBitCast(former.__sigaction_handler.sa_handler, to: Int.self)
-                    != unsafeBitCast(SIG_IGN, to: Int.self)
-            else { continue }
-            unsafe sigaction(number, &action, nil)
+            // One that is ignored is ignored by the worker as well.
+            if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
         }
     }
 

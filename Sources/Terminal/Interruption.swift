@@ -54,14 +54,7 @@ public enum Interruption {
         }
         action.sa_flags = SA_RESTART
         for number in signals {
-            var former = sigaction()
-            guard unsafe sigaction(number, nil, &former) == 0, !ignores(former) else { continue }
-            unsafe sigaction(number, &action, nil)
+            if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
         }
-    }
-
-    private static func ignores(_ action: sigaction) -> Bool {
-        let ignoring = unsafe unsafeBitCast(SIG_IGN, to: Int.self)
-        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == ignoring
     }
 }

@@ -5,7 +5,8 @@ public import Secrets
 ///
 /// The terminal is `/dev/tty`, so that standard input and output stay free for data. It reads byte by byte (a canonical
 /// terminal would cut a paste at 4,096 bytes) straight into guarded memory. Backspace, Ctrl-U and Ctrl-D work; Ctrl-C
-/// puts the terminal back and throws `interrupted`; a signal that ends the process puts it back too.
+/// puts the terminal back and throws `interrupted`; a signal puts it back too, and then ends the process or, where the
+/// program has a handler for it, the question.
 public struct SecretPrompt: Sendable {
     private let path: String
     private let isAllowed: Bool
@@ -41,6 +42,7 @@ public struct SecretPrompt: Sendable {
             switch device.readByte(within: .milliseconds(100)) {
             case .byte(let value): byte = value
             case .nothing:
+                if TerminalRescue.isNeeded { throw PromptError(problem: .interrupted, question: question) }
                 if let problem = stopping() { throw PromptError(problem: problem, question: question) }
                 continue
             case .end: throw PromptError(problem: .dismissed, question: question)

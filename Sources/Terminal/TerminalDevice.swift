@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RedactedLog
+internal import Synchronization
 
 /// An open terminal.
 struct TerminalDevice: ~Copyable {
@@ -90,7 +91,8 @@ struct SecretMode: ~Copyable {
     }
 }
 
-/// Puts the terminal back when a signal ends the process in the middle of a question.
+/// Puts the terminal back when a signal comes in the middle of a question, and then lets it have its effect: the one that
+/// the program has set up for it, such as `Interruption`'s, or the end of the process.
 enum TerminalRescue {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
@@ -98,30 +100,43 @@ enum TerminalRescue {
     // asks (one question at a time: there is one terminal), and only read in the handler.
     private nonisolated(unsafe) static var descriptor: Int32 = -1
     private nonisolated(unsafe) static var saved = termios()
-    private nonisolated(unsafe) static var former: [sigaction] = []
+    private nonisolated(unsafe) static let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    private static let came = Atomic<Bool>(false)
+
+    /// Whether a signal has come since `arm` that didn't end the process: nobody waits for the answer any more.
+    static var isNeeded: Bool { came.load(ordering: .relaxed) }
 
     static func arm(descriptor: Int32, saved: termios) {
         unsafe Self.descriptor = descriptor
         unsafe Self.saved = saved
+        came.store(false, ordering: .relaxed)
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { number in
             // tcsetattr, signal and raise are async-signal-safe (signal-safety(7)).
             unsafe tcsetattr(TerminalRescue.descriptor, TCSANOW, &TerminalRescue.saved)
-            signal(number, SIG_DFL)
-            raise(number)
+            if let handler = unsafe TerminalRescue.former[Int(number)].__sigaction_handler.sa_handler {
+                TerminalRescue.came.store(true, ordering: .relaxed)
+                handler(number)
+            } else {
+                signal(number, SIG_DFL)
+                raise(number)
+            }
         }
-        unsafe former = signals.map { number in
-            var before = sigaction()
-            unsafe sigaction(number, &action, &before)
-            return before
+        for number in signals {
+            let before = unsafe former + Int(number)
+            unsafe sigaction(number, nil, before)
+            if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
         }
     }
 
     static func disarm() {
-        for (number, action) in unsafe zip(signals, former) {
-            var action = action
-            unsafe sigaction(number, &action, nil)
+        for number in signals {
+            var present = sigaction()
+            unsafe sigaction(number, nil, &present)
+            // The program's own handler may have given the signal its ordinary effect back.
+            if unsafe present.__sigaction_handler.sa_handler != nil {
+                unsafe sigaction(number, former + Int(number), nil)
+            }
         }
-        unsafe former = []
     }
 }

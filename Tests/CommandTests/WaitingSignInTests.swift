@@ -39,13 +39,12 @@ internal import Testing
 
     /// The interrupted run says so with its exit status, keeps nothing, and gives the terminal back.
     private func expectInterrupted(
-        _ run: ProgramRun, _ terminal: PseudoTerminal? = nil,
-        saying errors: String = "latchkey: error: it was interrupted [sign-in.cancelled]\n"
+        _ run: ProgramRun, _ terminal: PseudoTerminal? = nil, status: Int32 = 130
     ) async throws {
-        #expect(run.status == 130, "\(run.errorText)")
+        #expect(run.status == status, "\(run.errorText)")
         // The way that was chosen depends on what this machine is; with --paste it was asked for, and isn't said.
         let choice = run.errorText.prefixMatch(of: /latchkey: signing in with [^\n]+, because [^\n]+\n/)
-        #expect(run.errorText.dropFirst(choice?.output.count ?? 0) == errors)
+        #expect(run.errorText.dropFirst(choice?.output.count ?? 0) == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
         #expect(run.output.isEmpty)
         if let terminal { #expect(terminal.echoes) }
         let list = try await self.run("list")
@@ -79,13 +78,13 @@ internal import Testing
         #expect(!terminal.shown.contains("half"))
     }
 
-    @Test func `a signal at the paste prompt ends the sign-in with 130 and gives the terminal back`() async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal at the paste prompt ends the sign-in in order and gives the terminal back`(signal: Int32) async throws {
         let terminal = try PseudoTerminal()
         let running = try start("sign-in", "work", "--paste", terminal: terminal)
         try await terminal.waitForQuestion("Address", from: running)
-        running.signal(SIGINT)
-        // It ends at once, with the terminal put back by the signal's handler.
-        try await expectInterrupted(running.finish(), terminal, saying: "")
+        running.signal(signal)
+        try await expectInterrupted(running.finish(), terminal, status: 128 + signal)
     }
 
     @Test(arguments: [[], ["--ephemeral"]])

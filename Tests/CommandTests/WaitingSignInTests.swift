@@ -44,7 +44,8 @@ internal import Testing
         #expect(run.status == status, "\(run.errorText)")
         // The way that was chosen depends on what this machine is; with --paste it was asked for, and isn't said.
         let choice = run.errorText.prefixMatch(of: /latchkey: signing in with [^\n]+, because [^\n]+\n/)
-        #expect(run.errorText.dropFirst(choice?.output.count ?? 0) == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
+        let said = run.errorText.dropFirst(choice?.output.count ?? 0)
+        #expect(said == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
         #expect(run.output.isEmpty)
         if let terminal { #expect(terminal.echoes) }
         let list = try await self.run("list")
@@ -79,7 +80,9 @@ internal import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `a signal at the paste prompt ends the sign-in in order and gives the terminal back`(signal: Int32) async throws {
+    func `a signal at the paste prompt ends the sign-in in order and gives the terminal back`(
+        signal: Int32
+    ) async throws {
         let terminal = try PseudoTerminal()
         let running = try start("sign-in", "work", "--paste", terminal: terminal)
         try await terminal.waitForQuestion("Address", from: running)

@@ -39,7 +39,7 @@ extension UserAgentError: CommandError {
         switch code {
         case .userCancelled: .refused
         case .unavailable: .unavailable
-        case .timedOut: .tryAgain
+        case .timedOut, .pageNeverOpened: .tryAgain
         case .onlyForeignAnswers: .protocolError
         case .cancelled: .interrupted
         }

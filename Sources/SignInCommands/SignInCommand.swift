@@ -15,13 +15,14 @@ enum SignInCommand {
     private static let patience = Duration.seconds(600)
 
     static let command = Command(SignInDefinitions.signIn) { arguments, context in
-        let ways = try ways(arguments, context)
+        let patience = arguments.seconds(GlobalOptions.timeout) ?? patience
+        let ways = try ways(arguments, context, patience)
         let (configuration, isNew) = try await configuration(arguments, context)
         let redirect = try arguments.value(SignInDefinitions.redirect).map {
             try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
         }
         let account = arguments.value(SignInDefinitions.account)
-        let deadline = Deadline.after(arguments.seconds(GlobalOptions.timeout) ?? patience)
+        let deadline = Deadline.after(patience)
         let session: SessionSummary
         let sessions: SessionStore
         if configuration.findsServerByAccount {
@@ -120,7 +121,9 @@ enum SignInCommand {
 
     // MARK: - Ways
 
-    private static func ways(_ arguments: ParsedArguments, _ context: CommandContext) throws -> SignInWays {
+    private static func ways(
+        _ arguments: ParsedArguments, _ context: CommandContext, _ patience: Duration
+    ) throws -> SignInWays {
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
         let wanted = try wanted(arguments, mayPrompt: mayPrompt)
         var ways = SignInWays(
@@ -131,15 +134,40 @@ enum SignInCommand {
         ways.ephemeral = arguments.has(SignInDefinitions.ephemeral)
         if mayPrompt {
             ways.terminal = PersonsTerminal(prompt: context.prompt)
-            ways.devicePrompt = TerminalDevicePrompt(prompt: context.prompt)
+            ways.devicePrompt = TerminalDevicePrompt(prompt: context.prompt, patience: patience)
         }
         ways.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
         ways.redirects = .standard(environment: context.environment.variables, home: context.environment.home)
-        let output = context.output
+        let (output, canPaste) = (context.output, ways.terminal != nil && ways.surroundings.hasTerminal)
         ways.announce = { choice in
             if choice.reason != .asked { output.note(choice.logMessage) }
+            if let wait = wait(choice.way, patience, canPaste: canPaste) { output.note(wait) }
         }
         return ways
+    }
+
+    /// How long the person is waited for, and what to do when nothing happens. A code for another device has its own
+    /// countdown.
+    private static func wait(_ way: SignInWay, _ patience: Duration, canPaste: Bool) -> LogMessage? {
+        let time = inWords(patience)
+        return switch way {
+        case .device: nil
+        case .browser where canPaste, .scheme where canPaste:
+            "waiting up to \(time) for the browser; if it shows no page, press Control-C and use --paste"
+        case .browser, .scheme: "waiting up to \(time) for the browser"
+        case .paste where !canPaste, .browserAndPaste where !canPaste: nil
+        case .paste, .browserAndPaste: "waiting up to \(time) for the answer; Control-C gives up"
+        }
+    }
+
+    private static func inWords(_ time: Duration) -> LogMessage {
+        let seconds = time.components.seconds
+        return switch (seconds, seconds % 60) {
+        case (1, _): "1 second"
+        case (60, _): "1 minute"
+        case (let seconds, 0) where seconds > 0: "\(seconds / 60) minutes"
+        default: "\(seconds) seconds"
+        }
     }
 
     /// What the command line asks for; `nil` leaves it to the session.

@@ -10,10 +10,13 @@ internal import Terminal
 /// Shows the code of a sign-in on another device at the person's terminal, with a countdown below it.
 final class TerminalDevicePrompt: DevicePrompt {
     private let prompt: SecretPrompt
+    /// How long the command waits, which may be shorter than the code's life.
+    private let patience: Duration
     private let countdown = Mutex<Task<Void, Never>?>(nil)
 
-    init(prompt: SecretPrompt) {
+    init(prompt: SecretPrompt, patience: Duration) {
         self.prompt = prompt
+        self.patience = patience
     }
 
     func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
@@ -30,12 +33,13 @@ final class TerminalDevicePrompt: DevicePrompt {
         } catch {
             throw error.problem == .interrupted ? .cancelled : .unavailable(.noTerminal)
         }
-        let end = ContinuousClock.now + device.lifetime
+        let isShort = patience < device.lifetime
+        let end = ContinuousClock.now + min(device.lifetime, patience)
         let (prompt, ticking) = (prompt, ContinuousClock())
         let task = Task {
             while !Task.isCancelled {
                 let left = max(0, ContinuousClock.now.duration(to: end).components.seconds)
-                prompt.showStatus(Self.line(seconds: left))
+                prompt.showStatus(Self.line(seconds: left, isShort: isShort))
                 guard left > 0, (try? await ticking.sleep(for: .seconds(1))) != nil else { return }
             }
         }
@@ -43,10 +47,14 @@ final class TerminalDevicePrompt: DevicePrompt {
     }
 
     /// The time in minutes and seconds.
-    static func line(seconds: Int64) -> LogMessage {
+    ///
+    /// - Parameter isShort: whether the command gives up before the code has expired.
+    static func line(seconds: Int64, isShort: Bool) -> LogMessage {
         let (minutes, rest) = (seconds / 60, seconds % 60)
         let digits: LogMessage = rest < 10 ? "0\(rest)" : "\(rest)"
-        return "Waiting for you; the code is good for \(minutes):\(digits) more. Control-C gives up."
+        let time: LogMessage = "\(minutes):\(digits)"
+        let end: LogMessage = isShort ? "this ends in \(time)" : "the code is good for \(time) more"
+        return "Waiting for you; \(end). Control-C gives up."
     }
 
     func finish(_ outcome: SignInOutcome) async {

@@ -57,12 +57,15 @@ public enum WorkerProcess {
         }
     }
 
-    /// What a terminal sends goes to the worker anyway, which is in the same group; what another process sends doesn't.
+    /// What is typed at a terminal goes to the worker anyway, which is in the same group; what another process sends
+    /// doesn't, and neither does the end of the terminal: that is told to the session's leader alone (POSIX, General
+    /// Terminal Interface, Modem Disconnect), which this process is where ssh or a terminal's window started it.
     private static func forwardSignals() {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in
             // SI_KERNEL of sigaction(2).
-            if unsafe information?.pointee.si_code == 0x80 { return }
+            let isFromKernel = unsafe information?.pointee.si_code == 0x80
+            if isFromKernel && number != SIGHUP { return }
             unsafe kill(WorkerProcess.process, number)
         }
         action.sa_flags = SA_RESTART | SA_SIGINFO

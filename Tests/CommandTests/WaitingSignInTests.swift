@@ -44,7 +44,10 @@ internal import Testing
         #expect(run.status == status, "\(run.errorText)")
         // The way that was chosen depends on what this machine is; with --paste it was asked for, and isn't said.
         let choice = run.errorText.prefixMatch(of: /latchkey: signing in with [^\n]+, because [^\n]+\n/)
-        let said = run.errorText.dropFirst(choice?.output.count ?? 0)
+        let rest = run.errorText.dropFirst(choice?.output.count ?? 0)
+        // A person who waits is told for how long.
+        let wait = try #require(rest.prefixMatch(of: /latchkey: waiting up to 10 minutes for the [^\n]+\n/))
+        let said = rest.dropFirst(wait.output.count)
         #expect(said == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
         #expect(run.output.isEmpty)
         if let terminal { #expect(terminal.echoes) }

@@ -22,12 +22,14 @@ struct BrowserUserAgentTests {
         return BrowserUserAgent(browsers: try BrowserChoice(environment: environment), log: log)
     }
 
-    private func signIn(_ agent: BrowserUserAgent, outcome: SignInOutcome = .signedIn) async throws {
+    private func signIn(
+        _ agent: BrowserUserAgent, outcome: SignInOutcome = .signedIn, deadline: Deadline = .unhurried
+    ) async throws {
         let attempt = try await agent.begin(.loopback())
         let pending = try server.begin(attempt.redirect)
         do {
             let answer = try await attempt.present(
-                pending.authorizationURL(), gate: pending.answerGate(), deadline: .unhurried)
+                pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
             _ = try pending.validate(answer)
         } catch {
             await attempt.finish(.failed(cause: "no", hint: nil))
@@ -116,6 +118,14 @@ struct BrowserUserAgentTests {
         await #expect(throws: UserAgentError.unavailable(.browserFailed(status: 137))) {
             try await signIn(agent(killed))
         }
+    }
+
+    // It used to be told as a person who didn't answer.
+    @Test func `a program that ends well and opens no page is named`() async throws {
+        await #expect(throws: UserAgentError.pageNeverOpened) {
+            try await signIn(agent("/bin/true"), deadline: .after(.milliseconds(300)))
+        }
+        #expect(UserAgentError.pageNeverOpened.hint?.text.contains("BROWSER") == true)
     }
 
     @Test func `nothing of the sign-in is logged at the most talkative level`() async throws {

@@ -123,6 +123,19 @@ struct LoopbackReceiverTests {
         }
     }
 
+    @Test func `a page that no browser opened is told apart from one that nobody answered`() async throws {
+        let server = try ScriptedServer()
+        for isOpened in [false, true] {
+            let receiver = try Self.attempt()
+            let pending = try server.begin(receiver.redirect)
+            receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+            if isOpened { #expect(try await Fetched.get(receiver.startLink).status == 302) }
+            await #expect(throws: isOpened ? UserAgentError.timedOut : .pageNeverOpened) {
+                _ = try await receiver.answer(until: .after(.milliseconds(20)), needsBrowser: true)
+            }
+        }
+    }
+
     @Test func `the wait ends when its task is cancelled`() async throws {
         let receiver = try Self.attempt()
         let task = Task { () async -> UserAgentError? in

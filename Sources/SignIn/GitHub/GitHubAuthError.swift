@@ -63,7 +63,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
     private static func userAgent(_ error: UserAgentError) -> GitHubAuthError {
         switch error.code {
         case .userCancelled: .userCancelled
-        case .timedOut: .timedOut
+        case .timedOut, .pageNeverOpened: .timedOut
         case .onlyForeignAnswers: .stateMismatch
         case .cancelled: .cancelled
         case .unavailable: .userAgentUnavailable(error)

@@ -20,7 +20,7 @@ public struct SignInWays: Sendable {
     public var handledSchemes: Set<String> = []
     /// Where to wait for handlers.
     public var redirects: RedirectFolder?
-    /// Is told which way it is and why, before the person is bothered.
+    /// Is told which way it is and why, before the person is bothered; not where that way turns out not to be there.
     public var announce: @Sendable (SignInChoice) -> Void = { _ in }
 
     /// - Parameter surroundings: of the session; its `hasTerminal` counts only together with `terminal`.
@@ -42,9 +42,9 @@ extension SignInService {
         let redirect = redirect ?? provider.redirect
         let choice = try await choice(among: ways, redirect)
         log.info("\(choice)")
-        ways.announce(choice)
         if choice.way == .device {
             guard let prompt = ways.devicePrompt else { throw .userAgent(.unavailable(.noTerminal)) }
+            ways.announce(choice)
             return try await signIn(showing: prompt, account: account, deadline: deadline)
         }
         let agent: any UserAgent
@@ -53,6 +53,7 @@ extension SignInService {
         } catch {
             throw .userAgent(error)
         }
+        ways.announce(choice)
         return try await signIn(presenting: agent, account: account, redirect: redirect, deadline: deadline)
     }
 

@@ -84,7 +84,7 @@ final class BrowserAttempt: UserAgentAttempt {
         }
         do throws(UserAgentError) {
             // The opener goes on: it may be what fetches the last page.
-            return try await receiver.answer(until: deadline)
+            return try await receiver.answer(until: deadline, needsBrowser: true)
         } catch {
             opening.cancel()
             throw error
@@ -117,8 +117,11 @@ struct BrowserPrograms: Sendable {
             }
             log.debug("browser \(index + 1) was started as process \(program.processID)")
             switch await program.ending() {
-            case nil, .exited(0): return
+            case nil: return
             case _ where opened.present != nil: return
+            case .exited(0):
+                log.info("browser \(index + 1) ended, and nobody has asked for the page yet: another process may do so")
+                return
             case .exited(let status):
                 log.info("browser \(index + 1) ended with status \(status) before it asked for the page")
                 error = .unavailable(.browserFailed(status: status))

@@ -55,11 +55,16 @@ final class LoopbackReceiver: Sendable {
     }
 
     /// Waits for an answer that the gate admits. Throws `.onlyForeignAnswers` instead of `.timedOut` when others came.
-    func answer(until deadline: Deadline) async throws(UserAgentError) -> RedirectAnswer {
+    ///
+    /// - Parameter needsBrowser: whether the answer can come by nothing but a browser that was given `startLink`: then it
+    ///   throws `.pageNeverOpened` when none asked for that.
+    func answer(until deadline: Deadline, needsBrowser: Bool = false) async throws(UserAgentError) -> RedirectAnswer {
         let event = await withTaskCancellationHandler {
             let alarm = Task { [desk] in
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
-                desk.event.give(.failed(desk.hasSeenForeign ? .onlyForeignAnswers : .timedOut))
+                let isUnopened = needsBrowser && desk.opened.present == nil
+                desk.event.give(
+                    .failed(desk.hasSeenForeign ? .onlyForeignAnswers : isUnopened ? .pageNeverOpened : .timedOut))
             }
             defer { alarm.cancel() }
             return await desk.event.wait()

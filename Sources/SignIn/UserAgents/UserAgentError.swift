@@ -10,6 +10,8 @@ public struct UserAgentError: RedactedError, Hashable {
         case unavailable(Reason)
         /// The deadline passed.
         case timedOut
+        /// The deadline passed, and the program that was started never asked for the page, as a browser would.
+        case pageNeverOpened
         /// The deadline passed, and all that came were answers with another state.
         case onlyForeignAnswers
         /// The task was cancelled.
@@ -57,6 +59,7 @@ public struct UserAgentError: RedactedError, Hashable {
     public static func unavailable(_ reason: Reason) -> UserAgentError { UserAgentError(.unavailable(reason)) }
     public static let userCancelled = UserAgentError(.userCancelled)
     public static let timedOut = UserAgentError(.timedOut)
+    public static let pageNeverOpened = UserAgentError(.pageNeverOpened)
     public static let onlyForeignAnswers = UserAgentError(.onlyForeignAnswers)
     public static let cancelled = UserAgentError(.cancelled)
 
@@ -65,6 +68,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case .userCancelled: "sign-in.user-cancelled"
         case .unavailable: "sign-in.user-agent-unavailable"
         case .timedOut: "sign-in.timed-out"
+        case .pageNeverOpened: "sign-in.page-never-opened"
         case .onlyForeignAnswers: "sign-in.only-foreign-answers"
         case .cancelled: "sign-in.cancelled"
         }
@@ -75,6 +79,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case .userCancelled: "the sign-in was cancelled"
         case .unavailable(let reason): reason.logMessage
         case .timedOut: "nobody answered the sign-in page in time"
+        case .pageNeverOpened: "a browser was to open the sign-in page, and none did in time"
         case .onlyForeignAnswers: "what came belongs to another sign-in: its state is missing or another"
         case .cancelled: "the sign-in was interrupted"
         }
@@ -85,6 +90,8 @@ public struct UserAgentError: RedactedError, Hashable {
         case .userCancelled, .cancelled: nil
         case .onlyForeignAnswers: "start the sign-in again, and answer only the page it opens"
         case .timedOut: "start the sign-in again, or give it more time with --timeout"
+        case .pageNeverOpened:
+            "see that BROWSER, or else the desktop's default browser, is one that opens pages; or use --paste at a terminal"
         case .unavailable(let reason): reason.hint
         }
     }
@@ -114,10 +121,10 @@ extension UserAgentError.Reason: Loggable {
 
     var hint: LogMessage? {
         switch self {
-        case .noWay: "run it at a terminal or on a desktop, or set BROWSER; `latchkey copy` brings a session here"
+        case .noWay: "run it at a terminal (`ssh -t`, `podman run -it`) or on a desktop, or set BROWSER; `latchkey copy` brings a session here"
         case .noHandler: "install it: latchkey scheme add SCHEME"
         case .noDisplay, .noBrowser, .browserFailed:
-            "use --paste to open the page on another machine, or set BROWSER"
+            "use --paste at a terminal to open the page on another machine, or set BROWSER"
         case .malformedBrowser: "set BROWSER to a command such as firefox, or use --paste"
         case .noPrivateWindow:
             "set BROWSER to firefox, chromium or another known one, or open a private window yourself with --paste"
@@ -126,7 +133,7 @@ extension UserAgentError.Reason: Loggable {
         case .noPrivateScheme:
             "leave --scheme out, or give the --redirect that the client is registered with, such as com.example.app:/callback"
         case .unsupportedRedirect: "use --paste, or a redirect such as http://127.0.0.1/callback"
-        case .noTerminal: "run it on a terminal, or set BROWSER and use --browser"
+        case .noTerminal: "run it at a terminal (`ssh -t`, `podman run -it`), or set BROWSER and use --browser"
         case .noRandomOctets, .pageFailed: nil
         }
     }

@@ -72,7 +72,9 @@ struct ProviderFolder: Sendable {
         CommandFailure(
             what.description == "can't be read" ? .configuration : .cannotWrite, "provider.unusable",
             "the folder of providers, \(shown(path)), \(what) (errno \(number))",
-            hint: "make it a folder of your own with mode 0700")
+            hint: number == EROFS
+                ? "name a folder that can be written in LATCHKEY_CONFIG, or set HOME to one"
+                : "make it a folder of your own with mode 0700")
     }
 
     private func shown(_ path: String) -> LoggableText {

@@ -17,7 +17,8 @@ public enum GlobalOptions {
         "--all-stores", help: "look in every store; change a credential where it lives")
     public static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
     public static let timeout = CommandOption.value(
-        "--timeout", "SECONDS", form: .seconds, help: "how long a store or server may take (30), or you to sign in (600)")
+        "--timeout", "SECONDS", form: .seconds,
+        help: "how long a store or server may take (30), or you to sign in (600)")
     public static let logLevel = CommandOption.value(
         "--log-level", "LEVEL", form: .choice(["error", "warning", "info", "debug", "trace"]),
         help: "error, warning, info, debug or trace (warning)")

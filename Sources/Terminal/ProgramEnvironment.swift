@@ -46,6 +46,6 @@ public struct ProgramEnvironment: Sendable {
     /// A relative path in such a variable is invalid and ignored, as the specification asks.
     private func directory(_ name: String, _ standard: String) -> String {
         let base = self[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (base ?? "\(home)/\(standard)") + "/latchkey"
+        return (base ?? "\(home == "/" ? "" : home)/\(standard)") + "/latchkey"
     }
 }

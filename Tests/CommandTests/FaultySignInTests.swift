@@ -157,8 +157,8 @@ import Testing
         if fault == nil {
             expect(
                 run, code: "sign-in.page-never-opened",
-                hint: "see that BROWSER, or else the desktop's default browser, is one that opens pages; or use --paste at a terminal"
-            )
+                hint: "see that BROWSER, or else the desktop's default browser, is one that opens pages; "
+                    + "or use --paste at a terminal")
         } else {
             expect(
                 run, code: "sign-in.timed-out",

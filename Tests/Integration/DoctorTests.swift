@@ -73,6 +73,21 @@ struct DoctorTests {
             ])
     }
 
+    @Test func `that the kernel locks no memory is said, and how to mend it`() async throws {
+        let directory = try TestDirectory()
+        let limiting = """
+            ulimit -l 0
+            [ "$(id -u)" = 0 ] && exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock "$0" "$@"
+            exec "$0" "$@"
+            """
+        let run = try await Program("/bin/sh").run(
+            ["-c", limiting, BuiltProducts.latchkey().path, "doctor", "--json"], environment: directory.environment())
+        let findings = try JSONDecoder().decode([Finding].self, from: Data(run.output))
+        let memory = try #require(findings.first { $0.topic == "memory" })
+        #expect(memory.state == "note" && memory.text.contains("may reach swap"))
+        #expect(memory.remedy?.contains("ulimit -l") == true, "\(memory)")
+    }
+
     @Test(arguments: [
         ("core", "core dumps off (errno 1)"), ("dumpable", "not dumpable (errno 1)"),
         ("backtrace", "backtraces off (errno 1)"), ("variables", "debug variables removed (errno 1)"),

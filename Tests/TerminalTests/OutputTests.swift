@@ -7,6 +7,13 @@ internal import TestServices
 internal import Testing
 
 @Suite struct OutputTests {
+    // A user without a home, as in a container, has / there; it used to be //.local/share/latchkey.
+    @Test func `below a home that is the root folder stand ordinary paths`() {
+        #expect(Self.plain.dataDirectory == "/.local/share/latchkey")
+        #expect(Self.plain.configurationDirectory == "/.config/latchkey")
+        #expect(ProgramEnvironment(variables: [:], home: "/home/a").stateDirectory == "/home/a/.local/state/latchkey")
+    }
+
     private static let plain = ProgramEnvironment(variables: [:], home: "/")
 
     /// Returns what `body` writes to standard output and standard error.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProcessHardening
 internal import RedactedLog
+internal import Secrets
 internal import Surroundings
 internal import Terminal
 
@@ -9,7 +10,7 @@ struct SessionCheck {
     let context: CommandContext
 
     var findings: [Finding] {
-        [program, session, configuration, hardening]
+        [program, session, configuration, hardening, memory]
     }
 
     private var program: Finding {
@@ -26,8 +27,11 @@ struct SessionCheck {
     private var session: Finding {
         .note(
             "session",
-            "\(SessionSurroundings(environment: context.environment.variables, hasTerminal: isatty(2) == 1))")
+            "\(SessionSurroundings(environment: context.environment.variables, hasTerminal: hasTerminal))")
     }
+
+    /// As a sign-in sees it, which asks at the terminal itself, wherever its streams go.
+    private var hasTerminal: Bool { SecretPrompt(isAllowed: true).isPossible }
 
     // MARK: - Files
 
@@ -58,5 +62,17 @@ struct SessionCheck {
                 remedy: "look at the limits that started this process, such as systemd's or a container's")
         }
         return .good("hardening", "\(report)")
+    }
+
+    /// What a secret of this process gets from the kernel (mlock(2), RLIMIT_MEMLOCK).
+    private var memory: Finding {
+        let zero: [UInt8] = [0]
+        return switch Secret<MessageBody>(copying: zero.span).memoryProtection {
+        case .locked: .good("memory", "secrets are locked in memory, and never reach swap")
+        case .unlocked:
+            .note(
+                "memory", "the kernel doesn't lock secrets in memory, so they may reach swap",
+                remedy: "raise the limit (`ulimit -l`, `podman run --ulimit memlock=1048576`), or encrypt the swap")
+        }
     }
 }

@@ -1,0 +1,58 @@
+import Foundation
+import TestServices
+import Testing
+
+/// What a container leaves a program: no keyring, no display, folders that can't be written. Made of the kernel's own
+/// namespaces, which is what container engines make theirs of.
+struct ContainerTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+    }
+
+    /// Runs a script in namespaces of its own, where `home` is empty and read-only.
+    private func run(_ script: String) async throws -> ProgramRun {
+        let setup = """
+            set -e
+            mount -t tmpfs none /run
+            : > /run/.containerenv
+            mount -t tmpfs -o ro none '\(directory / "home")'
+            latchkey() { '\(try BuiltProducts.latchkey().path)' "$@"; }
+            set +e
+
+            """
+        let rights = getuid() == 0 ? [] : ["--user", "--map-root-user"]
+        return try await Program("unshare").run(
+            rights + ["--mount", "/bin/sh", "-c", setup + script], environment: own)
+    }
+
+    /// Everything below the home directory, as where nobody says otherwise.
+    private var own: [String: String] { environment.filter { !$0.key.hasPrefix("XDG_") } }
+
+    @Test func `a home that can't be written is told, with the variable to set`() async throws {
+        let refused = try await run("latchkey provider add github --client-id me")
+        // A container may be forbidden to make another one.
+        if refused.status == 1, refused.errorText.contains(/^(unshare|mount): .*(not permitted|denied)/) {
+            print("note: ContainerTests: no namespace can be made here, so no home was read-only")
+            return
+        }
+        #expect(refused.status == 73 && refused.errorText.contains("(errno 30) [provider.unusable]"))
+        #expect(
+            refused.errorText.hasSuffix(
+                "hint: name a folder that can be written in LATCHKEY_CONFIG, or set HOME to one\n"))
+        let elsewhere = try await run(
+            """
+            export LATCHKEY_CONFIG='\(directory / "config")' LATCHKEY_VAULT='\(directory / "data")/vault'
+            export LATCHKEY_KEY_FILE='\(directory / "key")'
+            latchkey provider add github --client-id me &&
+            latchkey vault init --key-file "$LATCHKEY_KEY_FILE" && printf s3cret | latchkey set example alice &&
+            latchkey get example alice && latchkey provider list && latchkey doctor
+            """)
+        #expect(elsewhere.status == 0, "\(elsewhere.errorText)\(elsewhere.outputText)")
+        #expect(elsewhere.outputText.hasPrefix("s3cret"))
+        #expect(elsewhere.outputText.contains("no display, in a container, without a terminal"))
+    }
+}

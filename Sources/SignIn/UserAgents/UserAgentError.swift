@@ -121,7 +121,11 @@ extension UserAgentError.Reason: Loggable {
 
     var hint: LogMessage? {
         switch self {
-        case .noWay: "run it at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; `latchkey copy` brings a session here"
+        case .noWay:
+            """
+            run it at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; `latchkey copy` brings a \
+            session here
+            """
         case .noHandler: "install it: latchkey scheme add SCHEME"
         case .noDisplay, .noBrowser, .browserFailed:
             "use --paste at a terminal to open the page on another machine, or set BROWSER"

@@ -39,6 +39,10 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
     /// Safe: a name of ours and a redacted error.
     public var logMessage: LogMessage { "\(name): \(error)" }
 
+    /// Whether the store is there, and has no place for credentials yet, as a keyring on a new desktop: its error's hint
+    /// names the option that makes one.
+    fileprivate var lacksCollection: Bool { error.hint?.text.contains("--create-collection") == true }
+
     public static func == (left: StoreRefusal, right: StoreRefusal) -> Bool {
         left.name.description == right.name.description && left.error == right.error
     }
@@ -112,6 +116,8 @@ public struct StoreSelectionError: RedactedError, Hashable {
         switch problem {
         case .unknownName, .notPersistent: "the stores are \(LogMessage.joined(names))"
         case .contradiction: "leave one of them out"
+        case .noneWorks(let refusals) where refusals.contains(where: \.lacksCollection):
+            "let `latchkey set --create-collection` make the keyring's first one, or make a vault with latchkey vault init"
         case .noneWorks: "make a vault with latchkey vault init, or start a keyring"
         }
     }

@@ -59,6 +59,21 @@ struct DoctorTests {
         #expect(list.outputText.split(separator: "\n").count == 2)
     }
 
+    // A new desktop's keyring runs, and has no collection. "Start a keyring" was no help there.
+    @Test func `a keyring without a collection is told apart from none at all`() async throws {
+        let session = try await PrivateSession(.none)
+        try await session.startDaemon(password: nil)
+        let list = try await latchkey(["list", "--timeout", "600"], session.environment)
+        #expect(list.status == 69 && list.errorText.contains("no collection as its default"))
+        #expect(list.errorText.contains("hint: let `latchkey set --create-collection` make the keyring's first one"))
+        let choice = try await doctor(session.environment, expecting: 69).first { $0.topic == "choice" }
+        #expect(choice?.remedy?.contains("--create-collection") == true)
+
+        let directory = try TestDirectory()
+        let none = try await latchkey(["list"], directory.environment())
+        #expect(none.errorText.hasSuffix("hint: make a vault with latchkey vault init, or start a keyring\n"))
+    }
+
     @Test func `each measure of protection is reported, and what was left out`() async throws {
         let directory = try TestDirectory()
         var environment = try directory.environment()

@@ -1,4 +1,5 @@
 internal import RedactedLog
+public import Secrets
 
 /// Sends requests with libcurl, on one private thread that the first request starts and that ends with the client.
 ///
@@ -59,13 +60,34 @@ public final class CurlHTTPClient: HTTPClient {
     }
 
     public func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
-        let origin = LoggableText(reviewed: "scheme, host and port", unredacted: request.url.origin)
+        try await run(transfer(of: request, limits))
+    }
+
+    /// Connects while `makeProof` is at work. Its other transfers wait as well when that takes longer than connecting.
+    public func send(
+        _ request: consuming HTTPRequest, limits: HTTPLimits, makingProof makeProof: () -> Secret<MessageBody>?
+    ) async throws(HTTPError) -> HTTPResponse {
+        let proof = LateProof()
+        request.proof = nil
+        return try await run(transfer(of: request, limits, proof: proof)) { proof.give(makeProof()) }
+    }
+
+    private func transfer(
+        of request: consuming HTTPRequest, _ limits: HTTPLimits, proof: LateProof? = nil
+    ) throws(HTTPError) -> CurlTransfer {
+        let origin = request.url.shownOrigin
         guard request.url.isConfidential else { throw HTTPError(.notConfidential, origin: origin) }
         if Task.isCancelled { throw HTTPError(.cancelled, origin: origin) }
         guard limits.timeout > .zero else { throw HTTPError(.timedOut, origin: origin) }
-        let transfer = try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin)
+        return try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin, proof: proof)
+    }
+
+    private func run(_ transfer: CurlTransfer, meanwhile: () -> Void = {}) async throws(HTTPError) -> HTTPResponse {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { engine.start(transfer, continuation: $0) }
+            await withCheckedContinuation {
+                engine.start(transfer, continuation: $0)
+                meanwhile()
+            }
         } onCancel: {
             engine.cancel(transfer)
         }

@@ -62,6 +62,11 @@ enum CurlLibrary {
         keep(unsafe latchkey_easy_set_open_socket(pointer, callback))
     }
 
+    /// What is called with a connection that is ready, before each time that the request is sent.
+    mutating func setBeforeRequest(_ callback: @escaping curl_prereq_callback) {
+        keep(unsafe latchkey_easy_set_before_request(pointer, callback))
+    }
+
     mutating func hardenTLS() {
         keep(unsafe latchkey_easy_harden_tls(pointer))
     }

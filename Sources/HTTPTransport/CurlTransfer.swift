@@ -11,6 +11,7 @@ final class CurlTransfer: @unchecked Sendable {
 
     private var easy: CurlEasyHandle
     private let lines: HeaderLines
+    private let proof: LateProof?
     private let requestBody: Secret<MessageBody>?
     private let proxy: ProxyAddress?
     private let reach: AddressReach
@@ -27,12 +28,13 @@ final class CurlTransfer: @unchecked Sendable {
 
     init(
         _ request: consuming HTTPRequest, limits: HTTPLimits, configuration: CurlHTTPClient.Configuration,
-        origin: LoggableText
+        origin: LoggableText, proof: LateProof?
     ) throws(HTTPError) {
         let isOwnField = request.fields.contains { HTTPField.transportNames.contains($0.name.lowercased()) }
         guard !isOwnField else { throw HTTPError(.malformedRequest, origin: origin) }
         guard var easy = CurlEasyHandle() else { throw HTTPError(.other, origin: origin) }
         self.origin = origin
+        self.proof = proof
         proxy = configuration.proxies.address(for: request.url)
         reach = configuration.reach
         lines = try Self.headerLines(of: request, origin: origin)
@@ -82,6 +84,14 @@ final class CurlTransfer: @unchecked Sendable {
         unsafe easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             unsafe CurlTransfer.receive(bytes, size * count, context) { transfer, bytes in transfer.takeBody(bytes) }
         }
+        if proof != nil {
+            unsafe easy.set(CURLOPT_PREREQDATA, address: context)
+            unsafe easy.setBeforeRequest { context, _, _, _, _ in
+                guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
+                let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+                return transfer.joinProof() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            }
+        }
         // A proxy's own address is the operator's choice.
         if reach != .anywhere, proxy == nil {
             unsafe easy.set(CURLOPT_OPENSOCKETDATA, address: context)
@@ -91,6 +101,12 @@ final class CurlTransfer: @unchecked Sendable {
             }
         }
         return easy.failure
+    }
+
+    private func joinProof() -> Bool {
+        if let proof, proof.join(lines), !isCancelled.load(ordering: .acquiring) { return true }
+        refusal = .cancelled
+        return false
     }
 
     /// The address that the name has led to, and that the connection is about to be made to, is the one that is looked at.

@@ -5,7 +5,11 @@ public import RedactedLog
 /// It is public text: secrets don't belong in URLs, and what carries `state` is an `AuthorizationURL`. Logs show scheme,
 /// host, port and path, never the query.
 public struct HTTPURL: Sendable, Hashable, Loggable {
-    public enum Scheme: String, Sendable, Hashable { case http, https }
+    public enum Scheme: String, Sendable, Hashable {
+        case http, https
+
+        var port: UInt16 { self == .https ? 443 : 80 }
+    }
 
     public let scheme: Scheme
     /// In lower case; an IPv6 address in brackets.
@@ -16,6 +20,10 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
     public let path: String
     /// Without the question mark; percent-encoding as written; `nil` when there is none.
     public let query: String?
+    /// `https://host:port`, the port left out when it is the scheme's own.
+    public let origin: String
+    /// Whether the host is a loopback IP literal or `localhost`.
+    public let isLoopback: Bool
 
     public static let maximumByteCount = 8192
 
@@ -47,6 +55,15 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
             path = target.isEmpty ? "/" : String(target)
             query = nil
         }
+        let isOwnPort = port == nil || port == scheme.port
+        origin = "\(scheme.rawValue)://\(host)\(isOwnPort ? "" : ":\(port ?? scheme.port)")"
+        isLoopback = Self.isLoopback(host)
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        if host == "[::1]" || host == "localhost" { return true }
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 
     private static func parse(authority: Substring) throws(HTTPURLError) -> (String, UInt16?) {
@@ -75,23 +92,13 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
     }
 
     /// The port in use: the one written, or the scheme's.
-    public var effectivePort: UInt16 { port ?? (scheme == .https ? 443 : 80) }
-
-    /// Whether the host is a loopback IP literal or `localhost`.
-    public var isLoopback: Bool {
-        host == "[::1]" || host == "localhost"
-            || (host.hasPrefix("127.") && host.split(separator: ".").count == 4
-                && host.split(separator: ".").allSatisfy { UInt8($0) != nil })
-    }
+    public var effectivePort: UInt16 { port ?? scheme.port }
 
     /// Whether what is sent can't be read on the network: HTTPS, or a loopback address.
     public var isConfidential: Bool { scheme == .https || isLoopback }
 
-    /// `https://host:port`, the port left out when it is the scheme's own.
-    public var origin: String {
-        effectivePort == (scheme == .https ? 443 : 80)
-            ? "\(scheme.rawValue)://\(host)" : "\(scheme.rawValue)://\(host):\(effectivePort)"
-    }
+    /// The origin, for messages.
+    var shownOrigin: LoggableText { LoggableText(reviewed: "scheme, host and port", unredacted: origin) }
 
     /// The whole URL.
     public var text: String {

@@ -17,7 +17,7 @@ internal import Secrets
         fields: [HTTPField], authorization: borrowing Secret<MessageBody>?, proof: borrowing Secret<MessageBody>?,
         withoutDefaults: [StaticString]
     ) throws(SecretBuilder.LimitExceeded) {
-        var lines = SecretBuilder()
+        var lines = SecretBuilder(capacity: 1008)
         var starts: [Int] = []
         for field in fields {
             starts.append(lines.byteCount)
@@ -58,6 +58,11 @@ internal import Secrets
             let next = unsafe index + 1 < starts.count ? nodes.baseAddress! + index + 1 : nil
             unsafe nodes.initializeElement(at: index, to: curl_slist(data: data, next: next))
         }
+    }
+
+    /// Puts these lines behind others, which mustn't be empty and mustn't be read any more when these are gone.
+    func follow(_ others: borrowing HeaderLines) {
+        unsafe others.nodes[others.nodes.count - 1].next = nodes.baseAddress
     }
 
     deinit {

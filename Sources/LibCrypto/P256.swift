@@ -27,10 +27,10 @@ public enum P256 {
 
     /// Signs a message. `nil` when the scalar is none of the curve's, or libcrypto refuses.
     public static func signature(of message: Span<UInt8>, key: borrowing Secret<PrivateKey>) -> [UInt8]? {
-        guard let curve, let scalar = P256Scalar(key, on: curve) else { return nil }
+        guard let curve, let hash, let scalar = P256Scalar(key, on: curve) else { return nil }
         var digest = [UInt8](repeating: 0, count: 32)
         let isHashed = unsafe message.withUnsafeBytes { message in
-            unsafe EVP_Digest(message.baseAddress, message.count, &digest, nil, EVP_sha256(), nil) == 1
+            unsafe EVP_Digest(message.baseAddress, message.count, &digest, nil, hash.method, nil) == 1
         }
         guard isHashed,
             let signature = unsafe latchkey_ecdsa_sign(curve.group, scalar.number, digest, Int32(digest.count))
@@ -83,6 +83,18 @@ public enum P256 {
 
     /// Built once for the process; `nil` when libcrypto has no such curve.
     private static let curve = P256Curve()
+    private static let hash = SHA256Method()
+}
+
+/// SHA-256 of libcrypto's, looked up once: `EVP_sha256` alone is looked up again for each digest.
+@safe private struct SHA256Method: @unchecked Sendable {
+    // Sendable: nobody changes a fetched method.
+    let method: OpaquePointer
+
+    init?() {
+        guard let method = unsafe EVP_MD_fetch(nil, "SHA256", nil) else { return nil }
+        unsafe self.method = method
+    }
 }
 
 /// The curve, which is no secret and never changes.

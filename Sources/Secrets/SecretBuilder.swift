@@ -44,8 +44,17 @@ public struct SecretBuilder: ~Copyable, Sendable {
 
     /// Appends text that is no secret.
     public mutating func append(publicText text: String) throws(LimitExceeded) {
-        let bytes = Array(text.utf8)
-        try append(bytes.span)
+        try append(text.utf8.span)
+    }
+
+    /// Appends the base64url text of bytes, without padding (RFC 4648 section 5).
+    public mutating func append(base64URLOf bytes: Span<UInt8>) throws(LimitExceeded) {
+        let count = Base64URLCodec.encodedByteCount(bytes.count)
+        try reserve(count)
+        var target = unsafe MutableSpan<UInt8>(
+            _unsafeBytes: UnsafeMutableRawBufferPointer(start: block.base + byteCount, count: count))
+        Base64URLCodec.encode(bytes, into: &target)
+        byteCount += count
     }
 
     public mutating func append<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(LimitExceeded) {

@@ -14,6 +14,7 @@ public final class ScriptedServer: Sendable {
     public let port: UInt16
     private let listener: Int32
     private let seen = Mutex<[String]>([])
+    private let connections = Atomic(0)
 
     /// Follows the steps for each connection and closes it.
     public init(_ steps: [Step]) throws {
@@ -35,10 +36,11 @@ public final class ScriptedServer: Sendable {
         let conversation = Conversation(steps: steps) { [weak self] header in
             self?.seen.withLock { $0.append(header) }
         }
-        let isRunning = Self.spawn {
+        let isRunning = Self.spawn { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { break }
+                self?.connections.add(1, ordering: .relaxed)
                 _ = Self.spawn { conversation.run(on: connection) }
             }
             close(listener)
@@ -55,6 +57,9 @@ public final class ScriptedServer: Sendable {
 
     /// The headers that came in, one a connection.
     public var headers: [String] { seen.withLock { $0 } }
+
+    /// How many connections came in.
+    public var connectionCount: Int { connections.load(ordering: .relaxed) }
 
     private static func spawn(_ body: @escaping @Sendable () -> Void) -> Bool {
         let errand = unsafe Unmanaged.passRetained(Errand(body))

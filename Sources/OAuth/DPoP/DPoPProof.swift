@@ -46,29 +46,20 @@ package struct DPoPProof {
     }
 
     func signed(by key: borrowing DPoPKey) throws(OAuthError) -> Secret<MessageBody> {
-        let payload: Secret<MessageBody>
-        do throws(JSONError) {
-            payload = try self.payload().base64URLEncoded()
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
-        }
         var text = SecretBuilder(capacity: 1008, limit: 64 << 10)
-        try Self.add(key.proofHeader + ".", to: &text)
-        do throws(SecretBuilder.LimitExceeded) {
-            try text.append(payload)
+        do {
+            let payload = try payload()
+            try text.append(publicText: key.proofHeader)
+            try text.append(UInt8(ascii: "."))
+            try payload.withExposedBytes { try text.append(base64URLOf: $0) }
+            let signature = try text.withExposedBytes { (bytes) throws(OAuthError) in try key.sign(bytes) }
+            try text.append(UInt8(ascii: "."))
+            try text.append(base64URLOf: signature.span)
+        } catch let error as OAuthError {
+            throw error
         } catch {
             throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
-        let signature = try text.withExposedBytes { (bytes) throws(OAuthError) in try key.sign(bytes) }
-        try Self.add("." + Base64URL.encode(signature.span), to: &text)
         return text.finish(as: MessageBody.self)
-    }
-
-    private static func add(_ text: String, to builder: inout SecretBuilder) throws(OAuthError) {
-        do throws(SecretBuilder.LimitExceeded) {
-            try builder.append(publicText: text)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
-        }
     }
 }

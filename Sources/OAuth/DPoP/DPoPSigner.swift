@@ -1,6 +1,6 @@
 public import Credentials
 package import HTTPTransport
-internal import Secrets
+package import Secrets
 
 /// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof needs.
 public final class DPoPSigner: Sendable {
@@ -25,16 +25,19 @@ public final class DPoPSigner: Sendable {
     /// The key's thumbprint: `jkt`, and `dpop_jkt` of an authorization request.
     public var thumbprint: String { key.thumbprint }
 
-    /// What a proof was made with.
+    /// What a proof is made with.
     package struct Basis: Sendable {
         fileprivate let origin: DPoPMemory.Origin
     }
 
-    /// Puts a fresh proof into a request.
+    package func basis(for url: HTTPURL) -> Basis { Basis(origin: memory.origin(of: url)) }
+
+    /// Makes a fresh proof for one request.
     ///
     /// - Parameter tokenHash: `DPoPProof.hash(of:)` of the access token that the request carries, if any.
-    package func prove(_ request: inout HTTPRequest, tokenHash: String?) throws(OAuthError) -> Basis {
-        let origin = memory.origin(of: request.url)
+    package func proof(
+        for method: HTTPMethod, _ url: HTTPURL, on basis: Basis, tokenHash: String?
+    ) throws(OAuthError) -> Secret<MessageBody> {
         let identifier: Secret<Nonce>
         do throws(RandomSourceError) {
             identifier = try random.secret(byteCount: DPoPProof.identifierByteCount, for: Nonce.self)
@@ -42,11 +45,18 @@ public final class DPoPSigner: Sendable {
             throw OAuthError(.noRandomOctets(number: error.number))
         }
         let proof = DPoPProof(
-            method: request.method.rawValue, address: DPoPProof.address(of: request.url),
+            method: method.rawValue, address: DPoPProof.address(of: url),
             identifier: identifier.withExposedBytes { Base64URL.encode($0) },
-            issued: UnixTime(seconds: now().seconds + origin.skew), tokenHash: tokenHash, nonce: origin.nonce)
-        request.proof = try proof.signed(by: key)
-        return Basis(origin: origin)
+            issued: UnixTime(seconds: now().seconds + basis.origin.skew), tokenHash: tokenHash,
+            nonce: basis.origin.nonce)
+        return try proof.signed(by: key)
+    }
+
+    /// Puts a fresh proof into a request.
+    package func prove(_ request: inout HTTPRequest, tokenHash: String?) throws(OAuthError) -> Basis {
+        let basis = basis(for: request.url)
+        request.proof = try proof(for: request.method, request.url, on: basis, tokenHash: tokenHash)
+        return basis
     }
 
     /// Takes what an answer says about proofs that another client was given.

@@ -19,6 +19,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     /// - Parameter limit: in bytes, of the finished text.
     public init(limit: Int = JSONWriter.defaultLimit) {
         output = SecretBuilder(capacity: 1008, limit: limit)
+        names.reserveCapacity(8)
     }
 
     // MARK: - Members
@@ -28,14 +29,16 @@ public struct JSONWriter: ~Copyable, Sendable {
         _ name: StaticString, secret: borrowing Secret<Purpose>
     ) throws(JSONError) {
         try begin(name)
-        try secret.withExposedBytes { (bytes) throws(JSONError) in try append(quoting: bytes) }
+        try secret.withExposedBytes { (bytes) throws(JSONError) in
+            guard JSONString.isUTF8(bytes) else { throw JSONError(.invalidUTF8) }
+            try append(quoting: bytes)
+        }
     }
 
     /// Writes text that is no secret.
     public mutating func member(_ name: StaticString, publicText text: String) throws(JSONError) {
         try begin(name)
-        let bytes = Array(text.utf8)
-        try append(quoting: bytes.span)
+        try append(quoting: text.utf8.span)
     }
 
     /// Writes a list of texts that are no secrets.
@@ -44,8 +47,7 @@ public struct JSONWriter: ~Copyable, Sendable {
         try append("[")
         for (index, text) in texts.enumerated() {
             if index > 0 { try append(",") }
-            let bytes = Array(text.utf8)
-            try append(quoting: bytes.span)
+            try append(quoting: text.utf8.span)
         }
         try append("]")
     }
@@ -74,8 +76,7 @@ public struct JSONWriter: ~Copyable, Sendable {
         let name = name.description
         precondition(!names.contains(name), "a JSON member is written twice")
         names.append(name)
-        let bytes = Array(name.utf8)
-        try append(quoting: bytes.span)
+        try append(quoting: name.utf8.span)
         try append(":")
     }
 
@@ -87,9 +88,8 @@ public struct JSONWriter: ~Copyable, Sendable {
         }
     }
 
-    /// Escapes what must be: quotation marks, backslashes and control characters.
+    /// Takes UTF-8. Escapes what must be: quotation marks, backslashes and control characters.
     private mutating func append(quoting bytes: Span<UInt8>) throws(JSONError) {
-        guard JSONString.isUTF8(bytes) else { throw JSONError(.invalidUTF8) }
         do throws(SecretBuilder.LimitExceeded) {
             try output.append(UInt8(ascii: "\""))
             var plain = 0

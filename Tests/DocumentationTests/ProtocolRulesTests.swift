@@ -121,7 +121,7 @@ import Testing
         Rule("RFC 9449 4.1", "one proof, in one field", "a field that the transport sets itself is refused"),
         Rule(
             "RFC 9449 4.2", "a proof says typ, alg and the public key alone, and is signed",
-            "what we write is laid out as in RFC 9449", "RFC 9449's proofs verify, and damaged ones don't",
+            "what we write is laid out as in RFC 9449, with an end", "RFC 9449's proofs verify, and damaged ones don't",
             "a key signs, and its signature is its own"),
         Rule(
             "RFC 9449 4.2", "jti is fresh for each request and has 96 bits or more",

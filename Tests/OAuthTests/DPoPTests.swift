@@ -55,14 +55,14 @@ import Testing
         #expect(!isValid(bytes, signed, off))
     }
 
-    @Test func `what we write is laid out as in RFC 9449`() throws {
+    @Test func `what we write is laid out as in RFC 9449, with an end`() throws {
         let proof = DPoPProof(
             method: "GET", address: "https://resource.example.org/protectedresource", identifier: "e1j3V_bKic8-LAEB",
             issued: UnixTime(seconds: 1_562_262_618),
             tokenHash: DPoPProof.hash(of: Secret("Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU")), nonce: nil)
         #expect(
             try proof.payload().reveal()
-                == #"{"jti":"e1j3V_bKic8-LAEB","htm":"GET","htu":"https://resource.example.org/protectedresource","iat":1562262618,"ath":"fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"}"#
+                == #"{"jti":"e1j3V_bKic8-LAEB","htm":"GET","htu":"https://resource.example.org/protectedresource","iat":1562262618,"exp":1562262918,"ath":"fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"}"#
         )
         let key = try DPoPKey.generate()
         #expect(

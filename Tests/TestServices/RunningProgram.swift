@@ -35,12 +35,17 @@ public final class RunningProgram: Sendable {
             throw error
         }
         Leash.shared.hold(process: pid)
-        Thread.detachNewThread { [pid, exit, leavesWorkers] in
+        Thread.detachNewThread { [pid, name, errorOutput, exit, leavesWorkers] in
             var status: Int32 = 0
             while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
             // What it started may outlive it in the same group; nothing of a test does.
             if !leavesWorkers.isSet { Foundation.kill(-pid, SIGKILL) }
             Leash.shared.free(process: pid)
+            if [SIGTRAP, SIGSEGV, SIGABRT, SIGBUS].contains(status & 0x7f) {
+                // A fault of its own: its last words, in case that the test doesn't look at them.
+                let words = String(decoding: Self.contents(of: errorOutput).suffix(4096), as: UTF8.self)
+                FileHandle.standardError.write(Data("\(name) was ended by signal \(status & 0x7f): \(words)\n".utf8))
+            }
             exit.record(
                 status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f, leavingCore: status & 0x80 != 0)
         }

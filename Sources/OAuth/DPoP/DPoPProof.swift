@@ -16,6 +16,10 @@ package struct DPoPProof {
     /// What the server gave last.
     let nonce: String?
 
+    /// Seconds from `iat` to `exp` (RFC 7519 section 4.1.4). RFC 9449 leaves it to the server how long a proof is good; this
+    /// is long enough that a clock which is behind by minutes is judged by `iat`.
+    static let lifetime: Int64 = 300
+
     /// Random octets behind an identifier: 128 bits, where RFC 9449 section 4.2 wants 96.
     static let identifierByteCount = 16
 
@@ -40,6 +44,7 @@ package struct DPoPProof {
         try json.member("htm", publicText: method)
         try json.member("htu", publicText: address)
         try json.member("iat", integer: issued.seconds)
+        try json.member("exp", integer: issued.seconds + Self.lifetime)
         if let tokenHash { try json.member("ath", publicText: tokenHash) }
         if let nonce { try json.member("nonce", publicText: nonce) }
         return try json.finish(as: MessageBody.self)

@@ -50,6 +50,16 @@ struct ProviderFolder: Sendable {
         }
     }
 
+    /// Makes the folder where there is none, and throws when nothing can be written there.
+    func prepare() throws {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.makeFolder(path)
+        } catch {
+            throw unusable("can't be written", error.number)
+        }
+        guard unsafe access(path, W_OK | X_OK) == 0 else { throw unusable("can't be written", errno) }
+    }
+
     func write(_ configuration: ProviderConfiguration) throws {
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(path)

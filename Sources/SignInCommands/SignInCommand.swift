@@ -18,6 +18,8 @@ enum SignInCommand {
         let patience = arguments.seconds(GlobalOptions.timeout) ?? patience
         let ways = try ways(arguments, context, patience)
         let (configuration, isNew) = try await configuration(arguments, context)
+        // Before there is a session that nobody could use again.
+        if isNew { try context.providers.prepare() }
         let redirect = try arguments.value(SignInDefinitions.redirect).map {
             try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
         }

@@ -124,6 +124,16 @@ import Testing
         #expect(session.server.record.requests[.token] == nil)
     }
 
+    @Test func `the countdown ends when the command does, not when the code has expired`() async throws {
+        let session = try await Self.session(.device)
+        let terminal = try PseudoTerminal()
+        let running = try start(["sign-in", "work", "--timeout", "2"], in: session, at: terminal)
+        #expect(try await running.finish().status == 75, "\(terminal.shown)\n\(machine.log)")
+        try await terminal.waitUntilShown("nobody confirmed the sign-in in time")
+        #expect(terminal.shown.contains("Waiting for you; this ends in 0:0"))
+        #expect(!terminal.shown.contains("the code is good for"))
+    }
+
     // MARK: - An end in the midst
 
     enum Moment: CaseIterable { case paste, countdown, browser }

@@ -13,20 +13,32 @@ struct ContainerTests {
         environment = try directory.environment()
     }
 
+    private func setup() throws -> String { "latchkey() { '\(try BuiltProducts.latchkey().path)' \"$@\"; }\n" }
+
     /// Runs a script in namespaces of its own, where `home` is empty and read-only.
     private func run(_ script: String) async throws -> ProgramRun {
-        let setup = """
+        let mounts = """
             set -e
             mount -t tmpfs none /run
             : > /run/.containerenv
             mount -t tmpfs -o ro none '\(directory / "home")'
-            latchkey() { '\(try BuiltProducts.latchkey().path)' "$@"; }
             set +e
 
             """
         let rights = getuid() == 0 ? [] : ["--user", "--map-root-user"]
         return try await Program("unshare").run(
-            rights + ["--mount", "/bin/sh", "-c", setup + script], environment: own)
+            rights + ["--mount", "/bin/sh", "-c", mounts + setup() + script], environment: own)
+    }
+
+    /// The same for what a vault is made for: to others than root `/` seems to be a stranger's in a namespace of theirs, and
+    /// a vault isn't made below such a folder. There the home has no write permission instead.
+    private func runWithVault(_ script: String) async throws -> ProgramRun {
+        if getuid() == 0 { return try await run(script) }
+        let home = directory / "home"
+        _ = unsafe chmod(home, 0o500)
+        defer { _ = unsafe chmod(home, 0o700) }
+        return try await Program("/bin/sh").run(
+            ["-c", setup() + script], environment: own.merging(["container": "podman"]) { $1 })
     }
 
     /// Everything below the home directory, as where nobody says otherwise.
@@ -43,7 +55,7 @@ struct ContainerTests {
         #expect(
             refused.errorText.hasSuffix(
                 "hint: name a folder that can be written in LATCHKEY_CONFIG, or set HOME to one\n"))
-        let elsewhere = try await run(
+        let elsewhere = try await runWithVault(
             """
             export LATCHKEY_CONFIG='\(directory / "config")' LATCHKEY_VAULT='\(directory / "data")/vault'
             export LATCHKEY_KEY_FILE='\(directory / "key")'

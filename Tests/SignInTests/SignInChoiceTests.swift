@@ -13,6 +13,7 @@ struct SignInChoiceTests {
         var redirect = RedirectURI.Kind.loopback
         var hasDeviceGrant = false
         var hasHandler = false
+        var namesRedirect = false
         var wanted: SignInWay?
         let way: SignInWay?
         var reason = SignInChoice.Reason.asked
@@ -48,6 +49,8 @@ struct SignInChoiceTests {
             reason: .browserMayBeElsewhere),
         Case(environment: ssh, hasDeviceGrant: true, way: .device, reason: .noDisplay),
         Case(environment: ssh, way: .paste, reason: .noDisplayNoDeviceGrant),
+        Case(environment: ssh, hasDeviceGrant: true, namesRedirect: true, way: .paste, reason: .namedRedirect),
+        Case(environment: wayland, namesRedirect: true, way: .browser, reason: .display),
         Case(environment: ["container": "docker"], hasDeviceGrant: true, way: .device, reason: .noDisplay),
         Case(environment: empty, hasDeviceGrant: true, way: .device, reason: .noDisplay),
         Case(environment: empty, hasTerminal: false, hasDeviceGrant: true, way: nil, failure: .noWay),
@@ -72,10 +75,11 @@ struct SignInChoiceTests {
 
     @Test(arguments: cases)
     func `the session decides, and says why`(_ test: Case) throws {
-        let means = SignInChoice.Means(
+        var means = SignInChoice.Means(
             surroundings: SessionSurroundings(
                 environment: test.environment, hasTerminal: test.hasTerminal, exists: test.files.contains),
             hasDeviceGrant: test.hasDeviceGrant, hasHandler: test.hasHandler)
+        means.namesRedirect = test.namesRedirect
         do {
             let choice = try SignInChoice(means, redirect: test.redirect, wanted: test.wanted)
             #expect(choice.way == test.way && choice.reason == test.reason, "\(choice)")

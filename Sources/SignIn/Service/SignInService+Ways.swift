@@ -39,8 +39,9 @@ extension SignInService {
         by ways: SignInWays, account: String? = nil, redirect: RedirectURI? = nil, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
+        let isNamed = redirect != nil
         let redirect = redirect ?? provider.redirect
-        let choice = try await choice(among: ways, redirect)
+        let choice = try await choice(among: ways, redirect, isNamed: isNamed)
         log.info("\(choice)")
         if choice.way == .device {
             guard let prompt = ways.devicePrompt else { throw .userAgent(.unavailable(.noTerminal)) }
@@ -58,9 +59,10 @@ extension SignInService {
     }
 
     private func choice(
-        among ways: SignInWays, _ redirect: RedirectURI
+        among ways: SignInWays, _ redirect: RedirectURI, isNamed: Bool
     ) async throws(SignInError) -> SignInChoice {
         var means = SignInChoice.Means(surroundings: ways.surroundings)
+        means.namesRedirect = isNamed
         means.hasHandler = ways.redirects != nil && ways.handledSchemes.contains(redirect.scheme)
         if ways.terminal == nil { means.surroundings.hasTerminal = false }
         let choice = try chosen(means, ways, redirect)

@@ -33,6 +33,9 @@ public struct SignInChoice: Sendable, Hashable {
         case noDisplay
         /// There is no display, and the server has no device grant.
         case noDisplayNoDeviceGrant
+        /// There is no display, and the caller named the redirect, which a sign-in on another device has none of: its port may
+        /// be forwarded here.
+        case namedRedirect
         /// The redirect is a private-use scheme, whose handler is installed.
         case handler
         /// The redirect is a private-use scheme, and nothing here takes it.
@@ -48,6 +51,8 @@ public struct SignInChoice: Sendable, Hashable {
         public var hasDeviceGrant: Bool
         /// Whether the handler of the redirect's private-use scheme is installed.
         public var hasHandler: Bool
+        /// Whether the caller named the redirect, in place of the provider's own.
+        public var namesRedirect = false
 
         public init(surroundings: SessionSurroundings, hasDeviceGrant: Bool = false, hasHandler: Bool = false) {
             self.surroundings = surroundings
@@ -97,6 +102,7 @@ public struct SignInChoice: Sendable, Hashable {
         case .loopback, .privateUse, .https: break
         }
         guard hasTerminal else { throw .unavailable(hasBrowser ? .noTerminal : .noWay) }
+        if means.namesRedirect { return SignInChoice(.paste, .namedRedirect) }
         if means.hasDeviceGrant { return SignInChoice(.device, .noDisplay) }
         return SignInChoice(.paste, .noDisplayNoDeviceGrant)
     }
@@ -130,6 +136,7 @@ extension SignInChoice.Reason: Loggable {
         case .browserMayBeElsewhere: "the browser may run on another machine"
         case .noDisplay: "there is no display"
         case .noDisplayNoDeviceGrant: "there is no display, and the server can't sign in on another device"
+        case .namedRedirect: "there is no display, and the redirect address was named"
         case .handler: "the redirect's scheme has its handler"
         case .noHandler: "nothing here takes the redirect's scheme"
         case .webRedirect: "the redirect is a page on the web"

@@ -157,7 +157,7 @@ internal import Testing
         let running = try latchkey.start(["sign-in", "work", "--paste"], environment: environment, terminal: terminal)
         let run = try await answer(running, terminal, ("Address", "\u{3}"))
         #expect(run.status == 130)
-        #expect(run.errorText == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
+        #expect(run.errorText.hasSuffix("\nlatchkey: error: it was interrupted [sign-in.cancelled]\n"))
         #expect(terminal.shown.contains("\(origin)/authorize?"))
         #expect(terminal.echoes)
         withExtendedLifetime(servers) {}

@@ -146,6 +146,9 @@ public final class PrivateSession: Sendable {
     /// The process id of the running daemon.
     public var daemonPID: Int32? { running.withLock { $0.daemon?.pid } }
 
+    /// Whether the daemon that was started still lives.
+    public var daemonIsRunning: Bool { running.withLock { $0.daemon?.isRunning ?? false } }
+
     /// Starts gnome-keyring-daemon; with a password it unlocks the collection `login`, and makes it when missing.
     ///
     /// The collection stays locked when the password is wrong.

@@ -23,9 +23,11 @@ public final class StandInPrompter: Sendable {
     }
 
     private let program: RunningProgram
+    private let session: PrivateSession
 
     /// Waits until the keyring can ask.
     public init(on session: PrivateSession, answering answer: Answer) async throws {
+        self.session = session
         // The system's Python has the packages that Debian installs; another one may come first on the path.
         program = try Program("/usr/bin/python3").start(
             ["-c", Self.script] + answer.arguments, environment: session.environment)
@@ -46,6 +48,12 @@ public final class StandInPrompter: Sendable {
     /// Waits until a condition on it holds.
     public func wait(for what: String, until condition: (StandInPrompter) -> Bool) async throws {
         try await program.wait(for: what) { condition(self) }
+    }
+
+    /// Somebody comes at last to the dialogs that are open, and types a password.
+    public func answer(_ password: String) async throws {
+        try await session.call(
+            "org.gnome.keyring.SystemPrompter", "/", "org.latchkey.Test.Answer", ["string:" + password])
     }
 
     public func stop() async { await program.stop() }
@@ -112,6 +120,7 @@ public final class StandInPrompter: Sendable {
             call_back(client, path, "PromptReady", "sa{sv}s", (choice, {}, text))
 
 
+        waiting = []
         bus.send_and_get_reply(message_bus.RequestName("org.gnome.keyring.SystemPrompter"))
         while True:
             message = bus.receive()
@@ -119,6 +128,12 @@ public final class StandInPrompter: Sendable {
                 continue
             method = message.header.fields[HeaderFields.member]
             client = message.header.fields[HeaderFields.sender]
+            if method == "Answer":
+                bus.send(new_method_return(message))
+                for client, path in waiting:
+                    ready(client, path, "yes", exchanges[path].sealed(message.body[0]))
+                waiting = []
+                continue
             if method not in ("BeginPrompting", "PerformPrompt", "StopPrompting"):
                 bus.send(new_error(message, "org.freedesktop.DBus.Error.UnknownMethod"))
                 continue
@@ -139,6 +154,8 @@ public final class StandInPrompter: Sendable {
                     ready(client, path, "yes", exchange.sealed(password))
                 elif answer == "passwords":
                     ready(client, path, "yes", exchange.opening())
+                else:
+                    waiting.append((client, path))
             else:
                 print("stopped", flush=True)
                 exchanges.pop(path, None)

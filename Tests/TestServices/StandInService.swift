@@ -42,11 +42,6 @@ public final class StandInService: Sendable {
         program.outputSoFar.split(separator: "\n").count { $0 == method }
     }
 
-    /// Waits for a call whose answer nobody waits for.
-    public func waitForCall(_ method: String) async throws {
-        try await program.wait(for: "a call of \(method)") { calls(method) > 0 }
-    }
-
     public func stop() async { await program.stop() }
 
     private static let script = #"""

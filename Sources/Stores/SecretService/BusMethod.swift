@@ -19,7 +19,6 @@
         static let createCollection = BusMethod(
             interface: "org.freedesktop.Secret.Service", name: "CreateCollection", reply: "(oo)")
         static let prompt = BusMethod(interface: "org.freedesktop.Secret.Prompt", name: "Prompt", reply: "()")
-        static let dismiss = BusMethod(interface: "org.freedesktop.Secret.Prompt", name: "Dismiss", reply: "()")
         static let getProperty = BusMethod(interface: "org.freedesktop.DBus.Properties", name: "Get", reply: "(v)")
         static let getAllProperties = BusMethod(
             interface: "org.freedesktop.DBus.Properties", name: "GetAll", reply: "(a{sv})")

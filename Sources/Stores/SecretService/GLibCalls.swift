@@ -211,18 +211,7 @@
             return unsafe Variant(adopting: pointer!)
         }
 
-        /// Sends a method call whose answer nobody waits for; `KeyringSession.flush` makes sure that it leaves.
-        func send(_ method: BusMethod, on path: String, of destination: String, _ arguments: Variant) {
-            unsafe withPointer { connection in
-                unsafe arguments.withPointer { arguments in
-                    unsafe g_dbus_connection_call(
-                        connection, destination, path, method.interface.description, method.name.description, arguments,
-                        nil, G_DBUS_CALL_FLAGS_NO_AUTO_START, Int32.max, nil, nil, nil)
-                }
-            }
-        }
-
-        /// Broadcasts a signal; `KeyringSession.flush` makes sure that it leaves.
+        /// Broadcasts a signal; `KeyringSession.announce` makes sure that it leaves.
         func broadcast(_ name: StaticString, of interface: StaticString, from path: String, _ arguments: Variant) {
             unsafe withPointer { connection in
                 unsafe arguments.withPointer { arguments in

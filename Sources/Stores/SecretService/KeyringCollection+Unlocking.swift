@@ -57,21 +57,16 @@
             _ interruption: Interruption
         ) async throws(KeyringFailure) {
             guard path != BusName.nothing else { return }
-            let prompt = KeyringPrompt(path: path, session: session)
-            guard configuration.mayPrompt else {
-                await prompt.dismiss()
-                throw .store(forbidden)
-            }
-            try await prompt.show(interruption)
+            guard configuration.mayPrompt else { throw .store(forbidden) }
+            try await KeyringPrompt(path: path, session: session).show(interruption)
         }
     }
 
-    /// Unlocking that is under way. All who need the same thing unlocked wait for one prompt; it is dismissed when the last
-    /// of them has given up.
+    /// Unlocking that is under way. All who need the same thing unlocked wait for one prompt. It stays on the screen when
+    /// the last of them has given up, and who comes later joins it.
     @GLibThread final class Unlocking {
         private static var underWay: [[String]: Unlocking] = [:]
 
-        private let interruption = Interruption(.after(.seconds(1_000_000)))
         private var waiters: [Pending<Result<Void, KeyringFailure>>] = []
 
         /// Unlocks, or joins those who do.
@@ -86,10 +81,6 @@
             defer { interruption.trigger.forget(number) }
             let result = await interruption.wait(end)
             unlocking.waiters.removeAll { $0 === end }
-            if unlocking.waiters.isEmpty {
-                if underWay[place] === unlocking { underWay[place] = nil }
-                unlocking.interruption.trigger.pull()
-            }
             try result.get()
         }
 
@@ -99,7 +90,8 @@
             Task {
                 let result: Result<Void, KeyringFailure>
                 do throws(KeyringFailure) {
-                    try await unlock(paths, session, mayPrompt: true, unlocking.interruption)
+                    // Only the person or the service ends it.
+                    try await unlock(paths, session, mayPrompt: true, Interruption(.after(.seconds(1_000_000))))
                     result = .success(())
                 } catch {
                     result = .failure(error)
@@ -120,12 +112,8 @@
                 if !paths.allSatisfy(unlocked.contains) { throw .store(.keyringStaysLocked) }
                 return
             }
-            let prompt = KeyringPrompt(path: path, session: session)
-            guard mayPrompt else {
-                await prompt.dismiss()
-                throw .store(.keyringLocked)
-            }
-            try await prompt.show(interruption)
+            guard mayPrompt else { throw .store(.keyringLocked) }
+            try await KeyringPrompt(path: path, session: session).show(interruption)
         }
     }
 #endif

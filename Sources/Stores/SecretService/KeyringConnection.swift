@@ -110,7 +110,7 @@
 
         /// Waits a moment until the bus has taken what was sent, because the process may end next. Any answer of the bus
         /// shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
-        func flush() async {
+        private func flush() async {
             _ = try? await connection.ask(.ping, [], Interruption(.after(.milliseconds(200))))
         }
 

@@ -10,7 +10,11 @@
             case answered, dismissed, malformed, gone, interrupted
         }
 
-        /// Shows the prompt and waits for the person. Dismisses it when the operation ends before.
+        /// Shows the prompt and waits for the person.
+        ///
+        /// It stays when the operation ends before, because no client can take a prompt away safely: at `Dismiss`
+        /// gnome-keyring (42 to 50 at least) goes on with the first prompt that it shows, whosoever's that is, and aborts, as
+        /// that one is not done. Then all its collections are locked, for all programs.
         func show(_ interruption: Interruption) async throws(KeyringFailure) {
             let end = Pending<End>()
             let subscription = session.connection.subscribe(
@@ -29,29 +33,15 @@
                 withExtendedLifetime(subscription) {}
                 withExtendedLifetime(watch) {}
             }
-            do throws(KeyringFailure) {
-                // No window of ours to put it in front of.
-                _ = try await session.call(.prompt, on: path, [.string("")], interruption)
-            } catch {
-                await dismiss()
-                throw error
-            }
+            // No window of ours to put it in front of.
+            _ = try await session.call(.prompt, on: path, [.string("")], interruption)
             switch await interruption.wait(end) {
             case .answered: return
             case .dismissed: throw .store(.keyringPromptDismissed)
             case .malformed: throw .store(.keyringBrokeProtocol)
             case .gone: throw .store(.keyringWentAway)
-            case .interrupted:
-                await dismiss()
-                throw .interrupted
+            case .interrupted: throw .interrupted
             }
-        }
-
-        /// Takes the prompt away, or makes sure that it never appears. Nobody waits for the answer, because the operation
-        /// is over; gnome-keyring 42 leaves a dialog open that is on the screen already.
-        func dismiss() async {
-            session.connection.send(.dismiss, on: path, of: session.owner, .tuple([]))
-            await session.flush()
         }
     }
 #endif

@@ -110,6 +110,25 @@ struct KeyringPromptTests {
         #expect(session.daemonIsRunning)
     }
 
+    @Test func `a program that ends while it waits behind another one's prompt harms nobody`() async throws {
+        let session = try await lockedSession()
+        let prompter = try await StandInPrompter(on: session, answering: .never)
+        let first = try KeyringProbe(session)
+        _ = try await first.ask("start", "task", "read", "s", "u", "password")
+        try await prompter.wait(for: "the dialog") { $0.asked == 1 }
+        do {
+            let second = try KeyringProbe(session)
+            _ = try await second.ask("timeout", "2000")
+            #expect(try await second.ask("read", "s", "u", "password")[1] == "store.timed-out")
+        }
+        let third = try KeyringProbe(session)
+        _ = try await third.ask("start", "task", "read", "s", "u", "password")
+        try await prompter.answer(PrivateSession.password)
+        #expect(try await first.ask("join", "task")[0] == "secret")
+        #expect(try await third.ask("join", "task")[0] == "secret")
+        #expect(prompter.begun == 1 && session.daemonIsRunning)
+    }
+
     @Test func `without permission to prompt another program's prompt stays`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .never)

@@ -63,10 +63,11 @@
     }
 
     /// Unlocking that is under way. All who need the same thing unlocked wait for one prompt. It stays on the screen when
-    /// the last of them has given up, and who comes later joins it.
+    /// the last of them has given up; who comes later asks anew, because a service may have lost it.
     @GLibThread final class Unlocking {
         private static var underWay: [[String]: Unlocking] = [:]
 
+        private let interruption = Interruption(.after(.seconds(1_000_000)))
         private var waiters: [Pending<Result<Void, KeyringFailure>>] = []
 
         /// Unlocks, or joins those who do.
@@ -81,6 +82,10 @@
             defer { interruption.trigger.forget(number) }
             let result = await interruption.wait(end)
             unlocking.waiters.removeAll { $0 === end }
+            if unlocking.waiters.isEmpty {
+                if underWay[place] === unlocking { underWay[place] = nil }
+                unlocking.interruption.trigger.pull()
+            }
             try result.get()
         }
 
@@ -90,8 +95,7 @@
             Task {
                 let result: Result<Void, KeyringFailure>
                 do throws(KeyringFailure) {
-                    // Only the person or the service ends it.
-                    try await unlock(paths, session, mayPrompt: true, Interruption(.after(.seconds(1_000_000))))
+                    try await unlock(paths, session, mayPrompt: true, unlocking.interruption)
                     result = .success(())
                 } catch {
                     result = .failure(error)

@@ -13,7 +13,7 @@
         /// Shows the prompt and waits for the person.
         ///
         /// It stays when the operation ends before, because no client can take a prompt away safely: at `Dismiss`
-        /// gnome-keyring (42 to 50 at least) goes on with the first prompt that it shows, whosoever's that is, and aborts, as
+        /// gnome-keyring (seen in 42) goes on with the first prompt that it shows, whosoever's that is, and aborts, as
         /// that one is not done. Then all its collections are locked, for all programs.
         func show(_ interruption: Interruption) async throws(KeyringFailure) {
             let end = Pending<End>()

@@ -258,7 +258,9 @@ import Testing
         let folder = try Folder()
         defer { folder.remove() }
         unsafe chmod(folder.path, 0o1777)
-        #expect(LeaseDirectory.standard(below: [folder.path], user: geteuid()).path == folder.path + "/latchkey-\(geteuid())")
+        #expect(
+            LeaseDirectory.standard(below: [folder.path], user: geteuid()).path == folder.path
+                + "/latchkey-\(geteuid())")
     }
 
     /// Another user who takes the name first would keep this one from ever renewing a session.

@@ -144,7 +144,8 @@ extension StoredSession {
     /// The same session, with or without the mark that a refresh was begun.
     borrowing func marked(_ began: UnixTime?) -> StoredSession {
         StoredSession(
-            authority: authority, clientID: clientID, account: account, subject: subject, scopes: scopes, issued: issued,
+            authority: authority, clientID: clientID, account: account, subject: subject, scopes: scopes,
+            issued: issued,
             expiry: expiry, refreshExpiry: refreshExpiry, basicForm: basicForm, keyThumbprint: keyThumbprint,
             resource: resource, refreshBegan: began, accessToken: accessToken.duplicate(),
             refreshToken: refreshToken?.duplicate())

@@ -42,6 +42,10 @@ enum ProviderAddCommand {
         try context.providers.write(configuration)
         let verb: StaticString = isReplaced ? "replaced" : "added"
         context.output.note("\(verb) the provider \(configuration.name)")
+        try context.tellRedirect(of: configuration)
+        if configuration.redirect != nil {
+            try context.warnOfSharedRedirect(configuration.provider().redirect, of: configuration)
+        }
         return .success
     }
 
@@ -92,6 +96,7 @@ enum ProviderAddCommand {
                 .usage, "provider.unsupported", "\(name) has neither DPoP nor pushed requests",
                 hint: "leave --dpop and --par out")
         }
+        configuration.isRegisteredByUs = registers
         configuration.isDevelopment = arguments.has(SignInDefinitions.development)
         if configuration.isDevelopment, !configuration.findsServerByAccount {
             throw CommandFailure(

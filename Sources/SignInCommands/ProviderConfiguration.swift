@@ -29,6 +29,8 @@ struct ProviderConfiguration: Sendable {
     var usesDPoP = false
     /// Whether authorization requests must be pushed.
     var requiresPushedRequests = false
+    /// Whether the client id is one that we asked the server for. It isn't in the file: only who adds a provider wants to know.
+    var isRegisteredByUs = false
     /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
     var isDevelopment = false
 

@@ -61,7 +61,7 @@ extension ServerMetadata {
     /// case.
     public init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
         let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
-        guard let named = try reader.text("issuer"), named.utf8.elementsEqual(issuer.text.utf8) else {
+        guard let named = try reader.text("issuer"), named.hasSameOctets(as: issuer.text) else {
             throw OAuthError(.issuerMismatch)
         }
         guard try reader.list("code_challenge_methods_supported").map({ $0.contains("S256") }) ?? true else {

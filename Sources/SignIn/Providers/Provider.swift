@@ -12,6 +12,14 @@ public struct Provider: Sendable, Hashable {
         case issuer(Issuer)
         /// Endpoint by endpoint.
         case endpoints(ServerMetadata)
+
+        /// What stands for the server in a session and in its redirect path: its issuer, or else its token endpoint.
+        var authority: String {
+            switch self {
+            case .issuer(let issuer): issuer.text
+            case .endpoints(let metadata): metadata.authority
+            }
+        }
     }
 
     /// How the client proves itself.
@@ -55,7 +63,8 @@ public struct Provider: Sendable, Hashable {
     public let server: Server
     public let clientID: String
     public let scopes: ScopeList
-    /// Where answers come to; a loopback address may leave its port open.
+    /// Where answers come to; a loopback address may leave its port open. Unless told otherwise, one of this authority's own
+    /// (`RedirectURI.loopback(_:port:authority:)`).
     public var redirect: RedirectURI
     public let parameters: [AuthorizationParameter]
     public let proof: ClientProof
@@ -104,7 +113,8 @@ public struct Provider: Sendable, Hashable {
         self.server = server
         self.clientID = clientID
         self.scopes = scopes
-        self.redirect = if let redirect { redirect } else { try RedirectURI.loopback() }
+        self.redirect =
+            if let redirect { redirect } else { try RedirectURI.loopback(authority: server.authority) }
         self.parameters = parameters
         self.proof = proof
         self.account = account
@@ -121,13 +131,8 @@ public struct Provider: Sendable, Hashable {
         }
     }
 
-    /// What stands for the server in a session: its issuer, or else its token endpoint.
-    package var authority: String {
-        switch server {
-        case .issuer(let issuer): issuer.text
-        case .endpoints(let metadata): metadata.issuer?.text ?? metadata.tokenEndpoint.text
-        }
-    }
+    /// What stands for the server in a session.
+    package var authority: String { server.authority }
 }
 
 /// The name of a provider, as it stands on command lines and in the keys of a store.
@@ -160,6 +165,17 @@ public struct ProviderName: Sendable, Hashable, Loggable {
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.
     public var logMessage: LogMessage {
         "\(LoggableText(reviewed: "a provider's name is a word that stands on command lines", unredacted: text))"
+    }
+}
+
+extension Issuer {
+    /// An issuer that stands in the source.
+    init(known text: StaticString) {
+        do throws(OAuthError) {
+            try self.init(text.description)
+        } catch {
+            preconditionFailure("malformed issuer in the source")
+        }
     }
 }
 

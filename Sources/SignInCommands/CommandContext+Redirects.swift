@@ -13,7 +13,7 @@ extension CommandContext {
         guard configuration.redirect == nil, !configuration.needsNoRegistration else { return }
         let redirect = try configuration.provider().redirect
         guard configuration.builtIn?.takesAnyLoopbackPath == true else {
-            output.note("the client has to be registered with the redirect URI \(redirect), which any port is added to")
+            output.note("register the client with the redirect URI \(redirect); each sign-in adds a port")
             return
         }
         output.note(
@@ -27,7 +27,8 @@ extension CommandContext {
     /// brought to the other (RFC 9700 section 4.4).
     func warnOfSharedRedirect(_ redirect: RedirectURI, of configuration: ProviderConfiguration) throws {
         let authority = try configuration.provider().authority
-        let others = try providers.names().compactMap { try providers.read($0) }
+        // A file that is damaged is told where its provider is asked for.
+        let others = try providers.names().compactMap { try? providers.read($0) }
         let shared = others.first { other in
             guard other.name != configuration.name, let provider = try? other.provider() else { return false }
             return provider.authority != authority && provider.redirect.isSamePlace(as: redirect)

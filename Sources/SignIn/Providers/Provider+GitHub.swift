@@ -66,10 +66,12 @@ extension Provider {
             issuer: endpoints.issuer, authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
             deviceAuthorizationEndpoint: device, clientAuthenticationMethods: [.none, .secretPost],
             separatesScopesByComma: true)
-        return try Provider(
+        var provider = try Provider(
             name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
             proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
             revocation: .gitHub(api: endpoints.api))
+        if endpoints == .gitHub { provider.apiOrigins = ["https://uploads.github.com"] }
+        return provider
     }
 }
 

@@ -75,6 +75,10 @@ public struct Provider: Sendable, Hashable {
     /// When authorization requests are pushed (RFC 9126).
     public var pushes: PushedRequests = .whenOffered
 
+    /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each is
+    /// written as `HTTPURL.origin` is.
+    public var apiOrigins: Set<String> = []
+
     public enum PushedRequests: Sendable, Hashable {
         /// Where the server has the endpoint, and where it says that it wants nothing else.
         case whenOffered
@@ -191,9 +195,9 @@ extension HTTPURL {
 }
 
 extension Provider {
-    /// The origins of the servers that it names itself.
+    /// The origins that access tokens may be sent to: those of the servers that it names, and its `apiOrigins`.
     package var origins: Set<String> {
-        var origins: Set<String> = []
+        var origins = apiOrigins
         switch server {
         case .issuer(let issuer):
             if let url = try? HTTPURL(issuer.text) { origins.insert(url.origin) }

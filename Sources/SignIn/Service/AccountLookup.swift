@@ -53,7 +53,7 @@ struct AccountLookup: Sendable {
         _ document: borrowing JSONDocument, expecting subject: String?
     ) throws(SignInError) -> AccountIdentity {
         let theirs = text("sub", in: document)
-        if let subject, theirs != subject { throw SignInError(.accountMismatch) }
+        if let subject, theirs?.hasSameOctets(as: subject) != true { throw SignInError(.accountMismatch) }
         let name = text("preferred_username", in: document) ?? text("email", in: document) ?? theirs
         guard let name else { throw SignInError(.accountUnknown) }
         return AccountIdentity(name: name, subject: theirs)

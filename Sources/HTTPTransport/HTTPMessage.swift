@@ -74,11 +74,18 @@ public struct HTTPField: Sendable, Hashable {
     public let status: Int
     public let fields: [HTTPField]
     public let body: Secret<MessageBody>
+    /// Whether we connected to an address that isn't a public one; false where that can't be told, as behind a proxy.
+    package let isFromPrivateAddress: Bool
 
     public init(status: Int, fields: [HTTPField], body: consuming Secret<MessageBody>) {
+        self.init(status: status, fields: fields, body: body, isFromPrivateAddress: false)
+    }
+
+    package init(status: Int, fields: [HTTPField], body: consuming Secret<MessageBody>, isFromPrivateAddress: Bool) {
         self.status = status
         self.fields = fields
         self.body = body
+        self.isFromPrivateAddress = isFromPrivateAddress
     }
 
     public var isSuccess: Bool { (200...299).contains(status) }

@@ -89,7 +89,8 @@ enum AccountsCommand {
         let current = try await sessions.currentAccount(deadline: context.deadline)
         return try await sessions.summaries(deadline: context.deadline).map {
             Row(
-                provider: configuration.name, session: $0, isCurrent: current?.hasSameOctets(as: $0.account) == true, store: store.identity)
+                provider: configuration.name, session: $0, isCurrent: current?.hasSameOctets(as: $0.account) == true,
+                store: store.identity)
         }
     }
 

@@ -53,7 +53,7 @@ enum RequestCommand {
     ) async throws -> HTTPResponse {
         do {
             return try await service.send(request, account: account, limits: limits)
-        } catch where error.code == .otherOrigin {
+        } catch  where error.code == .otherOrigin {
             throw CommandFailure(
                 .refused, error.codeName, error.cause,
                 hint: "give --origin here or at latchkey provider add, if that server is to have the token")

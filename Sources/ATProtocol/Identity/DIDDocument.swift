@@ -81,8 +81,11 @@ private struct DocumentReader: ~Copyable {
         for service in try list("service") {
             guard service.kind == .object else { throw .document(.malformedList) }
             let id = try text("id", .malformedList, of: service)
-            guard id.hasSameOctets(as: "#atproto_pds") || id.hasSameOctets(as: did.text + "#atproto_pds") else { continue }
-            guard try text("type", .withoutPersonalServer, of: service).hasSameOctets(as: "AtprotoPersonalDataServer") else {
+            guard id.hasSameOctets(as: "#atproto_pds") || id.hasSameOctets(as: did.text + "#atproto_pds") else {
+                continue
+            }
+            guard try text("type", .withoutPersonalServer, of: service).hasSameOctets(as: "AtprotoPersonalDataServer")
+            else {
                 throw .document(.withoutPersonalServer)
             }
             guard found == nil else { throw .document(.repeatedPersonalServer) }

@@ -47,7 +47,8 @@ struct ResourceMetadata: Sendable, Hashable {
             throw Self.problem(.notJSON)
         }
         guard let resource = document.member("resource"),
-            let text = try? document.publicText(resource, limit: HTTPURL.maximumByteCount), text.hasSameOctets(as: server.origin)
+            let text = try? document.publicText(resource, limit: HTTPURL.maximumByteCount),
+            text.hasSameOctets(as: server.origin)
         else { throw Self.problem(.otherResource) }
         guard let list = document.member("authorization_servers") else {
             throw Self.problem(.withoutAuthorizationServer)

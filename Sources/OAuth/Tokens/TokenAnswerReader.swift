@@ -55,7 +55,9 @@ struct TokenAnswerReader {
         }
         let claims = try IDTokenClaims(idToken)
         try claims.check(issuer: server.issuer, clientID: clientID, now: now)
-        guard subject.map({ $0.hasSameOctets(as: claims.subject) }) ?? true else { throw OAuthError(.invalidResponse(.idTokenSubject)) }
+        guard subject.map({ $0.hasSameOctets(as: claims.subject) }) ?? true else {
+            throw OAuthError(.invalidResponse(.idTokenSubject))
+        }
         // What can be told without the server's keys: asking for them has to wait until the tokens are stored.
         if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken) }
         return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)

@@ -16,7 +16,8 @@ extension BuiltInProvider {
             proof: .secretIfPresent(choices.secretMethod ?? .secretPost))
         provider.apiOrigins = Set(
             [
-                "docs", "drive", "gmail", "oauth2", "openidconnect", "people", "photoslibrary", "sheets", "tasks", "www",
+                "docs", "drive", "gmail", "oauth2", "openidconnect", "people", "photoslibrary", "sheets", "tasks",
+                "www",
                 "youtube",
             ].map { "https://\($0).googleapis.com" })
         return provider

@@ -55,7 +55,9 @@ extension SignInService {
     }
 
     private static func check(_ url: HTTPURL, isFor session: borrowing StoredSession) throws(SignInError) {
-        if let resource = session.resource, !url.origin.hasSameOctets(as: resource) { throw SignInError(.otherResource) }
+        if let resource = session.resource, !url.origin.hasSameOctets(as: resource) {
+            throw SignInError(.otherResource)
+        }
     }
 
     // MARK: - For a client of the caller's own

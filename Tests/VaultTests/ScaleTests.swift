@@ -71,7 +71,7 @@ import Testing
     @Test func `work on all items takes no memory for each`() async throws {
         let sizes = [6_000, 12_000] + (runsLong ? [100_000, 1_000_000] : [])
         try await compare(
-            ["list", "search", "verify", "export", "rotate"], at: sizes, secretByteCount: 40, atMost: 200)
+            ["list", "search", "verify", "export", "rekey"], at: sizes, secretByteCount: 40, atMost: 200)
     }
 
     /// It keeps what it changes in memory up to a limit; beyond that, it must not.

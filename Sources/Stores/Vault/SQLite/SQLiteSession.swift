@@ -6,6 +6,9 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
     private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
+    private lazy var readPlace = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
+        try connection.prepare("SELECT lookup, metadata, secret FROM items WHERE place = ?1")
+    }
     private lazy var writing: Result<WriteStatements, StoreError> = WriteStatements.prepare(on: connection)
 
     private var view = View.none
@@ -133,6 +136,18 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         }
     }
 
+    func withItem<Result: ~Copyable>(
+        place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        try holdView()
+        let statement = try readPlace.get()
+        defer { statement.reset() }
+        try statement.bind(1, Int(place))
+        guard try statement.step() else { return nil }
+        let heading = ItemHeading(place: place, lookup: try statement.blob(0), metadata: try statement.blob(1))
+        return try statement.withBlob(2) { (secret) throws(StoreError) -> Result in try body(heading, secret) }
+    }
+
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
         try holdView()
         defer { readHeading.reset() }
@@ -181,7 +196,15 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         return records
     }
 
-    func changeMark() throws(StoreError) -> UInt32 { try connection.changeMark() }
+    func changeMark() throws(StoreError) -> UInt32 { try connection.changeCounter() }
+
+    func foundItemCount() throws(StoreError) -> Int {
+        try holdView()
+        // A cross join keeps the order: the outer one walks, and for each of its rows the inner one is looked up.
+        let statement = try connection.prepare(
+            "SELECT count(*) FROM items AS walked CROSS JOIN items AS found ON found.place = walked.place")
+        return try statement.step() ? Int(statement.integer(0)) : 0
+    }
 
     // MARK: - Writing
 
@@ -220,6 +243,15 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.run()
     }
 
+    func remove(place: Int64) throws(StoreError) {
+        let statement = try writing.get().removePlace
+        try statement.bind(1, Int(place))
+        try statement.run()
+    }
+
+    /// SQLite counts once in each transaction that changes something (fileformat2, section 1.3.8).
+    func changeMarkOfCommit() throws(StoreError) -> UInt32 { try connection.changeCounter() &+ 1 }
+
     func put(record name: String, _ content: [UInt8]) throws(StoreError) {
         let statement = try writing.get().putRecord
         try statement.bind(1, name)
@@ -236,7 +268,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
 /// The statements of a connection that writes.
 private struct WriteStatements {
-    let begin, takenPlaces, putItem, removeItem, putRecord, removeRecord: SQLiteStatement
+    let begin, takenPlaces, putItem, removeItem, removePlace, putRecord, removeRecord: SQLiteStatement
 
     static func prepare(on connection: SQLiteConnection) -> Result<WriteStatements, StoreError> {
         Result { () throws(StoreError) in
@@ -250,6 +282,7 @@ private struct WriteStatements {
                     DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret
                     """),
                 removeItem: try connection.prepare("DELETE FROM items WHERE \(SQLiteSession.isItem)"),
+                removePlace: try connection.prepare("DELETE FROM items WHERE place = ?1"),
                 putRecord: try connection.prepare(
                     """
                     INSERT INTO records(name, content) VALUES(?1, ?2) ON CONFLICT(name) \

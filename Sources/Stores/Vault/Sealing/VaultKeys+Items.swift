@@ -3,9 +3,9 @@ internal import RedactedLog
 internal import Secrets
 internal import Sodium
 
-// How items are looked up and sealed under a data key.
+// How items are looked up and sealed under the vault's keys.
 
-extension DataKeys {
+extension VaultKeys {
     static let lookupByteCount = 32
 
     /// Where an item is kept: a keyed hash of its name, so that the file shows no names and no equal services.
@@ -34,6 +34,14 @@ extension DataKeys {
     func openMetadata(_ sealed: Span<UInt8>, at lookup: [UInt8]) -> [UInt8]? {
         guard sealed.count <= SealedSize.maximumMetadataByteCount + Sealing.overheadByteCount else { return nil }
         return Sealing.openPublic(sealed, associatedData: metadataContext(lookup), key: metadata)
+    }
+
+    /// Opens the metadata of an item, wherever it stands; `nil` for what isn't sealed for its look-up value.
+    func openMetadata(of item: ItemHeading) -> ItemMetadata? {
+        guard let bytes = openMetadata(item.metadata.span, at: item.lookup),
+            let metadata = ItemMetadata.decode(bytes), lookup(of: metadata.key) == item.lookup
+        else { return nil }
+        return metadata
     }
 
     private func metadataContext(_ lookup: [UInt8]) -> [UInt8] { context(0x6D, lookup, []) }

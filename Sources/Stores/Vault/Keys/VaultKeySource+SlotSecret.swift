@@ -4,11 +4,10 @@ internal import Secrets
 internal import Sodium
 
 extension VaultKeySource {
-    /// Derives the key that wraps the root key in a slot: Argon2id for passphrases, keyed BLAKE2b of the salt for keys
-    /// that are random already.
-    borrowing func wrappingKey(
+    /// Derives a slot's secret: Argon2id for passphrases, keyed BLAKE2b of the salt for keys that are random already.
+    borrowing func slotSecret(
         cost: PassphraseCost?, salt: [UInt8], vault: VaultID
-    ) throws(StoreError) -> Secret<WrappingKey> {
+    ) throws(StoreError) -> Secret<SlotSecret> {
         switch place {
         case .passphrase: return try derived(cost, salt)
         case .keyFile(let path):
@@ -31,17 +30,17 @@ extension VaultKeySource {
 
     private static func hashed<Purpose: SecretPurpose>(
         _ use: StaticString, _ key: borrowing Secret<Purpose>, _ salt: [UInt8], _ vault: VaultID
-    ) -> Secret<WrappingKey> {
+    ) -> Secret<SlotSecret> {
         let message = Array("latchkey vault v1 \(use)".utf8) + vault.bytes + salt
         return Secret(byteCount: 32) { out in
             key.withExposedBytes { KeyedHash.digest(message.span, key: $0, into: &out) }
         }
     }
 
-    private borrowing func derived(_ cost: PassphraseCost?, _ salt: [UInt8]) throws(StoreError) -> Secret<WrappingKey> {
+    private borrowing func derived(_ cost: PassphraseCost?, _ salt: [UInt8]) throws(StoreError) -> Secret<SlotSecret> {
         guard let cost else { throw .vaultCorrupted("a passphrase slot has no costs") }
         var isDerived = false
-        let key = Secret<WrappingKey>(byteCount: 32) { out in
+        let key = Secret<SlotSecret>(byteCount: 32) { out in
             switch passphrase {
             case .some(let passphrase):
                 isDerived = passphrase.withExposedBytes {

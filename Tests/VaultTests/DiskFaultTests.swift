@@ -105,7 +105,7 @@ import Testing
         let disk = try WatchedDisk(folder: folder)
         let before = try folder.contents()
         let count = try await disk.run("rekey", "-", 1).steps.count { $0.isOnDisk }
-        #expect(count > 30)
+        #expect(count > 15)
         for number in stride(from: 1, through: count, by: runsLong ? 1 : 4) {
             try await reset(folder, store, to: before)
             let run = try await disk.run("rekey", "-", 1, failing: number).run

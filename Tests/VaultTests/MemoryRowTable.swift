@@ -88,7 +88,9 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
 
     func changeMarkOfCommit() throws(StoreError) -> UInt32 { content.mark &+ 1 }
 
-    func foundItemCount() throws(StoreError) -> Int { content.items.count }
+    func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try items(after: place, limit: limit)
+    }
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
         let taken = Set(content.items.values.map(\.place))

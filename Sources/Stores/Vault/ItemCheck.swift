@@ -23,7 +23,7 @@ public enum ItemCheck: Sendable, Hashable {
         var count: UInt64 = 0
         var last: Int64?
         while true {
-            let items = try view.items(after: last, limit: 250)
+            let items = try view.foundItems(after: last, limit: 250)
             if items.isEmpty { break }
             for item in items {
                 count += 1
@@ -33,9 +33,6 @@ public enum ItemCheck: Sendable, Hashable {
             }
             last = items.last?.place
         }
-        // What a walk comes to, a look-up need not find: a forged inner page can lead it elsewhere.
-        guard count == manifest.itemCount, found == manifest.items, try view.foundItemCount() == Int(count) else {
-            throw .itemsDiffer
-        }
+        guard count == manifest.itemCount, found == manifest.items else { throw .itemsDiffer }
     }
 }

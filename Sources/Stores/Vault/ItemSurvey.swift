@@ -83,7 +83,7 @@ struct ItemSurvey {
             ? .replayedItems : .itemCount(expected: manifest.itemCount, found: position)
     }
 
-    private static func forEach(
+    static func forEach(
         _ view: some RowView, _ patience: Patience, _ body: (ItemHeading) throws(StoreError) -> Void
     ) throws(StoreError) {
         var last: Int64?

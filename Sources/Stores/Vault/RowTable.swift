@@ -66,8 +66,9 @@ protocol RowView {
     /// after the first look-up of the view.
     func changeMark() throws(StoreError) -> UInt32
 
-    /// How many items a look-up finds by the place where a walk comes to them: all, unless the table was forged.
-    func foundItemCount() throws(StoreError) -> Int
+    /// As `items`, but only those that a look-up finds by the place where a walk comes to them: all, unless the table
+    /// was forged.
+    func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading]
 }
 
 /// A view in which changes can be made.

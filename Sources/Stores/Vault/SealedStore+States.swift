@@ -133,7 +133,8 @@ extension SealedStore {
                 let sealed = try change.manifest.seal(change.keys)
                 try transaction.put(record: Manifest.recordName, sealed)
                 written = change.manifest
-                let former = try Self.checkRecords(transaction, change.manifest, change.keys)
+                let isSame = change.manifest.recordsDigest == state.manifest.recordsDigest
+                let former = isSame ? before : try Self.checkRecords(transaction, change.manifest, change.keys)
                 let next = KnownState(
                     keys: change.keys, manifest: change.manifest, mark: try transaction.changeMarkOfCommit())
                 return (result, next, former)

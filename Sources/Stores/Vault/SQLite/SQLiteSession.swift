@@ -6,6 +6,16 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
     private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
+    /// A walk comes to all rows, while a forged inner page can lead a look-up elsewhere: here each row that the walk (the
+    /// outer one, as a cross join keeps the order) comes to is looked up as well.
+    private lazy var readFoundItems = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
+        try connection.prepare(
+            """
+            SELECT walked.place, walked.lookup, walked.metadata FROM items AS walked \
+            CROSS JOIN items AS found ON found.place = walked.place \
+            WHERE walked.place > ?1 ORDER BY walked.place LIMIT ?2
+            """)
+    }
     private lazy var readPlace = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
         try connection.prepare("SELECT lookup, metadata, secret FROM items WHERE place = ?1")
     }
@@ -160,19 +170,29 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try items(readItems, after: place, limit: limit)
+    }
+
+    func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try items(readFoundItems.get(), after: place, limit: limit)
+    }
+
+    private func items(
+        _ statement: SQLiteStatement, after place: Int64?, limit: Int
+    ) throws(StoreError) -> [ItemHeading] {
         try holdView()
-        defer { readItems.reset() }
-        try readItems.bind(1, Int(place ?? .min))
-        try readItems.bind(2, limit)
+        defer { statement.reset() }
+        try statement.bind(1, Int(place ?? .min))
+        try statement.bind(2, limit)
         var items: [ItemHeading] = []
         var last = place
-        while try readItems.step() {
-            let found = readItems.integer(0)
+        while try statement.step() {
+            let found = statement.integer(0)
             // A forged table can have its rows in any order, and whoever goes on after the last one would never end.
             if let last, found <= last { throw .vaultCorrupted("its items are out of order") }
             last = found
             items.append(
-                ItemHeading(place: found, lookup: try readItems.blob(1), metadata: try readItems.blob(2)))
+                ItemHeading(place: found, lookup: try statement.blob(1), metadata: try statement.blob(2)))
         }
         return items
     }
@@ -198,13 +218,6 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func changeMark() throws(StoreError) -> UInt32 { try connection.changeCounter() }
 
-    func foundItemCount() throws(StoreError) -> Int {
-        try holdView()
-        // A cross join keeps the order: the outer one walks, and for each of its rows the inner one is looked up.
-        let statement = try connection.prepare(
-            "SELECT count(*) FROM items AS walked CROSS JOIN items AS found ON found.place = walked.place")
-        return try statement.step() ? Int(statement.integer(0)) : 0
-    }
 
     // MARK: - Writing
 

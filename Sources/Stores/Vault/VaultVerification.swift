@@ -42,7 +42,8 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case replayedItems
     /// The whole file was put back to an older state, or was while it was open.
     case rolledBack(VaultRollback)
-    /// What was remembered of the vault was changed without its key: whether the file is an older one can't be told.
+    /// What is remembered of the vault doesn't open with its key: it was changed, or the vault isn't the one of then, such
+    /// as a copy from before it was rekeyed.
     case changedMemory
 
     /// Safe: kinds, positions, and names of credentials.
@@ -61,7 +62,7 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .itemCount(let expected, let found): "\(expected) items belong in the vault, and \(found) are there"
         case .replayedItems: "at least one item is not the one that was saved last"
         case .rolledBack(let rollback): "the whole file was put back to an older state: \(rollback)"
-        case .changedMemory: "what was remembered of the vault was changed without its key"
+        case .changedMemory: "what is remembered of the vault doesn't open with its key"
         }
     }
 }

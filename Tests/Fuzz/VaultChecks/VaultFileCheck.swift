@@ -162,7 +162,7 @@
 
         // MARK: - Parts
 
-        private static let codes: Set<StoreError.Code> = [.corrupted, .unsupported, .rolledBack]
+        private static let codes: Set<StoreError.Code> = [.corrupted, .unsupported, .rolledBack, .wrongKey]
 
         /// What `body` returns, or `nil` when it refuses the file for what is in it. Any other error is a fault of
         /// ours.

@@ -66,7 +66,7 @@ extension CommandContext {
             vaultMemory: VaultMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
-            leases: .standard(environment: environment.variables, home: environment.home),
+            leases: .standard,
             hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,
             collection: try Self.collection(arguments, environment, configuration),
             mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)

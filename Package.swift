@@ -140,7 +140,7 @@ let package = Package(
         .testTarget(
             name: "VaultTests",
             dependencies: ["Vault", "StoreContract", "TestServices", "VaultChecks", "vault-writer"],
-            exclude: ["Fixtures", "read_vault.py"]),
+            exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(

@@ -28,7 +28,8 @@ extension StoreSettings {
         }
         let source = try vaultKey.source(deadline: deadline)
         return try await VaultStore.open(
-            at: vaultPath, unlockedBy: source, memory: vaultMemory, deadline: deadline)
+            at: vaultPath, unlockedBy: source, memory: vaultMemory, itemCheck: vaultItemCheck,
+            deadline: deadline)
     }
 }
 

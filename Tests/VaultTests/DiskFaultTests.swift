@@ -100,20 +100,20 @@ import Testing
         try folder.replace(folder.vault + "-journal", with: [])
     }
 
-    @Test func `each step of a rotation that fails leaves all credentials, and the next one goes on`() async throws {
+    @Test func `each step of a rekeying that fails leaves all credentials, and the next one works`() async throws {
         let (folder, store) = try await sample()
         let disk = try WatchedDisk(folder: folder)
         let before = try folder.contents()
-        let count = try await disk.run("rotate", "-", 1).steps.count { $0.isOnDisk }
-        #expect(count > 30)
+        let count = try await disk.run("rekey", "-", 1).steps.count { $0.isOnDisk }
+        #expect(count > 15)
         for number in stride(from: 1, through: count, by: runsLong ? 1 : 4) {
             try await reset(folder, store, to: before)
-            let run = try await disk.run("rotate", "-", 1, failing: number).run
+            let run = try await disk.run("rekey", "-", 1, failing: number).run
             #expect(run.status == 0 || run.outputText.contains("store.cannot-write"), "step \(number)")
             let again = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))
             #expect(try await again.verify().problems == [], "step \(number)")
             for index in 0..<3 { #expect(try await again.text(key("p/\(index)")) == "old \(index)") }
-            _ = try await again.rotateDataKey()
+            _ = try await again.rekey()
             #expect(try await again.verify().itemCount == 3)
         }
     }
@@ -170,7 +170,7 @@ import Testing
         #expect(last.change == .synced && last.file.isEmpty)
     }
 
-    @Test(arguments: ["save", "rotate", "export"])
+    @Test(arguments: ["save", "rekey", "export"])
     func `nothing that is written holds a name or a secret in the open`(_ mode: String) async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()

@@ -17,12 +17,12 @@ import Testing
 
     /// The generation that is remembered; it must be readable at any moment.
     private func remembered(_ folder: VaultFolder, _ store: VaultStore) throws -> UInt64 {
-        let key = Sealing.subkey("memory", of: store.rows.root.root, vault: store.rows.root.vault)
+        let keys = store.rows.keys
         for _ in 0..<100 {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/vaults")
             let bytes = try folder.contents(folder.path + "/vaults/" + (try #require(names.first)))
             // A look without the lock may fall into a write.
-            if let mark = GenerationMark.open(bytes, key: key, vault: store.rows.root.vault) { return mark.generation }
+            if let mark = GenerationMark.open(bytes, key: keys.rollback, vault: keys.vault) { return mark.generation }
         }
         throw StoreError.changedMemory
     }

@@ -11,7 +11,7 @@ import Vault
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
 //                                                      saves and a delete; says "did N" after each step
 //     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
-//     vault-writer rotate VAULT KEYFILE - COUNT        rotates the data key, and says "rotated N" after each time
+//     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, and says "rekeyed N" after each time
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
 //     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
@@ -84,10 +84,10 @@ func work() async throws {
             let text = String(repeating: "\(index % 10)", count: 1 + index * 977 % 60_000)
             try await store.save(secret(text), for: key, options: SaveOptions(), deadline: deadline)
         }
-    case "rotate":
+    case "rekey":
         for index in 0..<count {
-            _ = try await store.rotateDataKey(deadline: deadline)
-            say("rotated \(index)")
+            _ = try await store.rekey(deadline: deadline)
+            say("rekeyed \(index)")
         }
     case "export":
         for index in 0..<count {

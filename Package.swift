@@ -195,7 +195,7 @@ let package = Package(
                 "TestServices", "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "Secrets", "latchkey",
                 "latchkey-auth", "vault-writer",
             ],
-            exclude: ["Transcripts", "kernel_keyring.py"]),
+            exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

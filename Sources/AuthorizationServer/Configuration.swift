@@ -5,7 +5,7 @@ public import Secrets
 public final class RegisteredClient: Sendable {
     public let identifier: String
     /// Compared exactly; one with `http://127.0.0.1`, `http://[::1]` or `http://localhost` and no port fits any port
-    /// (RFC 8252 section 7.3).
+    /// (RFC 8252 section 7.3), and one with a path that ends in `/*` any path below it.
     public let redirectURIs: [String]
     /// `nil` for a public client.
     let secret: Secret<ClientSecret>?
@@ -17,7 +17,11 @@ public final class RegisteredClient: Sendable {
     }
 
     func permits(redirectURI: String) -> Bool {
-        redirectURIs.contains { $0 == redirectURI || Self.withoutLoopbackPort(redirectURI) == $0 }
+        redirectURIs.contains { known in
+            [redirectURI, Self.withoutLoopbackPort(redirectURI) ?? redirectURI].contains { asked in
+                asked == known || (known.hasSuffix("/*") && asked.hasPrefix(known.dropLast()))
+            }
+        }
     }
 
     /// The URI without its port, or `nil` when it is no loopback URI with one.
@@ -74,10 +78,10 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var port: UInt16
     public var tls: LoopbackTLS?
 
-    /// The defaults know one public client, `latchkey`, with `http://127.0.0.1/callback` and `http://[::1]/callback`.
+    /// The defaults know one public client, `latchkey`, with any path of a loopback address.
     public init(
         clients: [RegisteredClient] = [
-            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"])
+            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/*", "http://[::1]/*"])
         ],
         consent: Consent = .automatic, login: String = "octocat", issuerPath: String = "",
         gitHubTokensExpire: Bool = false, dpopNonces: Bool = false, requiresDPoP: Bool = false,

@@ -67,12 +67,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         var made = ""
         for part in path.split(separator: "/") {
             made += "/" + part
-            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST {
-                // One above that is there, in a file system that can't be written, gives no other error.
-                var status = stat()
-                let number = errno
-                if unsafe lstat(made, &status) != 0 { throw unusable("can't be made", number: number) }
-            }
+            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST { throw unusable("can't be made", number: errno) }
         }
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw unusable("can't be read", number: errno) }

@@ -1,5 +1,6 @@
 internal import RedactedLog
-public import Secrets
+internal import Secrets
+internal import Synchronization
 
 /// Sends requests with libcurl, on one private thread that the first request starts and that ends with the client.
 ///
@@ -42,6 +43,8 @@ public final class CurlHTTPClient: HTTPClient {
 
     private let configuration: Configuration
     private let engine = CurlEngine()
+    /// What `reaching` made, one of each kind.
+    private let narrower = Mutex<[AddressReach: CurlHTTPClient]>([:])
 
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
@@ -53,41 +56,34 @@ public final class CurlHTTPClient: HTTPClient {
 
     public func reaching(_ reach: AddressReach) -> any HTTPClient {
         if reach == configuration.reach { return self }
-        var configuration = configuration
-        configuration.reach = reach
-        // Its own connections: one that was opened before was opened without this check.
-        return CurlHTTPClient(configuration: configuration)
+        return narrower.withLock { narrower in
+            if let known = narrower[reach] { return known }
+            var configuration = configuration
+            configuration.reach = reach
+            // Its own connections: one that was opened before was opened without this check.
+            let client = CurlHTTPClient(configuration: configuration)
+            narrower[reach] = client
+            return client
+        }
     }
 
     public func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
         try await run(transfer(of: request, limits))
     }
 
-    /// Connects while `makeProof` is at work. Its other transfers wait as well when that takes longer than connecting.
-    public func send(
-        _ request: consuming HTTPRequest, limits: HTTPLimits, makingProof makeProof: () -> Secret<MessageBody>?
-    ) async throws(HTTPError) -> HTTPResponse {
-        let proof = LateProof()
-        request.proof = nil
-        return try await run(transfer(of: request, limits, proof: proof)) { proof.give(makeProof()) }
-    }
-
     private func transfer(
-        of request: consuming HTTPRequest, _ limits: HTTPLimits, proof: LateProof? = nil
+        of request: consuming HTTPRequest, _ limits: HTTPLimits
     ) throws(HTTPError) -> CurlTransfer {
         let origin = request.url.shownOrigin
         guard request.url.isConfidential else { throw HTTPError(.notConfidential, origin: origin) }
         if Task.isCancelled { throw HTTPError(.cancelled, origin: origin) }
         guard limits.timeout > .zero else { throw HTTPError(.timedOut, origin: origin) }
-        return try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin, proof: proof)
+        return try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin)
     }
 
-    private func run(_ transfer: CurlTransfer, meanwhile: () -> Void = {}) async throws(HTTPError) -> HTTPResponse {
+    private func run(_ transfer: CurlTransfer) async throws(HTTPError) -> HTTPResponse {
         await withTaskCancellationHandler {
-            await withCheckedContinuation {
-                engine.start(transfer, continuation: $0)
-                meanwhile()
-            }
+            await withCheckedContinuation { engine.start(transfer, continuation: $0) }
         } onCancel: {
             engine.cancel(transfer)
         }

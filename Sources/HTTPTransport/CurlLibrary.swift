@@ -62,11 +62,6 @@ enum CurlLibrary {
         keep(unsafe latchkey_easy_set_open_socket(pointer, callback))
     }
 
-    /// What is called with a connection that is ready, before each time that the request is sent.
-    mutating func setBeforeRequest(_ callback: @escaping curl_prereq_callback) {
-        keep(unsafe latchkey_easy_set_before_request(pointer, callback))
-    }
-
     mutating func hardenTLS() {
         keep(unsafe latchkey_easy_harden_tls(pointer))
     }
@@ -76,6 +71,15 @@ enum CurlLibrary {
     }
 
     // MARK: - Results
+
+    /// A text of libcurl's own, copied; `nil` when there is none.
+    borrowing func text(_ info: CURLINFO) -> String? {
+        var value: UnsafeMutableRawPointer?
+        guard unsafe latchkey_easy_get_pointer(pointer, info, &value) == CURLE_OK, let text = unsafe value else {
+            return nil
+        }
+        return unsafe String(cString: text.assumingMemoryBound(to: CChar.self))
+    }
 
     borrowing func number(_ info: CURLINFO) -> Int {
         var value = 0

@@ -64,8 +64,8 @@ extension CurlEasyHandle {
         }
     }
 
-    /// Sets method and body. The body's memory must outlive the handle.
-    mutating func setMethod(_ method: HTTPMethod, body: borrowing Secret<MessageBody>?) {
+    /// Sets method and body. The body must outlive the handle.
+    mutating func setMethod(_ method: HTTPMethod, body: LentSecret<MessageBody>?) {
         // libcurl repeats a request that finds a kept connection closed. A code or a rotating refresh token must not be
         // sent twice, so these requests use no kept connection.
         set(CURLOPT_FRESH_CONNECT, method != .get && method != .head)
@@ -84,17 +84,11 @@ extension CurlEasyHandle {
         }
     }
 
-    private mutating func setBody(_ body: borrowing Secret<MessageBody>?) {
-        switch body {
-        case .some(let body):
-            body.withExposedBytes { bytes in
-                unsafe bytes.withUnsafeBytes { unsafe setBody(address: $0.baseAddress, byteCount: $0.count) }
-            }
-        case .none:
-            // Static, hence alive: without an address libcurl would read the body from standard input.
-            let empty: StaticString = ""
-            unsafe setBody(address: empty.utf8Start, byteCount: 0)
-        }
+    private mutating func setBody(_ body: LentSecret<MessageBody>?) {
+        // Static, hence alive: without an address libcurl would read the body from standard input.
+        let empty: StaticString = ""
+        unsafe setBody(
+            address: body?.lentBytes.baseAddress ?? UnsafeRawPointer(empty.utf8Start), byteCount: body?.byteCount ?? 0)
     }
 }
 

@@ -11,8 +11,7 @@ final class CurlTransfer: @unchecked Sendable {
 
     private var easy: CurlEasyHandle
     private let lines: HeaderLines
-    private let proof: LateProof?
-    private let requestBody: Secret<MessageBody>?
+    private let requestBody: LentSecret<MessageBody>?
     private let proxy: ProxyAddress?
     private let reach: AddressReach
     private let origin: LoggableText
@@ -28,20 +27,19 @@ final class CurlTransfer: @unchecked Sendable {
 
     init(
         _ request: consuming HTTPRequest, limits: HTTPLimits, configuration: CurlHTTPClient.Configuration,
-        origin: LoggableText, proof: LateProof?
+        origin: LoggableText
     ) throws(HTTPError) {
         let isOwnField = request.fields.contains { HTTPField.transportNames.contains($0.name.lowercased()) }
         guard !isOwnField else { throw HTTPError(.malformedRequest, origin: origin) }
         guard var easy = CurlEasyHandle() else { throw HTTPError(.other, origin: origin) }
         self.origin = origin
-        self.proof = proof
         proxy = configuration.proxies.address(for: request.url)
         reach = configuration.reach
         lines = try Self.headerLines(of: request, origin: origin)
         easy.setTransport(request.url, limits: limits, configuration: configuration, proxy: proxy)
         unsafe easy.set(CURLOPT_HTTPHEADER, address: lines.first)
-        easy.setMethod(request.method, body: request.body)
-        requestBody = request.body
+        requestBody = LentSecret(request.body.take())
+        easy.setMethod(request.method, body: requestBody)
         body = SecretBuilder(limit: limits.maximumBodyByteCount)
         self.easy = easy
     }
@@ -84,14 +82,6 @@ final class CurlTransfer: @unchecked Sendable {
         unsafe easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             unsafe CurlTransfer.receive(bytes, size * count, context) { transfer, bytes in transfer.takeBody(bytes) }
         }
-        if proof != nil {
-            unsafe easy.set(CURLOPT_PREREQDATA, address: context)
-            unsafe easy.setBeforeRequest { context, _, _, _, _ in
-                guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
-                let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-                return transfer.joinProof() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-            }
-        }
         // A proxy's own address is the operator's choice.
         if reach != .anywhere, proxy == nil {
             unsafe easy.set(CURLOPT_OPENSOCKETDATA, address: context)
@@ -101,12 +91,6 @@ final class CurlTransfer: @unchecked Sendable {
             }
         }
         return easy.failure
-    }
-
-    private func joinProof() -> Bool {
-        if let proof, proof.join(lines), !isCancelled.load(ordering: .acquiring) { return true }
-        refusal = .cancelled
-        return false
     }
 
     /// The address that the name has led to, and that the connection is about to be made to, is the one that is looked at.
@@ -168,7 +152,19 @@ final class CurlTransfer: @unchecked Sendable {
             $0.name.lowercased() == "content-encoding" && $0.value.lowercased() != "identity"
         }
         guard !isEncoded else { throw HTTPError(.malformedAnswer, origin: origin) }
-        return HTTPResponse(status: header.status, fields: header.fields, body: body.finish(as: MessageBody.self))
+        return HTTPResponse(
+            status: header.status, fields: header.fields, body: body.finish(as: MessageBody.self),
+            isFromPrivateAddress: isFromPrivateAddress)
+    }
+
+    /// What a proxy leads to can't be told, nor whether a connection that was there before went by one.
+    private var isFromPrivateAddress: Bool {
+        let isDirect = easy.number(CURLINFO_NUM_CONNECTS) > 0 && easy.number(CURLINFO_HTTP_CONNECTCODE) == 0
+        guard proxy == nil || isDirect, let address = easy.text(CURLINFO_PRIMARY_IP).flatMap(InternetAddress.init)
+        else {
+            return false
+        }
+        return !address.isPublic
     }
 
     private func error(for result: CURLcode) -> HTTPError? {

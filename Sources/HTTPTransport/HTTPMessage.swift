@@ -74,18 +74,25 @@ public struct HTTPField: Sendable, Hashable {
     public let status: Int
     public let fields: [HTTPField]
     public let body: Secret<MessageBody>
+    /// Whether we connected to an address that isn't a public one; false where that can't be told, as behind a proxy.
+    package let isFromPrivateAddress: Bool
 
     public init(status: Int, fields: [HTTPField], body: consuming Secret<MessageBody>) {
+        self.init(status: status, fields: fields, body: body, isFromPrivateAddress: false)
+    }
+
+    package init(status: Int, fields: [HTTPField], body: consuming Secret<MessageBody>, isFromPrivateAddress: Bool) {
         self.status = status
         self.fields = fields
         self.body = body
+        self.isFromPrivateAddress = isFromPrivateAddress
     }
 
     public var isSuccess: Bool { (200...299).contains(status) }
 
     /// The value of the first field with this name, whatever its case.
     public func field(_ name: String) -> String? {
-        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        fields.first { $0.name.hasSameOctetsButForCase(as: name) }?.value
     }
 }
 

@@ -7,7 +7,7 @@ internal import Secrets
 /// over one guarded block. What libcurl puts together from it is in libcurl's own memory, which is overwritten when it is
 /// freed (CCurl/shim.h).
 @safe struct HeaderLines: ~Copyable {
-    private let text: Secret<MessageBody>
+    private let text: LentSecret<MessageBody>
     private let nodes: UnsafeMutableBufferPointer<curl_slist>
 
     /// The first node. Valid as long as this value.
@@ -47,22 +47,15 @@ internal import Secrets
             try lines.append(0)
         case .none: break
         }
-        text = lines.finish(as: MessageBody.self)
+        text = LentSecret(lines.finish(as: MessageBody.self))
         unsafe nodes = .allocate(capacity: starts.count)
-        let base = text.withExposedBytes { bytes in
-            // The address leaves the closure: the block stays where it is until this value, its owner, dies.
-            unsafe bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-        }
+        // libcurl only reads them.
+        let base = unsafe UnsafeMutableRawPointer(mutating: text.lentBytes.baseAddress)
         for (index, start) in starts.enumerated() {
-            let data = unsafe UnsafeMutablePointer<CChar>(bitPattern: base + UInt(start))
+            let data = unsafe base.map { unsafe ($0 + start).assumingMemoryBound(to: CChar.self) }
             let next = unsafe index + 1 < starts.count ? nodes.baseAddress! + index + 1 : nil
             unsafe nodes.initializeElement(at: index, to: curl_slist(data: data, next: next))
         }
-    }
-
-    /// Puts these lines behind others, which mustn't be empty and mustn't be read any more when these are gone.
-    func follow(_ others: borrowing HeaderLines) {
-        unsafe others.nodes[others.nodes.count - 1].next = nodes.baseAddress
     }
 
     deinit {

@@ -36,7 +36,7 @@ final class Exchange: @unchecked Sendable {
     var hasPath: Bool { path.hasPrefix("/") }
 
     func field(_ name: String) -> String? {
-        header?.fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        header?.fields.first { $0.name.hasSameOctetsButForCase(as: name) }?.value
     }
 
     // MARK: - On the daemon's thread

@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Glibc
+internal import Secrets
 internal import Synchronization
 
 /// What the library's callbacks share: the handler, the limits, and which exchanges wait for an answer.
@@ -70,7 +71,7 @@ final class LoopbackDaemon: Sendable {
 
     /// The status with which a request is refused before its body is read, or `nil` to go on.
     func refusal(of exchange: Exchange) -> Int? {
-        guard let host = exchange.field("Host"), hosts.contains(host.lowercased()) else { return 421 }
+        guard let host = exchange.field("Host"), hosts.contains(where: host.hasSameOctetsButForCase) else { return 421 }
         guard exchange.hasPath else { return 400 }
         guard let method = exchange.method, configuration.methods.contains(method) else { return 405 }
         if let length = exchange.field("Content-Length") {

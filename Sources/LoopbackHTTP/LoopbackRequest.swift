@@ -38,6 +38,6 @@ public struct LoopbackField: Sendable, Hashable {
 
     /// The value of the first field with this name, whatever its case.
     public func field(_ name: String) -> String? {
-        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        fields.first { $0.name.hasSameOctetsButForCase(as: name) }?.value
     }
 }

@@ -52,11 +52,11 @@ internal import Secrets
 
 /// Lends a body to the library, which keeps this object until the last byte is sent or the connection is gone.
 private final class OutgoingBody {
-    let bytes: Secret<MessageBody>?
+    let bytes: LentSecret<MessageBody>?
     let delivery: LoopbackResponse.Delivery
 
     init(_ bytes: consuming Secret<MessageBody>?, delivery: LoopbackResponse.Delivery) {
-        self.bytes = bytes
+        self.bytes = LentSecret(bytes)
         self.delivery = delivery
     }
 
@@ -69,23 +69,11 @@ private final class OutgoingBody {
         }
     }
 
-    private var byteCount: Int {
-        switch bytes {
-        case .some(let bytes): bytes.byteCount
-        case .none: 0
-        }
-    }
+    private var byteCount: Int { bytes?.byteCount ?? 0 }
 
     @unsafe private func makeWhole() -> OpaquePointer? {
-        var base: UnsafeMutableRawPointer?
-        switch bytes {
-        case .some(let bytes):
-            unsafe base = bytes.withExposedBytes { bytes in
-                // The address leaves the closure: the library gives this object back when it is done with it.
-                unsafe bytes.withUnsafeBytes { unsafe UnsafeMutableRawPointer(mutating: $0.baseAddress) }
-            }
-        case .none: break
-        }
+        // The library gives this object back when it is done with it, and only reads.
+        let base = unsafe UnsafeMutableRawPointer(mutating: bytes?.lentBytes.baseAddress)
         return unsafe MHD_create_response_from_buffer_with_free_callback_cls(
             byteCount, base, releaseBody, Unmanaged.passRetained(self).toOpaque())
     }
@@ -109,18 +97,10 @@ private final class OutgoingBody {
             unsafe memset(target.baseAddress!, 0x20, count)
             return count
         }
-        switch bytes {
-        case .some(let bytes) where position < bytes.byteCount:
-            return bytes.withExposedBytes { bytes in
-                unsafe bytes.withUnsafeBytes { source in
-                    let count = min(target.count, source.count - position)
-                    unsafe target.copyMemory(
-                        from: UnsafeRawBufferPointer(rebasing: source[position..<position + count]))
-                    return count
-                }
-            }
-        default: return -2
-        }
+        guard let bytes, position < bytes.byteCount else { return -2 }
+        let rest = unsafe bytes.lentBytes[position...].prefix(target.count)
+        unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest))
+        return unsafe rest.count
     }
 }
 

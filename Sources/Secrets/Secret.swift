@@ -70,6 +70,9 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
 
     // MARK: - Lending
 
+    /// Where the bytes are, for as long as this value: for `LentSecret` alone.
+    @unsafe var storage: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: block.base, count: byteCount) }
+
     /// Lends the bytes to `body` and returns what it returns.
     ///
     /// The span can't outlive the call. What `body` copies out of it on purpose is no longer protected: that is why

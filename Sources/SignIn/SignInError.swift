@@ -35,6 +35,8 @@ public struct SignInError: RedactedError, Hashable {
         case tokenInAccount
         /// The server gave tokens without a scope that they are of no use without.
         case scopeMissing
+        /// The request goes to an origin that the provider doesn't name.
+        case otherOrigin
         /// The request goes to another server than the one that the session's tokens are for.
         case otherResource
         /// The provider wants a client secret, and there is none.
@@ -100,6 +102,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountMismatch: "sign-in.account-mismatch"
         case .tokenInAccount: "sign-in.token-in-account"
         case .scopeMissing: "sign-in.scope-missing"
+        case .otherOrigin: "sign-in.other-origin"
         case .otherResource: "sign-in.other-resource"
         case .clientSecretMissing: "sign-in.client-secret-missing"
         case .keyLost: "sign-in.key-lost"
@@ -127,6 +130,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountMismatch: "the server's answers are about another person than the one who signs in"
         case .tokenInAccount: "the server calls the person by a token, which is a secret and no name"
         case .scopeMissing: "the server gave tokens without the scope that they are of no use without"
+        case .otherOrigin: "the request goes to an origin that the provider's tokens must not be sent to"
         case .otherResource: "the request goes to another server than the one that the session's tokens are for"
         case .clientSecretMissing: "the provider needs a client secret, and none is kept"
         case .keyLost: "the key that the session is bound to is gone, or is another"
@@ -154,6 +158,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
         case .tokenInAccount: "don't use this server before whoever runs it has mended that"
+        case .otherOrigin: "name the origin among the provider's own, if its server is to have the token"
         case .otherResource: "ask the account's own server; it passes on what is for others"
         case .accountMismatch, .scopeMissing, .stepFailed, .superseded, .cancelled: nil
         }

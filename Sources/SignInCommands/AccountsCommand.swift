@@ -1,6 +1,7 @@
 internal import Credentials
 internal import OAuth
 internal import RedactedLog
+internal import Secrets
 internal import SignIn
 internal import StoreCommands
 internal import StoreSelection
@@ -88,7 +89,8 @@ enum AccountsCommand {
         let current = try await sessions.currentAccount(deadline: context.deadline)
         return try await sessions.summaries(deadline: context.deadline).map {
             Row(
-                provider: configuration.name, session: $0, isCurrent: $0.account == current, store: store.identity)
+                provider: configuration.name, session: $0, isCurrent: current?.hasSameOctets(as: $0.account) == true,
+                store: store.identity)
         }
     }
 

@@ -42,6 +42,10 @@ enum ProviderAddCommand {
         try context.providers.write(configuration)
         let verb: StaticString = isReplaced ? "replaced" : "added"
         context.output.note("\(verb) the provider \(configuration.name)")
+        try context.tellRedirect(of: configuration)
+        if configuration.redirect != nil {
+            try context.warnOfSharedRedirect(configuration.provider().redirect, of: configuration)
+        }
         return .success
     }
 
@@ -85,6 +89,7 @@ enum ProviderAddCommand {
         }
         var configuration = ProviderConfiguration(name: name, server: server, clientID: clientID)
         configuration.scopes = arguments.all(SignInDefinitions.scope)
+        configuration.origins = try ProviderConfiguration.origins(arguments)
         configuration.usesDPoP = arguments.has(SignInDefinitions.dpop)
         configuration.requiresPushedRequests = arguments.has(SignInDefinitions.par)
         if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {
@@ -92,6 +97,7 @@ enum ProviderAddCommand {
                 .usage, "provider.unsupported", "\(name) has neither DPoP nor pushed requests",
                 hint: "leave --dpop and --par out")
         }
+        configuration.isRegisteredByUs = registers
         configuration.isDevelopment = arguments.has(SignInDefinitions.development)
         if configuration.isDevelopment, !configuration.findsServerByAccount {
             throw CommandFailure(

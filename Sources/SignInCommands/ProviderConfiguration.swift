@@ -4,6 +4,7 @@ internal import OAuth
 internal import RedactedLog
 internal import Secrets
 internal import SignIn
+internal import StoreCommands
 internal import Terminal
 
 /// What a provider's file says: where its server is and who we are there. It holds no secret.
@@ -19,6 +20,8 @@ struct ProviderConfiguration: Sendable {
     var server: Server
     var clientID: String
     var scopes: [String]
+    /// Origins that the token may be sent to, beside the provider's own.
+    var origins: [String] = []
     /// Where answers come to, when it isn't any loopback port.
     var redirect: String?
     /// How the client's secret is sent, when it has one.
@@ -29,6 +32,8 @@ struct ProviderConfiguration: Sendable {
     var usesDPoP = false
     /// Whether authorization requests must be pushed.
     var requiresPushedRequests = false
+    /// Whether the client id is one that we asked the server for. It isn't in the file: only who adds a provider wants to know.
+    var isRegisteredByUs = false
     /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
     var isDevelopment = false
 
@@ -40,6 +45,30 @@ struct ProviderConfiguration: Sendable {
 
     /// The provider that it describes.
     func provider() throws -> Provider {
+        var provider = try described()
+        provider.apiOrigins.formUnion(origins)
+        return provider
+    }
+
+    /// The origins that `--origin` names.
+    static func origins(_ arguments: ParsedArguments) throws -> [String] {
+        try arguments.all(SignInDefinitions.origin).map { text in
+            guard let origin = origin(text) else {
+                throw CommandFailure(
+                    .usage, "provider.origin", "--origin takes https, a host, and a port where there is one",
+                    hint: "give one such as https://api.example.org")
+            }
+            return origin
+        }
+    }
+
+    /// The origin that a text is, HTTPS or on a loopback address; `nil` for any other text.
+    private static func origin(_ text: String) -> String? {
+        guard let url = try? HTTPURL(text), url.isConfidential, url.path == "/", url.query == nil else { return nil }
+        return url.origin
+    }
+
+    private func described() throws -> Provider {
         let scopes = self.scopes.isEmpty ? nil : try ScopeList(self.scopes)
         let redirect = try redirect.map { try RedirectURI($0, allowingAnyPrivateScheme: true) }
         let proof: Provider.ClientProof =
@@ -76,6 +105,7 @@ struct ProviderConfiguration: Sendable {
         }
         members.append(("client_id", .text(Self.shown(clientID))))
         members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
+        if !origins.isEmpty { members.append(("origins", .array(origins.map { .text(Self.shown($0)) }))) }
         if let redirect { members.append(("redirect", .text(Self.shown(redirect)))) }
         if let secretMethod { members.append(("client_authentication", .text(Self.shown(secretMethod.rawValue)))) }
         if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
@@ -102,11 +132,18 @@ struct ProviderConfiguration: Sendable {
         }
         guard let clientID = try text("client_id") else { throw JSONError(.wrongType) }
         self.clientID = clientID
-        scopes = []
-        if let list = document.member("scopes") {
+        func texts(_ member: StaticString) throws(JSONError) -> [String] {
+            guard let list = document.member(member) else { return [] }
+            var texts: [String] = []
             for element in document.elements(of: list) {
-                scopes.append(try document.publicText(element, limit: 4096))
+                texts.append(try document.publicText(element, limit: 4096))
             }
+            return texts
+        }
+        scopes = try texts("scopes")
+        origins = try texts("origins").map { text throws(JSONError) in
+            guard let origin = Self.origin(text) else { throw JSONError(.wrongType) }
+            return origin
         }
         redirect = try text("redirect")
         certificateFile = try text("ca_file")

@@ -17,7 +17,9 @@ enum RequestCommand {
                 .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
                 hint: "see latchkey request --help")
         }
-        let service = try await context.service(arguments)
+        var configuration = try context.configuration(arguments)
+        configuration.origins += try ProviderConfiguration.origins(arguments)
+        let service = try await context.service(configuration, arguments)
         let account = arguments.value(SignInDefinitions.account)
         let url = try await url(arguments.operand("URL"), service, account)
         var request = HTTPRequest(method, url, fields: [])
@@ -51,6 +53,10 @@ enum RequestCommand {
     ) async throws -> HTTPResponse {
         do {
             return try await service.send(request, account: account, limits: limits)
+        } catch  where error.code == .otherOrigin {
+            throw CommandFailure(
+                .refused, error.codeName, error.cause,
+                hint: "give --origin here or at latchkey provider add, if that server is to have the token")
         } catch {
             await service.finishRenewals()
             throw error

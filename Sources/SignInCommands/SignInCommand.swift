@@ -19,10 +19,14 @@ enum SignInCommand {
         let ways = try ways(arguments, context, patience)
         let (configuration, isNew) = try await configuration(arguments, context)
         // Before there is a session that nobody could use again.
-        if isNew { try context.providers.prepare() }
+        if isNew {
+            try context.providers.prepare()
+            try context.tellRedirect(of: configuration)
+        }
         let redirect = try arguments.value(SignInDefinitions.redirect).map {
             try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
         }
+        if let redirect { try context.warnOfSharedRedirect(redirect, of: configuration) }
         let account = arguments.value(SignInDefinitions.account)
         let deadline = Deadline.after(patience)
         let session: SessionSummary
@@ -114,6 +118,7 @@ enum SignInCommand {
             clientID: registers ? ProviderAddCommand.unregisteredClientID : clientID)
         // What the host proves itself with is needed at each renewal.
         configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
+        configuration.isRegisteredByUs = registers
         if registers {
             configuration.scopes = arguments.all(SignInDefinitions.scope)
             try await ProviderAddCommand.registerAtHost(&configuration, context)

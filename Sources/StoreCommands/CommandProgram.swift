@@ -53,6 +53,7 @@ public struct CommandProgram: Sendable {
             program: LatchkeyGrammar.grammar.program, environment: environment, withholding: live)
         let status: ExitStatus
         do {
+            try ProcessLimits.prepare()
             let request = try LatchkeyGrammar.grammar.parse(ProgramArguments.current())
             status = try await answer(
                 request, environment: environment, output: output, hardening: hardening, isAlone: isAlone)

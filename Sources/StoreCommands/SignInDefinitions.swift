@@ -41,6 +41,10 @@ public enum SignInDefinitions {
     public static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
+    public static let origin = CommandOption.value(
+        "--origin", "URL", repeats: true,
+        help: "let the token go to this origin too, such as https://api.example.org")
+
     public static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
 
@@ -97,8 +101,12 @@ public enum SignInDefinitions {
             provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
             .required("URL", help: "where to; https, or a loopback address; a path at bluesky's account's own server"),
         ],
-        options: [account, data, contentType, certificateAuthority],
-        details: "The answer's body is written as it is. A status other than 2xx is an error, after the body.")
+        options: [account, data, contentType, origin, certificateAuthority],
+        details: """
+            The answer's body is written as it is. A status other than 2xx is an error, after the body. The token goes to the
+            origins of the provider's own addresses and those that --origin names, here or at latchkey provider add; any
+            other is refused with status 77.
+            """)
     public static let run = CommandDefinition(
         "run", summary: "run a program with the access token in its environment, and nowhere else",
         operands: [provider, .rest("COMMAND", help: "the program and its arguments; write -- before it if you like")],
@@ -112,7 +120,7 @@ public enum SignInDefinitions {
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
-            issuer, service, host, clientID, register, clientSecret, scope, dpop, par, redirect, anyScheme,
+            issuer, service, host, clientID, register, clientSecret, scope, origin, dpop, par, redirect, anyScheme,
             development,
             certificateAuthority,
         ])

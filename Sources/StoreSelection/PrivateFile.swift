@@ -31,7 +31,7 @@ package enum PrivateFile {
 
     /// Reads a text file of at most `limit` bytes; a longer one fails with EFBIG.
     package static func read(_ path: String, limit: Int) throws(Failure) -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []

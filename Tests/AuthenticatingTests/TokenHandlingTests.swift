@@ -81,7 +81,7 @@ struct TokenHandlingTests {
                 calls.withLock { $0 += 1 }
                 return try await endpoint.exchange(callback, authentication: authentication)
             }
-            $0.patience = .seconds(1)
+            $0.patience = .seconds(10)
         }
         scene.server.switchOn(.wrongIssuer)
         #expect(await scene.failure()?.code == .signIn(.oauth(OAuthError(.issuerMismatch))))
@@ -229,7 +229,7 @@ struct TokenHandlingTests {
         let store = try InMemoryStore()
         let secret = Secret<ClientSecret>.test("a-client-secret-of-thirty-two-ch")
         let client = RegisteredClient(
-            "latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: secret.duplicate())
+            "latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())
         let scene = try AuthenticatorScene(AuthorizationServerConfiguration(clients: [client])) {
             $0.storage = .store(store)
             $0.clientSecret = GivenClientSecret(.test("a-client-secret-of-thirty-two-ch"))

@@ -134,7 +134,7 @@ import Testing
     ) async throws {
         let before = try await content()
         server.switchOn(fault)
-        let run = try await run(["sign-in", "bearer", "--account", "grace", "--timeout", "2"])
+        let run = try await run(["sign-in", "bearer", "--account", "grace", "--timeout", "15"])
         #expect(run.status == 76)
         expect(
             run, code: "oauth.state-mismatch",

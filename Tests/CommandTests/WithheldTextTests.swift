@@ -56,7 +56,7 @@ import Testing
             AuthorizationServerConfiguration(
                 clients: [
                     RegisteredClient(
-                        "confidential", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"],
+                        "confidential", redirectURIs: ["http://127.0.0.1/*", "http://[::1]/*"],
                         secret: Secret<ClientSecret>(copying: secret.span))
                 ], issuerPath: "/" + String(decoding: secret, as: UTF8.self)))
         try await BuiltProducts.latchkey().run(

@@ -37,7 +37,7 @@ struct SignInFlow: Sendable, CustomTestStringConvertible {
         testDescription: "browser, with a client's secret", added: ["--client-secret-stdin"],
         server: AuthorizationServerConfiguration(clients: [
             RegisteredClient(
-                "latchkey", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"],
+                "latchkey", redirectURIs: ["http://127.0.0.1/*", "http://[::1]/*"],
                 secret: Secret<ClientSecret>(copying: secret.span))
         ]), clientSecret: secret)
     static let bound = SignInFlow(

@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `a loopback address without a port can't be used yet`() throws {
-        let client = try ClientConfiguration(clientID: "c", redirect: RedirectURI.loopback())
+        let client = try ClientConfiguration(clientID: "c", redirect: RedirectURI.loopback(path: "/callback"))
         let server = Sample.server()
         let early = failure { () throws(OAuthError) in try AuthorizationRequest(server: server, client: client) }
         #expect(early == OAuthError(.invalidConfiguration(.redirectPort)))
@@ -179,6 +179,17 @@ import Testing
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         #expect(outcome(pending, "code=x&state=\(state)&iss=\(issuer)") == OAuthError(.issuerMismatch))
+    }
+
+    /// It was ignored: another server's answer, with its name in it, was taken for that of a server without a name.
+    @Test(arguments: ["https%3A%2F%2Fid.example", "https%3A%2F%2Fevil.example", "x"])
+    func `an issuer that can't be compared with any is refused`(issuer: String) throws {
+        for start in ["code=x", "error=access_denied"] {
+            let pending = Sample.pending(server: Sample.server(issuer: nil))
+            let state = try Sample.parameter("state", of: pending)
+            #expect(
+                outcome(pending, "\(start)&state=\(state)&iss=\(issuer)") == OAuthError(.issuerMismatch))
+        }
     }
 
     @Test func `a missing issuer is refused where the server announces it`() throws {

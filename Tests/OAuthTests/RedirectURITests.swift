@@ -3,6 +3,9 @@ import Testing
 
 @Suite struct RedirectURITests {
     @Test func `a loopback address has a port, or gets one`() throws {
+        #expect(
+            try RedirectURI.loopback(.ipv6, port: 1, authority: "https://id.example").text
+                == "http://[::1]:1/IKabd8GBCXguvRlD/callback")
         let fixed = try RedirectURI("http://127.0.0.1:4711/callback")
         #expect(fixed.kind == .loopback && fixed.port == 4711 && !fixed.needsPort && fixed.path == "/callback")
         let open = try RedirectURI.loopback(.ipv6, path: "/oauth/done")

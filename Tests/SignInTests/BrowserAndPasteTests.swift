@@ -20,7 +20,7 @@ struct BrowserAndPasteTests {
         _ terminal: ScriptedTerminal, deadline: Deadline = .unhurried, opener: @escaping BrowserUserAgent.Opener
     ) async throws {
         let agent = BrowserAndPasteUserAgent(opener: opener, terminal: terminal)
-        let attempt = try await agent.begin(.loopback())
+        let attempt = try await agent.begin(.loopback(path: "/callback"))
         let pending = try server.begin(attempt.redirect)
         do {
             let answer = try await attempt.present(
@@ -113,7 +113,7 @@ struct BrowserAndPasteTests {
     @Test func `without any browser to start, a forwarded port still brings the answer`() async throws {
         let terminal = ScriptedTerminal([Self.nothing])
         let agent = BrowserAndPasteUserAgent(browsers: nil, terminal: terminal)
-        let attempt = try await agent.begin(.loopback())
+        let attempt = try await agent.begin(.loopback(path: "/callback"))
         let pending = try server.begin(attempt.redirect)
         async let elsewhere: Void = {
             while terminal.address.isEmpty { try await Task.sleep(for: .milliseconds(5)) }

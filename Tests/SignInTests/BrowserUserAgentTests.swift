@@ -25,7 +25,7 @@ struct BrowserUserAgentTests {
     private func signIn(
         _ agent: BrowserUserAgent, outcome: SignInOutcome = .signedIn, deadline: Deadline = .unhurried
     ) async throws {
-        let attempt = try await agent.begin(.loopback())
+        let attempt = try await agent.begin(.loopback(path: "/callback"))
         let pending = try server.begin(attempt.redirect)
         do {
             let answer = try await attempt.present(

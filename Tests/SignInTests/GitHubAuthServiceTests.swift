@@ -33,7 +33,7 @@ final class GitHubScene: Sendable {
 
     init(hasSecret: Bool = true, tokensExpire: Bool = false, makeClient: GitHubClientFactory? = nil) async throws {
         let client = RegisteredClient(
-            "placeholder", redirectURIs: ["http://127.0.0.1/callback"],
+            "placeholder", redirectURIs: ["http://127.0.0.1/*"],
             secret: hasSecret ? Secret<ClientSecret>.test(Self.secret) : nil)
         server = try LoopbackAuthorizationServer(
             AuthorizationServerConfiguration(clients: [client], gitHubTokensExpire: tokensExpire))
@@ -200,7 +200,7 @@ struct GitHubAuthServiceTests {
             Issue.record("no endpoints")
             return
         }
-        let redirect = try RedirectURI.loopback(port: 4567)
+        let redirect = provider.redirect.withPort(4567)
         let pending = try AuthorizationRequest(server: server, client: provider.client, redirect: redirect)
             .begin(random: .system)
         let text = try pending.authorizationURL().testText
@@ -208,7 +208,7 @@ struct GitHubAuthServiceTests {
         let fields = text.split(separator: "?")[1].split(separator: "&").map { $0.split(separator: "=") }
         let query = Dictionary(uniqueKeysWithValues: fields.map { (String($0[0]), String($0[1])) })
         #expect(query["client_id"] == "placeholder")
-        #expect(query["redirect_uri"] == "http%3A%2F%2F127.0.0.1%3A4567%2Fcallback")
+        #expect(query["redirect_uri"] == "http%3A%2F%2F127.0.0.1%3A4567%2FvpALbaqWjGAstM4p%2Fcallback")
         #expect(query["scope"] == "repo")
         #expect(query["code_challenge_method"] == "S256")
         #expect(query["code_challenge"]?.utf8.count == 43)

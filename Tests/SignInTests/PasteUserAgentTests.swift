@@ -72,16 +72,16 @@ struct PasteUserAgentTests {
         #expect(terminal.lines.contains { $0.contains(redirect) })
     }
 
-    @Test(arguments: [true, false])
-    func `the query alone is enough, with or without its question mark`(hasMark: Bool) async throws {
+    /// The path tells whose answer it is; another server's, with our state, came to another one (RFC 9700 section 4.4).
+    @Test func `the query alone, or at another path, is no answer`() async throws {
         let terminal = ScriptedTerminal([
-            { url in
-                let address = try await Self.end(of: url)
-                let mark = try #require(address.firstIndex(of: "?"))
-                return String(address[(hasMark ? mark : address.index(after: mark))...])
-            }
+            { String(try await Self.end(of: $0).drop { $0 != "?" }) },
+            { String(try await Self.end(of: $0).drop { $0 != "?" }.dropFirst()) },
+            { try await Self.end(of: $0).replacing("/callback", with: "/other/callback") },
+            { try await Self.end(of: $0) },
         ])
         try await signIn(ScriptedServer(), terminal)
+        #expect(terminal.lines.filter { $0.contains("not the whole address") }.count == 3)
     }
 
     @Test func `an address of more than 4,096 bytes signs in`() async throws {

@@ -20,10 +20,10 @@ struct ProviderTests {
     @Test func `Spotify gets PKCE, no secret, and a loopback address by its number with any port`() throws {
         let provider = try Provider.spotify(clientID: "client")
         #expect(provider.proof == .none)
-        #expect(provider.redirect.text == "http://127.0.0.1/callback" && provider.redirect.needsPort)
-        let (page, fields) = try query(provider, redirect: .loopback(port: 49_321))
+        #expect(provider.redirect.text == "http://127.0.0.1/A5Kp_CrVoQspN6K3/callback" && provider.redirect.needsPort)
+        let (page, fields) = try query(provider, redirect: provider.redirect.withPort(49_321))
         #expect(page == "https://accounts.spotify.com/authorize")
-        #expect(fields["redirect_uri"] == "http%3A%2F%2F127.0.0.1%3A49321%2Fcallback")
+        #expect(fields["redirect_uri"] == "http%3A%2F%2F127.0.0.1%3A49321%2FA5Kp_CrVoQspN6K3%2Fcallback")
         #expect(fields["code_challenge_method"] == "S256" && fields["code_challenge"]?.utf8.count == 43)
         #expect(fields["state"]?.utf8.count == 43)
         #expect(fields["client_secret"] == nil)
@@ -60,11 +60,12 @@ struct ProviderTests {
     ) throws {
         let provider = try builtIn(name, host: host)
         #expect(provider.name == "mine")
-        let (asked, fields) = try query(provider, redirect: .loopback(port: 49_321))
+        let (asked, fields) = try query(provider, redirect: provider.redirect.withPort(49_321))
         #expect(asked == page)
         #expect(fields["scope"] == scope && fields["client_id"] == "client" && fields["client_secret"] == nil)
         #expect(fields["code_challenge_method"] == "S256" && fields["state"]?.utf8.count == 43)
-        let chosen = try query(builtIn(name, host: host, scopes: ["other"]), redirect: .loopback(port: 1234))
+        let other = try builtIn(name, host: host, scopes: ["other"])
+        let chosen = try query(other, redirect: other.redirect.withPort(1234))
         #expect(chosen.fields["scope"] == "other")
     }
 
@@ -96,7 +97,7 @@ struct ProviderTests {
     @Test func `scopes are joined by spaces`() throws {
         let provider = try Provider.gitHub(
             clientID: "client", scopes: ["user", "public_repo", "repo", "repo:status", "read:org"])
-        let (_, fields) = try query(provider, redirect: .loopback(port: 1234))
+        let (_, fields) = try query(provider, redirect: provider.redirect.withPort(1234))
         #expect(fields["scope"]?.components == ["user", "public_repo", "repo", "repo:status", "read:org"])
     }
 
@@ -116,6 +117,36 @@ struct ProviderTests {
     ])
     func `a provider's name is a word`(text: String, isName: Bool) {
         #expect((ProviderName(text) != nil) == isName)
+    }
+
+    // MARK: - Redirect URIs
+
+    @Test func `each server has a redirect URI of its own, the same each time`() throws {
+        let providers = try [
+            builtIn("codeberg"), builtIn("codeberg", host: "git.example.org"), builtIn("github"),
+            builtIn("github", host: "git.example.org"), builtIn("gitlab"), builtIn("google"),
+            builtIn("mastodon", host: "social.example"), builtIn("mastodon", host: "other.example"),
+            builtIn("microsoft"), builtIn("spotify"), builtIn("bluesky"),
+        ]
+        let redirects = providers.map(\.redirect)
+        #expect(Set(redirects.map(\.path)).count == providers.count)
+        #expect(try builtIn("mastodon", host: "social.example").redirect == redirects[6])
+        // GitHub takes what is below the registered path: no other may be.
+        for (first, second) in zip(redirects, redirects.dropFirst() + redirects.prefix(1)) {
+            #expect(!first.path.hasPrefix(second.path) && !second.path.hasPrefix(first.path))
+        }
+        // One that a person names stays as it is.
+        let named = try RedirectURI("http://127.0.0.1/callback")
+        #expect(try Provider.spotify(clientID: "client", redirect: named).redirect == named)
+    }
+
+    @Test func `GitHub, Mastodon and Spotify are known by the name that they give themselves`() throws {
+        let names = try [
+            ("github", nil, "https://github.com/login/oauth"),
+            ("github", "git.example.org", "https://git.example.org/login/oauth"),
+            ("mastodon", "social.example", "https://social.example/"), ("spotify", nil, "https://accounts.spotify.com"),
+        ].map { (name: String, host: String?, issuer: String) in (try builtIn(name, host: host).authority, issuer) }
+        for (authority, issuer) in names { #expect(authority == issuer) }
     }
 }
 

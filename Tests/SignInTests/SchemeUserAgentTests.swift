@@ -189,13 +189,15 @@ struct SchemeUserAgentTests {
     }
 
     @Test func `nobody answers in time, and other redirects are refused`() async throws {
-        await #expect(throws: UserAgentError.timedOut) {
+        // Whether the page was opened by then is the machine's affair.
+        let error = await #expect(throws: UserAgentError.self) {
             try await signIn(deadline: .after(.milliseconds(200))) { _ in }
         }
+        #expect(error == .timedOut || error == .pageNeverOpened)
         #expect(mailboxes.isEmpty)
         let agent = SchemeUserAgent(opener: { _ in }, folder: folder)
         await #expect(throws: UserAgentError.unavailable(.noPrivateScheme)) {
-            _ = try await agent.begin(.loopback())
+            _ = try await agent.begin(.loopback(path: "/callback"))
         }
     }
 }

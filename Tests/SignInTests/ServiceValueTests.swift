@@ -17,7 +17,7 @@ struct ServiceValueTests {
         let google = try #require(BuiltInProvider.named("google")).provider(choices)
         let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")
         let configuration = AuthorizationServerConfiguration(clients: [
-            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: secret.duplicate())
+            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())
         ])
         let scene = try SignInScene(configuration) { server in
             try Provider(
@@ -59,7 +59,7 @@ struct ServiceValueTests {
     {
         let scene = try SignInScene { server in
             let endpoints = try ServerMetadata(
-                authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
+                issuer: Issuer(server.issuer), authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
                 tokenEndpoint: HTTPURL(server.tokenEndpoint), revocationEndpoint: HTTPURL(server.revocationEndpoint))
             return try Provider(
                 name: #require(ProviderName("cloud.example")), server: .endpoints(endpoints), clientID: "latchkey",

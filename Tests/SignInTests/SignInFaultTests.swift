@@ -78,7 +78,7 @@ struct SignInFaultTests {
     }
 
     @Test func `when nothing but answers with another state came, that is what is told`() async throws {
-        let receiver = try LoopbackReceiver.listen(at: .loopback(), log: .disabled)
+        let receiver = try LoopbackReceiver.listen(at: .loopback(path: "/callback"), log: .disabled)
         _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
         let seen = receiver.desk.hasSeenForeign
         #expect(!seen, "nothing is expected yet")

@@ -169,7 +169,7 @@ struct SignInServiceTests {
     }
 
     @Test func `a fixed redirect address is used as it stands`() async throws {
-        let receiver = try LoopbackReceiver.listen(at: .loopback(), log: .disabled)
+        let receiver = try LoopbackReceiver.listen(at: .loopback(path: "/callback"), log: .disabled)
         let fixed = receiver.redirect
         await receiver.finish(.signedIn)
         let scene = try SignInScene(
@@ -180,6 +180,7 @@ struct SignInServiceTests {
 
     @Test func `a server that names nobody needs a name, before anything is sent`() async throws {
         let scene = try SignInScene { server in
+            server.switchOn(.missingIssuer)
             let metadata = try ServerMetadata(
                 authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
                 tokenEndpoint: HTTPURL(server.tokenEndpoint))
@@ -206,11 +207,44 @@ struct SignInServiceTests {
         #expect(elsewhere.requests == [:])
     }
 
+    /// Renewals were told apart by Swift's text, which takes these for one.
+    @Test func `two accounts that differ in their normal form alone are renewed each for itself`() async throws {
+        let scene = try SignInScene()
+        let names = ["ren\u{E9}", "rene\u{301}"]
+        for name in names { try await scene.signIn(account: name) }
+        #expect(try await scene.service.accounts().count == 2)
+        scene.clock.advance(seconds: 4000)
+        let service = scene.service
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for name in names { group.addTask { _ = try await service.accessToken(for: name) } }
+            try await group.waitForAll()
+        }
+        #expect(scene.server.record.refreshes == 2)
+    }
+
+    /// A token was sent wherever the request's address led.
+    @Test func `the token goes to no origin that the provider doesn't name`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let other = try LoopbackAuthorizationServer()
+        for address in [other.userInfoEndpoint, "https://api.example.org/", "http://127.0.0.1:1/"] {
+            await #expect(throws: SignInError(.otherOrigin)) {
+                _ = try await scene.service.send(HTTPRequest(.get, HTTPURL(address)))
+            }
+        }
+        #expect(other.record.requests == [:])
+        var provider = scene.provider
+        provider.apiOrigins = [other.origin]
+        let wider = SignInService(provider: provider, store: scene.store, context: scene.context)
+        // The other server refuses the token, but was to have it.
+        #expect(try await wider.send(HTTPRequest(.get, HTTPURL(other.userInfoEndpoint))).status == 401)
+    }
+
     @Test(arguments: [ClientAuthentication.Method.secretBasic, .secretPost])
     func `a client secret is taken from the store`(method: ClientAuthentication.Method) async throws {
         let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")
         let configuration = AuthorizationServerConfiguration(clients: [
-            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: secret.duplicate())
+            RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())
         ])
         let scene = try SignInScene(configuration) { server in
             try .issuer(

@@ -4,7 +4,7 @@ internal import Foundation
 public struct CertificateAuthority: Sendable {
     /// The authority's own certificate, PEM.
     public let certificate: String
-    /// The server's certificate for 127.0.0.1, ::1 and localhost, followed by the authority's, PEM.
+    /// The server's certificate for 127.0.0.1, ::1, localhost and issuer.example, followed by the authority's, PEM.
     public let serverChain: String
     public let serverKey: String
 
@@ -18,7 +18,7 @@ public struct CertificateAuthority: Sendable {
         try directory.write(
             "certificates/server.cnf",
             """
-            subjectAltName = IP:127.0.0.1, IP:::1, DNS:localhost
+            subjectAltName = IP:127.0.0.1, IP:::1, DNS:localhost, DNS:issuer.example
             extendedKeyUsage = serverAuth
             basicConstraints = critical, CA:FALSE
 

@@ -2,6 +2,7 @@ public import Credentials
 public import HTTPTransport
 internal import OAuth
 internal import RedactedLog
+internal import Secrets
 public import SignIn
 
 /// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE,
@@ -22,7 +23,7 @@ public actor ATProtocolClient {
     nonisolated let context: SignInContext
     nonisolated let resolver: any IdentityResolver
     /// Renewals and proofs of one account go through one service.
-    private var services: [String: SignInService] = [:]
+    private var services: [Octets: SignInService] = [:]
     /// Whether `authenticate` is going on.
     var isAuthenticating = false
 
@@ -84,7 +85,7 @@ public actor ATProtocolClient {
         do throws(ATProtocolError) {
             let (service, name) = try await service(of: account)
             let report = await service.signOut(name)
-            services[name] = nil
+            services[Octets(name)] = nil
             return report
         } catch {
             guard case .signIn(let cause) = error.code else {
@@ -115,9 +116,10 @@ public actor ATProtocolClient {
             throw .signIn(.store(error))
         }
         guard let session = loaded else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
-        if let known = services[name], known.provider.authority == session.authority,
-            known.provider.clientID == session.clientID,
-            known.provider.knownAccount?.subject == session.subject
+        if let known = services[Octets(name)], let subject = session.subject,
+            known.provider.authority.hasSameOctets(as: session.authority),
+            known.provider.clientID.hasSameOctets(as: session.clientID),
+            known.provider.knownAccount?.subject.hasSameOctets(as: subject) == true
         {
             return (known, name)
         }
@@ -133,12 +135,12 @@ public actor ATProtocolClient {
         } catch {
             throw .oauth(error)
         }
-        services[name] = service
+        services[Octets(name)] = service
         return (service, name)
     }
 
     func keep(_ service: SignInService, for account: String) {
-        services[account] = service
+        services[Octets(account)] = service
     }
 
     private func resolve(_ account: String?) async throws(ATProtocolError) -> String {

@@ -23,7 +23,7 @@ public struct ClientDocument: Sendable, Hashable {
             throw .client(.notJSON)
         }
         guard let id = document.member("client_id"),
-            let text = try? document.publicText(id, limit: HTTPURL.maximumByteCount), text == clientID
+            let text = try? document.publicText(id, limit: HTTPURL.maximumByteCount), text.hasSameOctets(as: clientID)
         else { throw .client(.otherClient) }
         redirects = try Self.list(document.member("redirect_uris"), in: document, .withoutRedirects)
         guard !redirects.isEmpty else { throw .client(.withoutRedirects) }
@@ -87,7 +87,7 @@ public struct ClientDocument: Sendable, Hashable {
     /// in reverse.
     func check(_ redirect: RedirectURI, _ scopes: ScopeList) throws(ATProtocolError) {
         let isListed = redirects.contains { listed in
-            guard redirect.kind == .loopback else { return listed == redirect.text }
+            guard redirect.kind == .loopback else { return listed.hasSameOctets(as: redirect.text) }
             guard let known = try? RedirectURI(listed) else { return false }
             return known.kind == .loopback && known.loopbackAddress == redirect.loopbackAddress
                 && known.path == redirect.path

@@ -22,7 +22,7 @@ public struct DIDDocument: Sendable, Hashable {
     /// endpoint is no origin.
     public init(parsing body: borrowing Secret<MessageBody>, of did: DID) throws(ATProtocolError) {
         let reader = try DocumentReader(body)
-        guard try reader.text("id", .notThisDID) == did.text else { throw .document(.notThisDID) }
+        guard try reader.text("id", .notThisDID).hasSameOctets(as: did.text) else { throw .document(.notThisDID) }
         self.did = did
         claimedHandle = try reader.handle()
         personalServer = try reader.personalServer(did)
@@ -81,8 +81,11 @@ private struct DocumentReader: ~Copyable {
         for service in try list("service") {
             guard service.kind == .object else { throw .document(.malformedList) }
             let id = try text("id", .malformedList, of: service)
-            guard id == "#atproto_pds" || id == did.text + "#atproto_pds" else { continue }
-            guard try text("type", .withoutPersonalServer, of: service) == "AtprotoPersonalDataServer" else {
+            guard id.hasSameOctets(as: "#atproto_pds") || id.hasSameOctets(as: did.text + "#atproto_pds") else {
+                continue
+            }
+            guard try text("type", .withoutPersonalServer, of: service).hasSameOctets(as: "AtprotoPersonalDataServer")
+            else {
                 throw .document(.withoutPersonalServer)
             }
             guard found == nil else { throw .document(.repeatedPersonalServer) }

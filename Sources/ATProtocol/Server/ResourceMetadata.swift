@@ -47,7 +47,8 @@ struct ResourceMetadata: Sendable, Hashable {
             throw Self.problem(.notJSON)
         }
         guard let resource = document.member("resource"),
-            let text = try? document.publicText(resource, limit: HTTPURL.maximumByteCount), text == server.origin
+            let text = try? document.publicText(resource, limit: HTTPURL.maximumByteCount),
+            text.hasSameOctets(as: server.origin)
         else { throw Self.problem(.otherResource) }
         guard let list = document.member("authorization_servers") else {
             throw Self.problem(.withoutAuthorizationServer)
@@ -56,7 +57,7 @@ struct ResourceMetadata: Sendable, Hashable {
         guard let first = servers.first else { throw Self.problem(.withoutAuthorizationServer) }
         guard servers.count == 1 else { throw Self.problem(.severalAuthorizationServers) }
         guard let name = try? document.publicText(first, limit: HTTPURL.maximumByteCount),
-            let url = try? HTTPURL(name), name == url.origin, let issuer = try? Issuer(name)
+            let url = try? HTTPURL(name), name.hasSameOctets(as: url.origin), let issuer = try? Issuer(name)
         else { throw Self.problem(.malformedAuthorizationServer) }
         authorizationServer = issuer
     }

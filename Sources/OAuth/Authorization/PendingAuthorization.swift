@@ -131,17 +131,18 @@ public struct PendingAuthorization: ~Copyable, Sendable {
 
     /// Believes an answer, or throws why not. Either way this attempt is over and its state can't be used again.
     ///
-    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not the issuer that was asked, or is missing where the
-    /// server announces it (RFC 9207 section 2.4, error answers included); `.accessDenied`; `.authorizationFailed`.
+    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not the issuer that was asked, or there is none to compare it
+    /// with, or it is missing where the server announces it (RFC 9207 section 2.4, error answers included); `.accessDenied`;
+    /// `.authorizationFailed`.
     public consuming func validate(_ answer: consuming RedirectAnswer) throws(OAuthError) -> ValidatedCallback {
         guard recognizes(answer) else { throw OAuthError(.stateMismatch) }
-        // A server configured without an issuer can't be compared; its answers come to an address of its own.
-        if let issuer = request.server.issuer {
-            if let theirs = answer.issuer {
-                guard theirs.utf8.elementsEqual(issuer.text.utf8) else { throw OAuthError(.issuerMismatch) }
-            } else if request.server.announcesIssuerInAnswers {
+        if let theirs = answer.issuer {
+            // A server without an issuer has no name that this one could be.
+            guard let issuer = request.server.issuer, theirs.hasSameOctets(as: issuer.text) else {
                 throw OAuthError(.issuerMismatch)
             }
+        } else if request.server.announcesIssuerInAnswers {
+            throw OAuthError(.issuerMismatch)
         }
         switch answer.error {
         case .none: break

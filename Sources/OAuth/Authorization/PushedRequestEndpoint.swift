@@ -29,6 +29,7 @@ public struct PushedRequestEndpoint: Sendable {
         guard let url = server.pushedAuthorizationRequestEndpoint else { return nil }
         self.server = server
         self.url = url
+        let http = server.transport(http)
         endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
         provingEndpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
     }

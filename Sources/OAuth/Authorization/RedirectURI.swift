@@ -1,5 +1,6 @@
 internal import HTTPTransport
 public import RedactedLog
+internal import Secrets
 
 /// Where the browser brings the answer (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///
@@ -35,11 +36,13 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// A loopback address. Servers that follow RFC 8252 section 7.3 accept any port.
     ///
+    /// `loopback(_:port:authority:)` makes one that no two servers share.
+    ///
     /// - Parameters:
     ///   - port: `nil` when the listener chooses it.
     ///   - path: starts with a slash; letters, digits and `-._~/` alone.
     public static func loopback(
-        _ address: LoopbackAddress = .ipv4, port: UInt16? = nil, path: String = "/callback"
+        _ address: LoopbackAddress = .ipv4, port: UInt16? = nil, path: String
     ) throws(OAuthError) -> RedirectURI {
         try RedirectURI("http://\(address.rawValue)\(port.map { ":\($0)" } ?? "")\(path)")
     }
@@ -115,6 +118,12 @@ public struct RedirectURI: Sendable, Hashable {
     public func withPort(_ port: UInt16) -> RedirectURI {
         guard kind == .loopback, let loopbackAddress else { return self }
         return RedirectURI(loopbackAddress, port: port, path: path)
+    }
+
+    /// Whether responses to both come to the same listener, page or program; the port of a loopback address doesn't count.
+    package func isSamePlace(as other: RedirectURI) -> Bool {
+        guard kind == .loopback, other.kind == .loopback else { return text.hasSameOctets(as: other.text) }
+        return path.hasSameOctets(as: other.path)
     }
 
     private init(_ address: LoopbackAddress, port: UInt16, path: String) {

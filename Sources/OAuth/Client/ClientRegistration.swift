@@ -52,7 +52,7 @@ public struct RegistrationEndpoint: Sendable {
     /// Returns `nil` when the server has no such endpoint.
     public init?(server: ServerMetadata, http: any HTTPClient, log: Logger = .disabled) {
         guard let url = server.registrationEndpoint else { return nil }
-        self.init(url: url, dialect: .standard, http: http, log: log)
+        self.init(url: url, dialect: .standard, http: server.transport(http), log: log)
     }
 
     /// An endpoint at a known address.

@@ -71,8 +71,8 @@ public struct DPoPKey: ~Copyable, Sendable {
             let curve = document.member("crv"), document.isText(curve, "P-256"),
             let x = document.member("x"), let y = document.member("y"), let d = document.member("d"),
             let scalar = try document.secret(d, as: PrivateKey.self).base64URLDecoded(),
-            let key = DPoPKey(scalar: scalar), try document.publicText(x, limit: 64) == key.x,
-            try document.publicText(y, limit: 64) == key.y
+            let key = DPoPKey(scalar: scalar), try document.publicText(x, limit: 64).hasSameOctets(as: key.x),
+            try document.publicText(y, limit: 64).hasSameOctets(as: key.y)
         else { throw JSONError(.wrongType) }
         self = key
     }

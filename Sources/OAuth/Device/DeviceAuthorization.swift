@@ -37,7 +37,7 @@ public struct DeviceAuthorizationEndpoint: Sendable {
         self.server = server
         self.client = client
         self.url = url
-        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
+        endpoint = EndpointClient(clientID: client.clientID, http: server.transport(http), log: log)
     }
 
     /// Asks for codes.

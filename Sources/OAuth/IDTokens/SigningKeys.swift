@@ -38,7 +38,7 @@ public final class SigningKeys: Sendable {
     ) -> Bool {
         let fitting = keys.filter { key in
             key.algorithm == signature.algorithm
-                && (signature.keyIdentifier == nil || signature.keyIdentifier == key.identifier)
+                && (signature.keyIdentifier.map { key.identifier?.hasSameOctets(as: $0) ?? false } ?? true)
         }
         return token.withExposedBytes { bytes in
             let signed = bytes.extracting(0..<signature.signedByteCount)

@@ -1,5 +1,6 @@
 internal import HTTPTransport
 public import RedactedLog
+internal import Secrets
 
 /// A server's name for itself: an HTTPS or loopback URL without query and fragment, compared byte for byte
 /// (RFC 8414 section 2, RFC 9207 section 2.4).
@@ -19,7 +20,7 @@ public struct Issuer: Sendable, Hashable, Loggable {
         self.text = text
     }
 
-    public static func == (left: Issuer, right: Issuer) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    public static func == (left: Issuer, right: Issuer) -> Bool { left.text.hasSameOctets(as: right.text) }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 

@@ -9,10 +9,15 @@ extension ServerMetadata {
     ///
     /// Throws `.issuerMismatch` unless the document names exactly `issuer` (RFC 8414 section 3.3), `.invalidMetadata` for a
     /// document that can't be used, `.discoveryFailed` when the server answers with an error at both, `.networkError`.
+    ///
+    /// The endpoints of a server at a public address are asked at public addresses alone, as far as the transport can tell
+    /// them: any other is `.networkError(.addressRefused)`.
     public static func discover(
         _ issuer: Issuer, over http: any HTTPClient, log: Logger = .disabled
     ) async throws(OAuthError) -> ServerMetadata {
         var failure = OAuthError(.invalidMetadata(.notFound))
+        // The first connection tells where the server is; the next may be the same one.
+        var isPrivate: Bool?
         for url in try wellKnownURLs(of: issuer) {
             let request = HTTPRequest(.get, url, fields: EndpointFields.json)
             let response: HTTPResponse
@@ -21,11 +26,14 @@ extension ServerMetadata {
             } catch {
                 throw error.code == .invalidResponse(.tooLarge) ? OAuthError(.invalidMetadata(.tooLarge)) : error
             }
+            if isPrivate == nil { isPrivate = response.isFromPrivateAddress }
             switch response.status {
             case 200...299:
                 // A site that answers every address with a page has no metadata here, and may have it at the next.
                 guard response.field("Content-Type").map(isJSON) ?? true else { continue }
-                return try ServerMetadata(parsing: response.body, expecting: issuer)
+                var metadata = try ServerMetadata(parsing: response.body, expecting: issuer)
+                metadata.endpointReach = isPrivate == true ? .anywhere : .publicInternet
+                return metadata
             case 300...399: failure = OAuthError(.invalidMetadata(.redirected))
             case 404, 410: break
             default: failure = OAuthError(.discoveryFailed(statusCode: response.status))
@@ -61,7 +69,7 @@ extension ServerMetadata {
     /// case.
     public init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
         let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
-        guard let named = try reader.text("issuer"), named.utf8.elementsEqual(issuer.text.utf8) else {
+        guard let named = try reader.text("issuer"), named.hasSameOctets(as: issuer.text) else {
             throw OAuthError(.issuerMismatch)
         }
         guard try reader.list("code_challenge_methods_supported").map({ $0.contains("S256") }) ?? true else {

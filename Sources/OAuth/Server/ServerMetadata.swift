@@ -31,6 +31,15 @@ public struct ServerMetadata: Sendable, Hashable {
     /// Whether a client id may be the address of a document about the client, which the server reads.
     public var readsClientDocuments = false
 
+    /// Which addresses its endpoints may be at. A server that was discovered at a public address has no business on a
+    /// private network: it could have us ask whatever is there.
+    package var endpointReach = AddressReach.anywhere
+
+    /// The transport to the endpoints.
+    package func transport(_ http: any HTTPClient) -> any HTTPClient {
+        endpointReach == .anywhere ? http : http.reaching(endpointReach)
+    }
+
     /// Describes a server without discovery.
     ///
     /// Throws `.invalidMetadata`: `.endpointNotConfidential` for an endpoint that is neither HTTPS nor loopback,

@@ -19,7 +19,7 @@ struct IDTokenClaims: ~Copyable {
         let header = try Self.part(token, 0)
         // An unsigned token is what a forger makes; nothing of ours asks for one.
         guard let algorithm = header.member("alg"), let name = try? header.publicText(algorithm, limit: 32),
-            name.lowercased() != "none",
+            !name.hasSameOctetsButForCase(as: "none"),
             let member = payload.member("sub"), let subject = try? payload.publicText(member, limit: 255),
             !subject.isEmpty
         else { throw malformed }
@@ -48,7 +48,7 @@ struct IDTokenClaims: ~Copyable {
     /// Section 3.1.3.7 items 2 to 5 and 9. Without a configured issuer there is nothing to compare `iss` with.
     borrowing func check(issuer: Issuer?, clientID: String, now: UnixTime) throws(OAuthError) {
         guard let member = payload.member("iss"), let text = try? payload.publicText(member, limit: 2048),
-            issuer.map({ $0.text.utf8.elementsEqual(text.utf8) }) ?? true
+            issuer.map({ $0.text.hasSameOctets(as: text) }) ?? true
         else { throw OAuthError(.invalidResponse(.idTokenIssuer)) }
         guard isAddressed(to: clientID) else { throw OAuthError(.invalidResponse(.idTokenAudience)) }
         guard let expiry = payload.member("exp"), let seconds = try? payload.double(expiry),
@@ -70,9 +70,9 @@ struct IDTokenClaims: ~Copyable {
             guard let name = try? payload.publicText(value, limit: 2048) else { return false }
             names.append(name)
         }
-        guard names.contains(clientID) else { return false }
+        guard names.contains(where: { $0.hasSameOctets(as: clientID) }) else { return false }
         guard let party = payload.member("azp") else { return names.count == 1 }
-        return (try? payload.publicText(party, limit: 2048)) == clientID
+        return (try? payload.publicText(party, limit: 2048))?.hasSameOctets(as: clientID) ?? false
     }
 
     /// Compares in constant time.

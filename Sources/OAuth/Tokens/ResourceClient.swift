@@ -30,16 +30,16 @@ public struct ResourceClient: Sendable {
         }
         let hash = DPoPProof.hash(of: token)
         try first.authorize(dpop: token)
-        let basis = dpop.basis(for: request.url)
-        let response = try await transfer(first, limits, dpop, on: basis, tokenHash: hash)
+        let basis = try dpop.prove(&first, tokenHash: hash)
+        let response = try await transfer(first, limits)
         guard dpop.learn(from: response, of: request.url, sent: basis), Self.asksForAnotherProof(response) else {
             return response
         }
         log.debug("the server asks for another proof; the request is sent once more")
         var second = Self.copy(request)
         try second.authorize(dpop: token)
-        let newBasis = dpop.basis(for: request.url)
-        let answer = try await transfer(second, limits, dpop, on: newBasis, tokenHash: hash)
+        let newBasis = try dpop.prove(&second, tokenHash: hash)
+        let answer = try await transfer(second, limits)
         _ = dpop.learn(from: answer, of: request.url, sent: newBasis)
         return answer
     }
@@ -74,27 +74,6 @@ public struct ResourceClient: Sendable {
             return try await http.send(request, limits: limits)
         } catch {
             throw OAuthError(.networkError(error))
-        }
-    }
-
-    /// The proof is made while the connection is.
-    private func transfer(
-        _ request: consuming HTTPRequest, _ limits: HTTPLimits, _ dpop: DPoPSigner, on basis: DPoPSigner.Basis,
-        tokenHash: String
-    ) async throws(OAuthError) -> HTTPResponse {
-        let (method, url) = (request.method, request.url)
-        var refusal: OAuthError?
-        do throws(HTTPError) {
-            return try await http.send(request, limits: limits) {
-                do throws(OAuthError) {
-                    return try dpop.proof(for: method, url, on: basis, tokenHash: tokenHash)
-                } catch {
-                    refusal = error
-                    return nil
-                }
-            }
-        } catch {
-            throw refusal ?? OAuthError(.networkError(error))
         }
     }
 }

@@ -26,7 +26,7 @@ public struct RevocationEndpoint: Sendable {
         guard let url = server.revocationEndpoint else { return nil }
         self.url = url
         endpoint = EndpointClient(
-            clientID: client.clientID, http: http, dpop: dpop, log: log,
+            clientID: client.clientID, http: server.transport(http), dpop: dpop, log: log,
             limits: HTTPLimits(
                 maximumBodyByteCount: EndpointClient.limits.maximumBodyByteCount, timeout: timeout))
     }

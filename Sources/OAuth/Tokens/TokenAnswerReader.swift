@@ -55,7 +55,9 @@ struct TokenAnswerReader {
         }
         let claims = try IDTokenClaims(idToken)
         try claims.check(issuer: server.issuer, clientID: clientID, now: now)
-        guard subject == nil || subject == claims.subject else { throw OAuthError(.invalidResponse(.idTokenSubject)) }
+        guard subject.map({ $0.hasSameOctets(as: claims.subject) }) ?? true else {
+            throw OAuthError(.invalidResponse(.idTokenSubject))
+        }
         // What can be told without the server's keys: asking for them has to wait until the tokens are stored.
         if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken) }
         return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
@@ -77,11 +79,10 @@ struct TokenAnswerReader {
         guard let type = document.member("token_type"), let text = try? document.publicText(type, limit: 32) else {
             throw OAuthError(.invalidResponse(.unknownTokenType))
         }
-        switch (text.lowercased(), isBound) {
-        case ("bearer", false), ("dpop", true): break
-        // Whoever has it could use it.
-        case ("bearer", true): throw OAuthError(.invalidResponse(.tokenNotBound))
-        default: throw OAuthError(.invalidResponse(.unknownTokenType))
+        guard text.hasSameOctetsButForCase(as: isBound ? "DPoP" : "Bearer") else {
+            // Whoever has a bearer token could use it.
+            let isBearer = isBound && text.hasSameOctetsButForCase(as: "Bearer")
+            throw OAuthError(.invalidResponse(isBearer ? .tokenNotBound : .unknownTokenType))
         }
         var response = TokenResponse(
             accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,

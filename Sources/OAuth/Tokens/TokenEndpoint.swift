@@ -27,7 +27,7 @@ public struct TokenEndpoint: Sendable {
         self.signingKeys = signingKeys
         self.now = now
         endpoint = EndpointClient(
-            clientID: client.clientID, http: http, dpop: dpop, log: log, finishesWhatIsSent: true)
+            clientID: client.clientID, http: server.transport(http), dpop: dpop, log: log, finishesWhatIsSent: true)
     }
 
     /// Exchanges an authorization code for tokens.

@@ -35,6 +35,8 @@ public enum GitHubAuthError: RedactedError, Hashable {
     case noCurrentAccount
     /// The session has ended: the person must sign in again.
     case sessionEnded
+    /// The request goes to another origin than GitHub's own; nothing was sent.
+    case otherOrigin
     /// The configuration can't be used.
     case configuration(OAuthError)
 
@@ -55,6 +57,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .accountUnknown, .accountNameNeeded, .accountMismatch, .tokenInAccount, .scopeMissing, .otherResource,
             .stepFailed:
             self = .invalidResponse
+        case .otherOrigin: self = .otherOrigin
         case .clientSecretMissing: self = .configuration(OAuthError(.invalidConfiguration(.clientSecret)))
         case .superseded, .cancelled: self = .cancelled
         }
@@ -110,6 +113,7 @@ extension GitHubAuthError {
         case .notSignedIn: "github.not-signed-in"
         case .noCurrentAccount: "github.no-current-account"
         case .sessionEnded: "github.session-ended"
+        case .otherOrigin: "github.other-origin"
         case .configuration(let error): error.codeName
         }
     }
@@ -133,6 +137,7 @@ extension GitHubAuthError {
         case .notSignedIn: SignInError(.notSignedIn)
         case .noCurrentAccount: SignInError(.noCurrentAccount)
         case .sessionEnded: SignInError(.sessionEnded)
+        case .otherOrigin: SignInError(.otherOrigin)
         case .configuration(let error): error
         }
     }

@@ -6,15 +6,15 @@ public struct GitHubOAuthConfig: Sendable, Hashable {
     /// Names of permissions, such as `repo` and `read:org`.
     public var scopes: ScopeList
     /// Where answers come to: a loopback address, or a private-use scheme by explicit choice.
-    public var redirect: RedirectURI
+    /// `nil` for a loopback address of this GitHub's own, with whichever port is free.
+    public var redirect: RedirectURI?
     public var endpoints: GitHubEndpoints
 
     /// - Parameters:
     ///   - clientID: the OAuth App's; its secret, where there is one, is read from the store (see
     ///     `GitHubCredentialStore.saveClientSecret`).
-    ///   - redirect: `http://127.0.0.1/callback` with any port unless told otherwise.
     public init(
-        clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI = .standardLoopback,
+        clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
         endpoints: GitHubEndpoints = .gitHub
     ) {
         self.clientID = clientID
@@ -31,15 +31,4 @@ public struct GitHubOAuthConfig: Sendable, Hashable {
             try Provider.gitHub(clientID: clientID, scopes: scopes, redirect: redirect, endpoints: endpoints)
         }
     }
-}
-
-extension RedirectURI {
-    /// `http://127.0.0.1/callback`, with whichever port is free.
-    public static let standardLoopback: RedirectURI = {
-        do throws(OAuthError) {
-            return try .loopback()
-        } catch {
-            preconditionFailure("malformed redirect address in the source")
-        }
-    }()
 }

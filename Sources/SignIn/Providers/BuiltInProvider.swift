@@ -36,19 +36,22 @@ public struct BuiltInProvider: Sendable {
     public let standardClientID: String?
     /// Whether each account has a server of its own, which is found by the account (AT Protocol).
     public let findsServerByAccount: Bool
+    /// Whether it takes any path of a loopback address, registered or not: then paths don't keep its codes from other servers.
+    public let takesAnyLoopbackPath: Bool
     /// Where it gives any program a client id that asks for one; `nil` where a person registers it on a page.
     let registration: Registration?
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
 
     init(
         _ name: ProviderName, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
-        registration: Registration? = nil,
+        takesAnyLoopbackPath: Bool = false, registration: Registration? = nil,
         make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
     ) {
         self.name = name
         self.host = host
         self.standardClientID = standardClientID
         self.findsServerByAccount = findsServerByAccount
+        self.takesAnyLoopbackPath = takesAnyLoopbackPath
         self.registration = registration
         self.make = make
     }

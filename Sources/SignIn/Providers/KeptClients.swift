@@ -25,7 +25,7 @@ struct KeptClients: Sendable {
 
         /// Whether the client may have its answers there, and ask for as much.
         func serves(_ provider: Provider) -> Bool {
-            redirect == provider.redirect.text && provider.scopes.scopes.allSatisfy(scopes.contains)
+            redirect.hasSameOctets(as: provider.redirect.text) && provider.scopes.scopes.allSatisfy(scopes.contains)
         }
     }
 

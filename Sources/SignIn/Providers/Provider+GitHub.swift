@@ -7,18 +7,21 @@ public struct GitHubEndpoints: Sendable, Hashable {
     public let token: HTTPURL
     /// The API's origin and path, without a slash at its end.
     public let api: HTTPURL
+    /// What it calls itself in its responses (RFC 9207); one that names itself is refused where this is `nil`.
+    public let issuer: Issuer?
 
     /// Any endpoints, for a server of tests.
-    public init(authorization: HTTPURL, token: HTTPURL, api: HTTPURL) {
+    public init(authorization: HTTPURL, token: HTTPURL, api: HTTPURL, issuer: Issuer? = nil) {
         self.authorization = authorization
         self.token = token
         self.api = api
+        self.issuer = issuer
     }
 
     public static let gitHub = GitHubEndpoints(
         authorization: HTTPURL(known: "https://github.com/login/oauth/authorize"),
         token: HTTPURL(known: "https://github.com/login/oauth/access_token"),
-        api: HTTPURL(known: "https://api.github.com"))
+        api: HTTPURL(known: "https://api.github.com"), issuer: Issuer(known: "https://github.com/login/oauth"))
 
     /// An Enterprise Server's endpoints: its API stands under `/api/v3`; a host under `ghe.com` has it at `api.HOST`.
     ///
@@ -30,7 +33,8 @@ public struct GitHubEndpoints: Sendable, Hashable {
             let api = base.host.hasSuffix(".ghe.com") ? "https://api.\(base.host)" : base.origin + "/api/v3"
             return GitHubEndpoints(
                 authorization: try HTTPURL(base.origin + "/login/oauth/authorize"),
-                token: try HTTPURL(base.origin + "/login/oauth/access_token"), api: try HTTPURL(api))
+                token: try HTTPURL(base.origin + "/login/oauth/access_token"), api: try HTTPURL(api),
+                issuer: try? Issuer(base.origin + "/login/oauth"))
         } catch {
             throw OAuthError(.invalidConfiguration(.issuer))
         }
@@ -59,13 +63,15 @@ extension Provider {
             throw OAuthError(.invalidMetadata(.malformedEndpoint))
         }
         let server = try ServerMetadata(
-            authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
+            issuer: endpoints.issuer, authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
             deviceAuthorizationEndpoint: device, clientAuthenticationMethods: [.none, .secretPost],
             separatesScopesByComma: true)
-        return try Provider(
+        var provider = try Provider(
             name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
             proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
             revocation: .gitHub(api: endpoints.api))
+        if endpoints == .gitHub { provider.apiOrigins = ["https://uploads.github.com"] }
+        return provider
     }
 }
 

@@ -8,7 +8,8 @@ extension BuiltInProvider {
         .mastodon, host: .required, registration: Registration(path: "/api/v1/apps", dialect: .mastodon)
     ) { choices, host throws(OAuthError) in
         let server = try ServerMetadata(
-            authorizationEndpoint: host.url("/oauth/authorize"), tokenEndpoint: host.url("/oauth/token"),
+            issuer: Issuer(host.origin + "/"), authorizationEndpoint: host.url("/oauth/authorize"),
+            tokenEndpoint: host.url("/oauth/token"),
             revocationEndpoint: host.url("/oauth/revoke"), clientAuthenticationMethods: [.secretPost, .secretBasic])
         return try Provider(
             name: choices.name, server: .endpoints(server), clientID: choices.clientID,

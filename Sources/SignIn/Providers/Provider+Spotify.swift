@@ -9,6 +9,7 @@ extension Provider {
         name: ProviderName = .spotify
     ) throws(OAuthError) -> Provider {
         let server = try ServerMetadata(
+            issuer: Issuer("https://accounts.spotify.com"),
             authorizationEndpoint: HTTPURL(known: "https://accounts.spotify.com/authorize"),
             tokenEndpoint: HTTPURL(known: "https://accounts.spotify.com/api/token"),
             clientAuthenticationMethods: [.none, .secretBasic])

@@ -12,6 +12,14 @@ public struct Provider: Sendable, Hashable {
         case issuer(Issuer)
         /// Endpoint by endpoint.
         case endpoints(ServerMetadata)
+
+        /// What stands for the server in a session and in its redirect path: its issuer, or else its token endpoint.
+        var authority: String {
+            switch self {
+            case .issuer(let issuer): issuer.text
+            case .endpoints(let metadata): metadata.authority
+            }
+        }
     }
 
     /// How the client proves itself.
@@ -55,7 +63,8 @@ public struct Provider: Sendable, Hashable {
     public let server: Server
     public let clientID: String
     public let scopes: ScopeList
-    /// Where answers come to; a loopback address may leave its port open.
+    /// Where answers come to; a loopback address may leave its port open. Unless told otherwise, one of this authority's own
+    /// (`RedirectURI.loopback(_:port:authority:)`).
     public var redirect: RedirectURI
     public let parameters: [AuthorizationParameter]
     public let proof: ClientProof
@@ -65,6 +74,10 @@ public struct Provider: Sendable, Hashable {
     public var usesDPoP: Bool
     /// When authorization requests are pushed (RFC 9126).
     public var pushes: PushedRequests = .whenOffered
+
+    /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each is
+    /// written as `HTTPURL.origin` is.
+    public var apiOrigins: Set<String> = []
 
     public enum PushedRequests: Sendable, Hashable {
         /// Where the server has the endpoint, and where it says that it wants nothing else.
@@ -104,7 +117,8 @@ public struct Provider: Sendable, Hashable {
         self.server = server
         self.clientID = clientID
         self.scopes = scopes
-        self.redirect = if let redirect { redirect } else { try RedirectURI.loopback() }
+        self.redirect =
+            if let redirect { redirect } else { try RedirectURI.loopback(authority: server.authority) }
         self.parameters = parameters
         self.proof = proof
         self.account = account
@@ -121,13 +135,8 @@ public struct Provider: Sendable, Hashable {
         }
     }
 
-    /// What stands for the server in a session: its issuer, or else its token endpoint.
-    package var authority: String {
-        switch server {
-        case .issuer(let issuer): issuer.text
-        case .endpoints(let metadata): metadata.issuer?.text ?? metadata.tokenEndpoint.text
-        }
-    }
+    /// What stands for the server in a session.
+    package var authority: String { server.authority }
 }
 
 /// The name of a provider, as it stands on command lines and in the keys of a store.
@@ -163,6 +172,17 @@ public struct ProviderName: Sendable, Hashable, Loggable {
     }
 }
 
+extension Issuer {
+    /// An issuer that stands in the source.
+    init(known text: StaticString) {
+        do throws(OAuthError) {
+            try self.init(text.description)
+        } catch {
+            preconditionFailure("malformed issuer in the source")
+        }
+    }
+}
+
 extension HTTPURL {
     /// An address that stands in the source.
     init(known text: StaticString) {
@@ -175,9 +195,9 @@ extension HTTPURL {
 }
 
 extension Provider {
-    /// The origins of the servers that it names itself.
+    /// The origins that access tokens may be sent to: those of the servers that it names, and its `apiOrigins`.
     package var origins: Set<String> {
-        var origins: Set<String> = []
+        var origins = apiOrigins
         switch server {
         case .issuer(let issuer):
             if let url = try? HTTPURL(issuer.text) { origins.insert(url.origin) }

@@ -33,9 +33,9 @@ struct AccountLookup: Sendable {
         switch source {
         case .userInfo:
             guard let url = server.userinfoEndpoint else { return try Self.known(subject) }
-            return try Self.userInfo(try await fetch(url, token), expecting: subject)
+            return try Self.userInfo(try await fetch(url, token, server.transport(http)), expecting: subject)
         case .resource(let url, let name, let subject):
-            let document = try await fetch(url, token)
+            let document = try await fetch(url, token, http)
             guard let name = Self.text(name, in: document) else { throw SignInError(.accountUnknown) }
             return AccountIdentity(name: name, subject: Self.text(subject, in: document))
         case .nowhere:
@@ -53,7 +53,7 @@ struct AccountLookup: Sendable {
         _ document: borrowing JSONDocument, expecting subject: String?
     ) throws(SignInError) -> AccountIdentity {
         let theirs = text("sub", in: document)
-        if let subject, theirs != subject { throw SignInError(.accountMismatch) }
+        if let subject, theirs?.hasSameOctets(as: subject) != true { throw SignInError(.accountMismatch) }
         let name = text("preferred_username", in: document) ?? text("email", in: document) ?? theirs
         guard let name else { throw SignInError(.accountUnknown) }
         return AccountIdentity(name: name, subject: theirs)
@@ -78,8 +78,9 @@ struct AccountLookup: Sendable {
         return text
     }
 
-    private func fetch(_ url: HTTPURL, _ token: borrowing Secret<AccessToken>) async throws(SignInError) -> JSONDocument
-    {
+    private func fetch(
+        _ url: HTTPURL, _ token: borrowing Secret<AccessToken>, _ http: any HTTPClient
+    ) async throws(SignInError) -> JSONDocument {
         let request = HTTPRequest(.get, url, fields: [ResourceFields.json[0]])
         let response: HTTPResponse
         do throws(OAuthError) {

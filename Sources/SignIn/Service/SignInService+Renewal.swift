@@ -67,11 +67,11 @@ extension SignInService {
     /// - Parameter refused: renew although the token has not ended, unless somebody else has renewed it since.
     package func renew(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
         let renewal: FirstValue<SignInError?>
-        if let running = renewals[account] {
+        if let running = renewals[Octets(account)] {
             renewal = running
         } else {
             renewal = FirstValue()
-            renewals[account] = renewal
+            renewals[Octets(account)] = renewal
             Task {
                 var failure: SignInError?
                 do throws(SignInError) {
@@ -79,7 +79,7 @@ extension SignInService {
                 } catch {
                     failure = error
                 }
-                renewals[account] = nil
+                renewals[Octets(account)] = nil
                 renewal.give(failure)
             }
         }

@@ -10,12 +10,19 @@ extension SignInService {
     /// Where the session is bound to a key, each request carries a proof of it.
     ///
     /// The answer is returned whatever its status; a 401 that stays, too, and one that says `use_dpop_nonce` or
-    /// `invalid_dpop_proof` after the repeat that those get: it is the proof that isn't taken, and a new token needs one too. The token goes to the request's own address and
-    /// nowhere else: redirects are not followed. Where the session names the one server that its tokens are for, another is
-    /// refused: `.otherResource`. Throws as `accessToken` does, or `.oauth` with `.networkError`.
+    /// `invalid_dpop_proof` after the repeat that those get: it is the proof that isn't taken, and a new token needs one too.
+    ///
+    /// The token goes to the origins that the provider names (its server's, its account resource's, its `apiOrigins`); any
+    /// other is refused, `.otherOrigin`, and nothing sent. Where the session names the one server that its tokens are for,
+    /// another is refused: `.otherResource`. Redirects are not followed. Throws as `accessToken` does, or `.oauth` with
+    /// `.networkError`.
     public func send(
         _ request: consuming HTTPRequest, account: String? = nil, limits: HTTPLimits = HTTPLimits()
     ) async throws(SignInError) -> HTTPResponse {
+        // Where an account has a server of its own, its session says which.
+        guard provider.knownAccount != nil || provider.origins.contains(request.url.origin) else {
+            throw SignInError(.otherOrigin)
+        }
         let name = try await resolve(account)
         let session = try await freshSession(name)
         let response = try await transfer(request, with: session, limits: limits, over: context.http)
@@ -25,9 +32,12 @@ extension SignInService {
             log.info("the server refused the access token; the session is renewed")
             try await renew(name, refused: RefusedToken(session.accessToken.duplicate()), deadline: .standard)
         } catch {
-            if [.sessionEnded, .renewalLost, .cancelled].contains(error.code) { throw error }
-            log.info("the session could not be renewed: \(error)")
-            return response
+            switch error.code {
+            case .sessionEnded, .renewalLost, .store, .tokensNotStored, .cancelled: throw error
+            default:
+                log.info("the session could not be renewed: \(error)")
+                return response
+            }
         }
         return try await transfer(request, with: try await freshSession(name), limits: limits, over: context.http)
     }
@@ -48,7 +58,9 @@ extension SignInService {
     }
 
     private static func check(_ url: HTTPURL, isFor session: borrowing StoredSession) throws(SignInError) {
-        if let resource = session.resource, url.origin != resource { throw SignInError(.otherResource) }
+        if let resource = session.resource, !url.origin.hasSameOctets(as: resource) {
+            throw SignInError(.otherResource)
+        }
     }
 
     // MARK: - For a client of the caller's own

@@ -253,7 +253,7 @@ extension SignInService {
 
     /// Whose tokens they are is looked at before anything is done with them.
     func check(_ tokens: borrowing TokenResponse, are known: Provider.KnownAccount) throws(SignInError) {
-        guard tokens.namedSubject == known.subject else { throw SignInError(.accountMismatch) }
+        guard tokens.namedSubject?.hasSameOctets(as: known.subject) == true else { throw SignInError(.accountMismatch) }
         let granted = tokens.grantedScopes ?? []
         guard known.requiredScopes.scopes.allSatisfy(granted.contains) else { throw SignInError(.scopeMissing) }
     }
@@ -273,9 +273,9 @@ extension SignInService {
             await putBack(before, account, without: signer?.thumbprint)
             throw error
         }
-        if let signer { signers[signer.thumbprint] = signer }
+        if let signer { signers[Octets(signer.thumbprint)] = signer }
         if let old = before.keyThumbprint {
-            signers[old] = nil
+            signers[Octets(old)] = nil
             do throws(StoreError) {
                 try await sessions.deleteKey(old)
             } catch {

@@ -27,11 +27,11 @@ public actor SignInService {
     var attempt: Task<Result<SessionSummary, SignInError>, Never>?
     var attemptCount = 0
     /// The renewals that are going on, by account.
-    var renewals: [String: FirstValue<SignInError?>] = [:]
+    var renewals: [Octets: FirstValue<SignInError?>] = [:]
     /// What servers told about proofs, and the keys that were read, by thumbprint.
     let proofs = DPoPMemory()
     let signingKeys = SigningKeys()
-    var signers: [String: DPoPSigner] = [:]
+    var signers: [Octets: DPoPSigner] = [:]
 
     public init(provider: Provider, store: any CredentialStore, context: SignInContext) {
         let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
@@ -95,7 +95,9 @@ public actor SignInService {
             throw .store(error)
         }
         guard let session = loaded else { throw SignInError(.notSignedIn) }
-        guard session.authority == provider.authority, session.clientID == provider.clientID else {
+        guard session.authority.hasSameOctets(as: provider.authority),
+            session.clientID.hasSameOctets(as: provider.clientID)
+        else {
             throw SignInError(.otherAuthority)
         }
         return session
@@ -159,7 +161,7 @@ public actor SignInService {
     /// The signer of the key that a session is bound to; `nil` for bearer tokens. Throws `.keyLost`.
     package func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPSigner? {
         guard let thumbprint = session.keyThumbprint else { return nil }
-        if let signer = signers[thumbprint] { return signer }
+        if let signer = signers[Octets(thumbprint)] { return signer }
         let key: DPoPKey?
         do throws(StoreError) {
             key = try await sessions.loadKey(thumbprint)
@@ -168,7 +170,7 @@ public actor SignInService {
         }
         guard let key else { throw SignInError(.keyLost) }
         let signer = DPoPSigner(key: key, memory: proofs, random: context.random, now: context.now)
-        signers[thumbprint] = signer
+        signers[Octets(thumbprint)] = signer
         return signer
     }
 

@@ -71,7 +71,7 @@ public struct SessionStore: Sendable {
     public func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
         let thumbprint = try await keyThumbprint(of: account, deadline: deadline)
         let existed = try await store.delete(try key(account), condition: .none, deadline: deadline)
-        if try await currentAccount(deadline: deadline) == account {
+        if try await currentAccount(deadline: deadline)?.hasSameOctets(as: account) == true {
             try await store.delete(try currentKey(), condition: .none, deadline: deadline)
         }
         // The session first: a key without one is of no use to anybody.
@@ -137,7 +137,7 @@ public struct SessionStore: Sendable {
     ) async throws(StoreError) -> DPoPKey? {
         let name = try key(thumbprint, kind: .privateKey)
         guard let record = try await store.read(name, as: PrivateKey.self, deadline: deadline),
-            let key = try? DPoPKey(decoding: record.secret), key.thumbprint == thumbprint
+            let key = try? DPoPKey(decoding: record.secret), key.thumbprint.hasSameOctets(as: thumbprint)
         else { return nil }
         return key
     }

@@ -77,9 +77,10 @@ final class AnswerDesk: Sendable {
 
     func respond(to request: consuming LoopbackRequest) async -> LoopbackResponse {
         let path = request.path
-        if path == callbackPath { return take(request) }
-        if path == startPath { return start(isQuestionOnly: request.method == .head) }
-        if path == donePath { return await done() }
+        // Another authority's response comes to another path, and is not ours (RFC 9700 section 4.4.2.2).
+        if path.hasSameOctets(as: callbackPath) { return take(request) }
+        if path.hasSameOctets(as: startPath) { return start(isQuestionOnly: request.method == .head) }
+        if path.hasSameOctets(as: donePath) { return await done() }
         // Browsers ask for /favicon.ico by themselves; whatever else comes is somebody else's.
         log.trace("the loopback receiver was asked for something else")
         return AnswerPage.notFound.response()

@@ -19,7 +19,8 @@ struct PasteDialog: Sendable {
         try await terminal.show("Copy that whole address and paste it here.")
     }
 
-    /// Asks until an address is the answer to this sign-in.
+    /// Asks until an address is the answer to this sign-in. A query alone is not: its path tells whose answer it is (RFC 9700
+    /// section 4.4.2.2).
     func answer(gate: AnswerGate, deadline: Deadline) async throws(PromptTerminalError) -> RedirectAnswer {
         while true {
             if Task.isCancelled { throw .cancelled }
@@ -33,7 +34,7 @@ struct PasteDialog: Sendable {
                 continue
             }
             if text.isEmpty { continue }
-            guard let answer = Self.answer(in: text, redirect: redirect) else {
+            guard let answer = try? RedirectAnswer(pasted: text, redirect: redirect) else {
                 log.info("what was pasted is no answer")
                 try await terminal.show(
                     "That is not the whole address the browser ended at, which starts with \(redirect)?")
@@ -50,24 +51,6 @@ struct PasteDialog: Sendable {
                 // Another way was first, and is about to cancel this task.
                 continue
             }
-        }
-    }
-
-    /// Reads the whole address, or its query alone.
-    private static func answer(in text: borrowing Secret<MessageBody>, redirect: RedirectURI) -> RedirectAnswer? {
-        text.withExposedBytes { bytes -> RedirectAnswer? in
-            if let answer = try? RedirectAnswer(pasted: bytes, redirect: redirect) { return answer }
-            var start = 0
-            var end = bytes.count
-            while start < end, bytes[start] <= 0x20 { start += 1 }
-            while end > start, bytes[end - 1] <= 0x20 { end -= 1 }
-            if start < end, bytes[start] == UInt8(ascii: "?") { start += 1 }
-            // An address has a colon behind its scheme; in a query it is percent-encoded, or behind the equals sign.
-            for index in start..<end {
-                if bytes[index] == UInt8(ascii: "=") { break }
-                if bytes[index] == UInt8(ascii: ":") { return nil }
-            }
-            return try? RedirectAnswer(query: bytes.extracting(start..<end))
         }
     }
 }

@@ -22,9 +22,6 @@ static inline CURLcode latchkey_easy_set_write(CURL *handle, CURLoption option, 
 static inline CURLcode latchkey_easy_set_open_socket(CURL *handle, curl_opensocket_callback callback) {
     return (curl_easy_setopt)(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
 }
-static inline CURLcode latchkey_easy_set_before_request(CURL *handle, curl_prereq_callback callback) {
-    return (curl_easy_setopt)(handle, CURLOPT_PREREQFUNCTION, callback);
-}
 static inline CURLcode latchkey_easy_get_long(CURL *handle, CURLINFO info, long *value) {
     return (curl_easy_getinfo)(handle, info, value);
 }

@@ -34,7 +34,8 @@ public struct SchemeUserAgent: UserAgent {
         let mailbox = try folder.mailbox(for: redirect.scheme)
         let start: RedirectURI
         do throws(OAuthError) {
-            start = try .loopback()
+            // Nothing but the start page is asked for there.
+            start = try .loopback(path: "/")
         } catch {
             throw .unavailable(.unsupportedRedirect)
         }

@@ -70,7 +70,7 @@ public struct VaultKeySearch: Sendable {
         }
         return try await VaultStore.open(
             at: settings.vaultPath, unlockedBy: .passphrase(passphrase), memory: settings.vaultMemory,
-                itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
+            itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
     }
 
     /// Opens the vault with one key. Returns `nil` and says why when that isn't there, or is another one.

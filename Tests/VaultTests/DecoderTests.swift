@@ -95,8 +95,7 @@ import Testing
             for sound in [manifest, record] {
                 let mutant = mutant(of: sound, &generator)
                 if mutant == sound { continue }
-                if (try? Manifest.open(mutant, keys)) != nil || (try? FormerKeys.open(mutant, keys)) != nil
-                {
+                if (try? Manifest.open(mutant, keys)) != nil || (try? FormerKeys.open(mutant, keys)) != nil {
                     Issue.record("changed bytes opened")
                 }
             }

@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["save", "churn"])
+    @Test(arguments: ["save", "churn", "rekey"])
     func `whenever the power fails, the vault is sound and has all that was saved by then`(_ mode: String) async throws
     {
         let (folder, store) = try await sample()
@@ -149,6 +149,7 @@ import Testing
                 do {
                     let store = try await crashed.store()
                     for index in 0..<saved { #expect(try await store.text(key("p/\(index)")) == "p \(index)", place) }
+                    if mode == "rekey" { #expect(try await store.text(key("p/1")) == "old 1", place) }
                     #expect(try await store.verify().problems == [], place)
                 } catch {
                     Issue.record("\(place): \(error)")
@@ -168,6 +169,25 @@ import Testing
         #expect(draft.count > 3 && draft.first?.change == .made && draft.last?.change == .synced)
         let last = try #require(steps.last { $0.isOnDisk })
         #expect(last.change == .synced && last.file.isEmpty)
+    }
+
+    @Test func `folders that are made are synced into those above them, and the rollback record's name too`()
+        async throws
+    {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let disk = try WatchedDisk(folder: folder)
+        let vault = folder.path + "/deep/down/vault"
+        let made = try await disk.run("make", "-", 0, vault: vault)
+        #expect(made.run.status == 0, "\(made.run.outputText)")
+        let synced = made.steps.filter { $0.change == .synced }.map(\.file)
+        for name in ["", "deep", "deep/down"] { #expect(synced.contains(name), "\(name)") }
+        let (run, steps) = try await disk.run("save", "p", 1, vault: vault, memory: folder.path + "/state/vaults")
+        #expect(run.status == 0, "\(run.outputText)")
+        let record = try #require(
+            steps.firstIndex { $0.change == .made && $0.file.hasPrefix("state/vaults/") })
+        #expect(steps[..<record].contains { $0.change == .synced && $0.file == "state" })
+        #expect(steps[record...].contains { $0.change == .synced && $0.file == "state/vaults" })
     }
 
     @Test(arguments: ["save", "rekey", "export"])

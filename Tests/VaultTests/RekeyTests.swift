@@ -71,7 +71,9 @@ import Testing
     // MARK: - Who is locked out
 
     /// The review's attack: `remove-slot` and a new data key left the root key as it was, which an old copy still held.
-    @Test func `an old copy with a removed slot's passphrase opens nothing that is saved after a rekeying`() async throws {
+    @Test func `an old copy with a removed slot's passphrase opens nothing that is saved after a rekeying`()
+        async throws
+    {
         let folder = try VaultFolder()
         let store = try await filled(folder, 3)
         try await store.addSlot(passphrase("stolen"), name: .passphrase, cost: .cheap)
@@ -175,7 +177,9 @@ import Testing
 
     @Test func `a cursor of another making is refused`() async throws {
         let store = try await VaultFolder().store()
-        for bytes: [UInt8] in [[], [1], [1, 0, 0, 0, 5], Array(repeating: 1, count: 23), Array(repeating: 1, count: 37)] {
+        for bytes: [UInt8] in [
+            [], [1], [1, 0, 0, 0, 5], Array(repeating: 1, count: 23), Array(repeating: 1, count: 37),
+        ] {
             let error = await refusal { () async throws(StoreError) in
                 try await store.page(service: nil, after: ListingCursor(bytes: bytes), deadline: .standard)
             }

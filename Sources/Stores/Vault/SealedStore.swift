@@ -188,7 +188,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
                 if entries.count == Self.pageSize { break }
             }
             let isAtEnd = items.count < limit && last == items.last?.place
-            return ListingPage(entries: entries, next: isAtEnd ? nil : last.map { ListingCursor($0, under: state.keys) })
+            return ListingPage(
+                entries: entries, next: isAtEnd ? nil : last.map { ListingCursor($0, under: state.keys) })
         }
     }
 

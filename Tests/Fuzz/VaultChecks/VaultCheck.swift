@@ -72,7 +72,9 @@
 
         private static func note(_ input: [UInt8]) throws(Violation) -> Bool {
             let vault = KnownVault.shared
-            guard let found = try accepted({ () throws(StoreError) in try vault.slot(note: input).describe(vault.keys) }) else {
+            guard
+                let found = try accepted({ () throws(StoreError) in try vault.slot(note: input).describe(vault.keys) })
+            else {
                 return false
             }
             guard (1...64).contains(found.name.text.utf8.count) else { throw Violation("a name has a wrong length") }

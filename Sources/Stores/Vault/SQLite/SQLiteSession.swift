@@ -218,7 +218,6 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func changeMark() throws(StoreError) -> UInt32 { try connection.changeCounter() }
 
-
     // MARK: - Writing
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {

@@ -51,6 +51,8 @@ let package = Package(
         .target(name: "LogScrubbing", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
         .target(name: "ProcessHardening", dependencies: ["CLinux", "RedactedLog"]),
         .target(name: "Surroundings", dependencies: ["RedactedLog"]),
+        // Replaces free(3) in what it is linked into: for executables, never for a library product.
+        .target(name: "CProgramMemory"),
 
         // MARK: Stores
         .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
@@ -105,7 +107,7 @@ let package = Package(
             name: "StoreCommands",
             dependencies: [
                 "Terminal", "StoreSelection", "LogScrubbing", "ProcessHardening", "SecretService", "Surroundings",
-                "Vault",
+                "Vault", "CProgramMemory",
             ]),
         .target(
             name: "SignInCommands",
@@ -138,7 +140,7 @@ let package = Package(
         .testTarget(
             name: "VaultTests",
             dependencies: ["Vault", "StoreContract", "TestServices", "VaultChecks", "vault-writer"],
-            exclude: ["Fixtures", "read_vault.py"]),
+            exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
         .testTarget(
@@ -185,7 +187,8 @@ let package = Package(
         .testTarget(
             name: "OrdersTests", dependencies: ["Orders", "RedactionAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
         .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "LogScrubbing", "TestServices"]),
+        .testTarget(
+            name: "TerminalTests", dependencies: ["Terminal", "LogScrubbing", "ProcessHardening", "TestServices"]),
         .testTarget(
             name: "CommandTests",
             dependencies: [

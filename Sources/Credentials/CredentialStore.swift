@@ -45,6 +45,11 @@ public protocol CredentialStore: Sendable {
     /// The default throws `unsupported`.
     func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange>
 
+    /// Returns where the leases of this store are: the same place for all that share the store, whatever their environment.
+    ///
+    /// The default is `directory`. A store that wraps another one returns what that one does.
+    func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory
+
     /// Locks the store. The default throws `unsupported`.
     func lock(deadline: Deadline) async throws(StoreError)
 
@@ -89,6 +94,10 @@ public struct CredentialChange: Sendable, Hashable {
 extension CredentialStore {
     public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         throw unsupported("report changes")
+    }
+
+    public func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory {
+        directory
     }
 
     public func lock(deadline: Deadline) async throws(StoreError) { throw unsupported("be locked") }

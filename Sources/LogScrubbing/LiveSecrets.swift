@@ -1,3 +1,4 @@
+public import RedactedLog
 public import Secrets
 internal import Sodium
 internal import Synchronization
@@ -87,21 +88,34 @@ public final class LiveSecrets: Sendable {
 
     /// Whether a text holds a watched secret, or fifteen bytes of one in a row.
     public func isHeld(by text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            guard bytes.count >= Self.pieceByteCount else { return false }
-            let raw = UnsafeRawBufferPointer(bytes)
-            return state.withLock { state in
-                guard state.secretCount > 0 else { return false }
-                for offset in 0...raw.count - Self.pieceByteCount {
-                    let piece = unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        isHeld(by: text, in: [0..<text.utf8.count])
+    }
+
+    /// The same for a message. Only text from elsewhere is looked at (`LoggableText`): a passphrase of common words would
+    /// otherwise be told by what is withheld of the source's own words.
+    public func isHeld(by message: LogMessage) -> Bool {
+        isHeld(by: message.text, in: message.foreignRanges)
+    }
+
+    private func isHeld(by text: String, in ranges: [Range<Int>]) -> Bool {
+        guard ranges.contains(where: { $0.count >= Self.pieceByteCount }) else { return false }
+        let bytes = text.utf8.span
+        return state.withLock { state in
+            guard state.secretCount > 0 else { return false }
+            let fingerprints = state.fingerprints.span
+            for range in ranges where range.count >= Self.pieceByteCount {
+                // The eight bytes that end before the next one.
+                var piece: UInt64 = 0
+                for offset in range {
+                    piece = piece >> 8 | UInt64(bytes[offset]) << 56
+                    guard offset - range.lowerBound >= Self.pieceByteCount - 1 else { continue }
                     let fingerprint = fingerprint(piece)
-                    guard state.fingerprints[fingerprint.first] != 0, state.fingerprints[fingerprint.second] != 0
-                    else { continue }
-                    if state.digests[digest(piece)] != nil { return true }
+                    guard fingerprints[fingerprint.first] != 0, fingerprints[fingerprint.second] != 0 else { continue }
+                    let start = offset + 1 - Self.pieceByteCount
+                    if state.digests[digest(bytes.extracting(start...offset))] != nil { return true }
                 }
-                return false
             }
+            return false
         }
     }
 
@@ -136,15 +150,23 @@ public final class LiveSecrets: Sendable {
         let digest: Digest
     }
 
-    /// Each eight bytes of it, and the last eight: of any fifteen in a row, eight are a piece.
+    /// Each eight bytes of it, and the last eight: of any fifteen in a row, eight are a piece. What the work leaves of them
+    /// on the stack is overwritten.
     private func pieces(of bytes: Span<UInt8>) -> [Piece] {
         guard bytes.count >= Self.minimumByteCount else { return [] }
+        defer { DeadStack.wipe() }
+        return hashedPieces(of: bytes)
+    }
+
+    @inline(never)
+    private func hashedPieces(of bytes: Span<UInt8>) -> [Piece] {
         let last = bytes.count - Self.pieceByteCount
         let starts = Array(stride(from: 0, to: last, by: Self.pieceByteCount)) + [last]
         return starts.map { start in
             var piece: UInt64 = 0
             for index in 0..<Self.pieceByteCount { piece |= UInt64(bytes[start + index]) << UInt64(8 * index) }
-            return Piece(fingerprint: fingerprint(piece), digest: digest(piece))
+            let digest = digest(bytes.extracting(start..<start + Self.pieceByteCount))
+            return Piece(fingerprint: fingerprint(piece), digest: digest)
         }
     }
 
@@ -156,10 +178,8 @@ public final class LiveSecrets: Sendable {
             second: Int(truncatingIfNeeded: product >> (64 - 2 * bits) & (1 << bits - 1)))
     }
 
-    private func digest(_ piece: UInt64) -> Digest {
-        var bytes = InlineArray<8, UInt8>(repeating: 0)
-        for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: piece >> UInt64(8 * index)) }
-        let hash = KeyedHash.digest(bytes.span, key: key.span, byteCount: 16)
+    private func digest(_ piece: Span<UInt8>) -> Digest {
+        let hash = KeyedHash.digest(piece, key: key.span, byteCount: 16)
         return unsafe hash.withUnsafeBytes {
             unsafe Digest(
                 high: $0.loadUnaligned(as: UInt64.self), low: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))

@@ -23,8 +23,8 @@ public final class ScrubbingLogSink: LogSink {
     public var withheldRecordCount: Int { withheld.load(ordering: .relaxed) }
 
     public func write(_ record: LogRecord) {
-        let texts = [record.message.text] + record.fields.map(\.value.text)
-        guard texts.contains(where: secrets.isHeld) else { return next.write(record) }
+        let isHeld = secrets.isHeld(by: record.message) || record.fields.contains { secrets.isHeld(by: $0.value) }
+        guard isHeld else { return next.write(record) }
         withheld.add(1, ordering: .relaxed)
         secrets.countWithheld()
         next.write(

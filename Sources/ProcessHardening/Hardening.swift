@@ -16,15 +16,29 @@ public enum Hardening {
     /// - Parameter startsPrograms: whether this process ever starts programs of others, such as a browser. `false` adds
     ///   `no_new_privs`, which they would inherit: setuid, and a browser's sandbox that needs it, work no more.
     public static func apply(startsPrograms: Bool = true) -> HardeningReport {
+        var report = applyCommon()
+        report.note(.largeFreedMemoryOverwritten, number: mallopt(M_PERTURB, 0xA5) == 1 ? nil : 0)
+        if !startsPrograms { forbidNewPrivileges(&report) }
+        return report
+    }
+
+    /// The same in Latchkey's own programs, which replace free(3), bind what they call, and decide later whether they start
+    /// programs: with the errno of each, or 0.
+    package static func apply(overwritingFreedMemory: Int32, bindingFunctions: Int32) -> HardeningReport {
+        var report = applyCommon()
+        report.note(.freedMemoryOverwritten, number: overwritingFreedMemory == 0 ? nil : overwritingFreedMemory)
+        report.note(.functionsBound, number: bindingFunctions == 0 ? nil : bindingFunctions)
+        return report
+    }
+
+    private static func applyCommon() -> HardeningReport {
         var report = HardeningReport()
         report.note(.standardDescriptors, number: openStandardDescriptors())
         report.note(.noCoreDump, number: turnCoreDumpsOff())
         report.note(.notDumpable, number: latchkey_prctl(PR_SET_DUMPABLE, 0) == 0 ? nil : errno)
         report.note(.noBacktrace, number: turnBacktracesOff())
         report.note(.noDebugVariables, number: removeDebugVariables())
-        report.note(.freedMemoryOverwritten, number: mallopt(M_PERTURB, 0xA5) == 1 ? nil : 0)
         report.leaveOut(.noNewPrivileges)
-        if !startsPrograms { forbidNewPrivileges(&report) }
         return report
     }
 

@@ -13,8 +13,14 @@ public struct HardeningReport: Sendable, Hashable {
         case noBacktrace
         /// Variables that make libraries print what they send are removed.
         case noDebugVariables
-        /// The C heap is overwritten as it is freed.
+        /// Larger pieces of the C heap are overwritten as they are freed (mallopt(3), `M_PERTURB`): with glibc 2.36 those
+        /// above 1,032 bytes, because smaller ones go to a thread's cache as they are.
+        case largeFreedMemoryOverwritten
+        /// All of the C heap is overwritten as it is freed. Only Latchkey's own programs have it.
         case freedMemoryOverwritten
+        /// No call is bound when it is first made, which would save registers, and what they hold, on the stack. Only
+        /// Latchkey's own programs have it; others get it from `LD_BIND_NOW=1` in their environment (ld.so(8)).
+        case functionsBound
         /// `no_new_privs`: no program that is started from now on gets more rights than this one has (execve(2)).
         case noNewPrivileges
 
@@ -26,7 +32,9 @@ public struct HardeningReport: Sendable, Hashable {
             case .notDumpable: "not dumpable"
             case .noBacktrace: "backtraces off"
             case .noDebugVariables: "debug variables removed"
+            case .largeFreedMemoryOverwritten: "freed memory above 1,032 bytes overwritten"
             case .freedMemoryOverwritten: "freed memory overwritten"
+            case .functionsBound: "functions bound"
             case .noNewPrivileges: "no new privileges"
             }
         }
@@ -46,7 +54,7 @@ public struct HardeningReport: Sendable, Hashable {
 
     mutating func leaveOut(_ measure: Measure) { leftOut.append(measure) }
 
-    mutating func note(_ measure: Measure, number: Int32?) {
+    package mutating func note(_ measure: Measure, number: Int32?) {
         leftOut.removeAll { $0 == measure }
         if let number {
             refused.append(Refusal(measure: measure, number: number))

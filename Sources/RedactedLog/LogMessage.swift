@@ -8,23 +8,37 @@ public import Secrets
 public struct LogMessage: Loggable, Sendable, Hashable {
     /// The finished text, without control characters.
     public let text: String
+    /// Where text from elsewhere stands in it (`LoggableText`), as offsets in bytes of UTF-8, in order. Only there can a
+    /// secret stand at all; the rest is what the source says.
+    package let foreignRanges: [Range<Int>]
 
     public var logMessage: LogMessage { self }
 
     /// Text that is safe already.
-    init(verbatim text: String) {
+    init(verbatim text: String, foreignRanges: [Range<Int>] = []) {
         self.text = text
+        self.foreignRanges = foreignRanges
     }
 
-    /// Text whose control characters must be made inert, and that may be of any length.
-    init(inert text: String) {
-        self.text = InertText.escape(InertText.bounded(text, to: LoggableText.maximumByteCount))
+    /// Text from elsewhere, inert and bounded.
+    init(foreign text: String) {
+        self.init(verbatim: text, foreignRanges: [0..<text.utf8.count])
     }
 
     /// The messages in order, with `separator` between them.
     public static func joined(_ parts: [LogMessage], separator: StaticString = ", ") -> LogMessage {
-        LogMessage(verbatim: parts.map(\.text).joined(separator: separator.description))
+        var whole = StringInterpolation(literalCapacity: 0, interpolationCount: parts.count)
+        for (index, part) in parts.enumerated() {
+            if index > 0 { whole.appendLiteral(separator) }
+            whole.appendInterpolation(part)
+        }
+        return LogMessage(stringInterpolation: whole)
     }
+
+    /// Messages are the same when their texts are.
+    public static func == (left: LogMessage, right: LogMessage) -> Bool { left.text == right.text }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension LogMessage: CustomStringConvertible {
@@ -37,11 +51,12 @@ extension LogMessage: ExpressibleByStringInterpolation {
     }
 
     public init(stringInterpolation: StringInterpolation) {
-        self.init(verbatim: stringInterpolation.text)
+        self.init(verbatim: stringInterpolation.text, foreignRanges: stringInterpolation.foreignRanges)
     }
 
     public struct StringInterpolation: StringInterpolationProtocol {
         var text = ""
+        var foreignRanges: [Range<Int>] = []
 
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + interpolationCount * 16)
@@ -52,7 +67,22 @@ extension LogMessage: ExpressibleByStringInterpolation {
         }
 
         public mutating func appendInterpolation<Value: Loggable>(_ value: Value) {
-            text += value.logMessage.text
+            let message = value.logMessage
+            if !message.foreignRanges.isEmpty { note(message.foreignRanges) }
+            text += message.text
+        }
+
+        /// Two texts from elsewhere with nothing between them are one: a secret may begin in the first.
+        private mutating func note(_ ranges: [Range<Int>]) {
+            let start = text.utf8.count
+            for range in ranges {
+                let moved = range.lowerBound + start..<range.upperBound + start
+                if let last = foreignRanges.last, last.upperBound == moved.lowerBound {
+                    foreignRanges[foreignRanges.count - 1] = last.lowerBound..<moved.upperBound
+                } else {
+                    foreignRanges.append(moved)
+                }
+            }
         }
 
         // MARK: What can't be logged

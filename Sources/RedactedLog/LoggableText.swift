@@ -28,8 +28,10 @@ public struct LoggableText: Loggable, Sendable, Hashable {
     ///   - unredactedBytes: the text's bytes, without a closing zero.
     public init(reviewed: StaticString, unredactedBytes: [UInt8]) {
         text = String(decoding: unredactedBytes, as: UTF8.self)
-        inert = LogMessage(verbatim: InertText.escape(unredactedBytes, limit: Self.maximumByteCount))
+        inert = LogMessage(foreign: InertText.escape(unredactedBytes, limit: Self.maximumByteCount))
     }
 
-    public var logMessage: LogMessage { inert ?? LogMessage(inert: text) }
+    public var logMessage: LogMessage {
+        inert ?? LogMessage(foreign: InertText.escape(InertText.bounded(text, to: Self.maximumByteCount)))
+    }
 }

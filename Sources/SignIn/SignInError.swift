@@ -22,6 +22,9 @@ public struct SignInError: RedactedError, Hashable {
         case sessionEnded
         /// The same, because an earlier renewal was cut off between the server and the store.
         case renewalLost
+        /// The server has refreshed the session, and the store could not keep the new tokens: they are lost, and the old ones
+        /// may be spent.
+        case tokensNotStored(StoreError)
         /// The server didn't say who signed in, or says it in a way that can't be kept.
         case accountUnknown
         /// The server gives no account name; one must be chosen.
@@ -95,6 +98,7 @@ public struct SignInError: RedactedError, Hashable {
         case .noCurrentAccount: "sign-in.no-current-account"
         case .sessionEnded: "sign-in.session-ended"
         case .renewalLost: "sign-in.renewal-lost"
+        case .tokensNotStored: "sign-in.tokens-not-stored"
         case .accountUnknown: "sign-in.account-unknown"
         case .accountNameNeeded: "sign-in.account-name-needed"
         case .accountMismatch: "sign-in.account-mismatch"
@@ -122,6 +126,8 @@ public struct SignInError: RedactedError, Hashable {
         case .noCurrentAccount: "there are several accounts, and none of them is the current one"
         case .sessionEnded: "the session has ended and can't be renewed"
         case .renewalLost: "the session has ended: an earlier renewal was cut off before its tokens could be stored"
+        case .tokensNotStored(let error):
+            "the server has renewed the session, but the new tokens could not be stored and are lost: \(error.cause)"
         case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
         case .accountMismatch: "the server's answers are about another person than the one who signs in"
@@ -152,6 +158,7 @@ public struct SignInError: RedactedError, Hashable {
         case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
         case .renewalLost:
             "sign in again; SIGTERM ends a program when its renewal is stored, SIGKILL in the middle of it"
+        case .tokensNotStored: "see that the store can be written, then sign in again"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
         case .otherPerson: "sign out of the account first, or give the new session another name with --account"

@@ -85,7 +85,7 @@ enum AccountsCommand {
     ) async throws(StoreError) -> [Row] {
         let sessions = SessionStore(
             store: store, provider: configuration.name.text,
-            leases: .standard(environment: context.environment.variables, home: context.environment.home))
+            leases: .standard)
         let current = try await sessions.currentAccount(deadline: context.deadline)
         return try await sessions.summaries(deadline: context.deadline).map {
             Row(

@@ -19,7 +19,7 @@ extension CommandContext {
 
     func signInContext(http: any HTTPClient) -> SignInContext {
         SignInContext(
-            http: http, leases: .standard(environment: environment.variables, home: environment.home),
+            http: http, leases: .standard,
             log: logger.category("latchkey.sign-in"))
     }
 

@@ -10,7 +10,7 @@ extension SignInError: CommandError {
         case .userAgent(let error): error.exitStatus
         case .oauth(let error): error.exitStatus
         case .resource(let error): error.exitStatus
-        case .store(let error): error.exitStatus
+        case .store(let error), .tokensNotStored(let error): error.exitStatus
         case .notSignedIn: .notFound
         case .noCurrentAccount, .accountNameNeeded, .otherResource: .usage
         case .sessionEnded, .renewalLost, .keyLost, .otherOrigin, .otherPerson: .refused

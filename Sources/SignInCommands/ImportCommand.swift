@@ -93,7 +93,7 @@ enum ImportCommand {
             _ arguments: ParsedArguments, _ context: CommandContext
         ) throws -> Secret<Passphrase> {
             if let descriptor = try arguments.passedDescriptor(SignInDefinitions.sourcePassphrase) {
-                return try PassphraseFile.read(descriptor: descriptor.number)
+                return try PassphraseFile.read(descriptor: descriptor.number, deadline: context.deadline)
             }
             return try context.prompt.askForPassphrase("Passphrase of the file to import")
         }

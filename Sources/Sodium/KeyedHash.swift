@@ -1,11 +1,13 @@
 internal import CSodium
 
-/// BLAKE2b (RFC 7693) with an optional key.
+/// BLAKE2b (RFC 7693) with an optional key. libsodium leaves the words of key and message on the stack; they are
+/// overwritten here, whatever is hashed.
 package enum KeyedHash {
     /// Returns the hash of `message` under `key` (16 to 64 bytes, or empty for none), 16 to 64 bytes long.
     package static func digest(_ message: Span<UInt8>, key: Span<UInt8>, byteCount: Int = 32) -> [UInt8] {
         precondition((16...64).contains(byteCount) && (key.isEmpty || (16...64).contains(key.count)))
         SodiumLibrary.start()
+        defer { DeadStack.wipe() }
         var out = [UInt8](repeating: 0, count: byteCount)
         let status = unsafe out.withUnsafeMutableBufferPointer { out in
             unsafe message.withUnsafeBufferPointer { message in
@@ -24,6 +26,7 @@ package enum KeyedHash {
     package static func digest(_ message: Span<UInt8>, key: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
         precondition((16...64).contains(output.count) && (key.isEmpty || (16...64).contains(key.count)))
         SodiumLibrary.start()
+        defer { DeadStack.wipe() }
         let status = unsafe output.withUnsafeMutableBufferPointer { out in
             unsafe message.withUnsafeBufferPointer { message in
                 unsafe key.withUnsafeBufferPointer { key in

@@ -44,6 +44,7 @@ extension CommandContext {
         arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue,
         hardening: HardeningReport
     ) throws {
+        try Self.check(environment)
         // Before anything here opens a file, which would take a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
@@ -66,7 +67,7 @@ extension CommandContext {
             vaultMemory: VaultMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
-            leases: .standard(environment: environment.variables, home: environment.home),
+            leases: .standard,
             hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,
             collection: try Self.collection(arguments, environment, configuration),
             mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)
@@ -78,6 +79,18 @@ extension CommandContext {
         usesAllStores =
             arguments.has(GlobalOptions.allStores)
             || configuration.usesAllStores && namedStore?.source != .argument
+    }
+
+    /// A variable that says where something is kept, and can't be read, is not passed over: a secret would go elsewhere.
+    private static func check(_ environment: ProgramEnvironment) throws(CommandFailure) {
+        let name = environment.illegibleNames.sorted().first {
+            $0.hasPrefix("LATCHKEY_") || $0.hasPrefix("XDG_") || $0 == "HOME"
+        }
+        guard let name else { return }
+        let shown = LoggableText(reviewed: "the name of an environment variable", unredacted: name)
+        throw CommandFailure(
+            .configuration, "environment.invalid-utf-8", "the environment variable \(shown) is not valid UTF-8",
+            hint: "set it to a path in UTF-8")
     }
 
     private static func logger(

@@ -1,3 +1,4 @@
+internal import CProgramMemory
 internal import Glibc
 internal import LogScrubbing
 internal import ProcessHardening
@@ -25,7 +26,7 @@ public struct CommandProgram: Sendable {
     /// once.
     public func mainOnThisThread() -> Never {
         // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
-        let hardening = Hardening.apply()
+        let hardening = Self.harden()
         #if Desktop
             SecretServiceThread.run { await main(hardening, isAlone: true) }
         #else
@@ -35,7 +36,12 @@ public struct CommandProgram: Sendable {
 
     /// Hardens the process, runs the command that its arguments name, and ends it.
     public func main() async -> Never {
-        await main(Hardening.apply(), isAlone: false)
+        await main(Self.harden(), isAlone: false)
+    }
+
+    private static func harden() -> HardeningReport {
+        Hardening.apply(
+            overwritingFreedMemory: latchkey_freed_memory_is_overwritten(), bindingFunctions: latchkey_bind_functions())
     }
 
     /// - Parameter isAlone: whether there is one thread so far, and the others will be its own.
@@ -47,6 +53,7 @@ public struct CommandProgram: Sendable {
             program: LatchkeyGrammar.grammar.program, environment: environment, withholding: live)
         let status: ExitStatus
         do {
+            try ProcessLimits.prepare()
             let request = try LatchkeyGrammar.grammar.parse(ProgramArguments.current())
             status = try await answer(
                 request, environment: environment, output: output, hardening: hardening, isAlone: isAlone)

@@ -11,7 +11,7 @@ enum ListCommand {
             operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json],
             details: """
                 Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
-                one may come twice then while a vault's key is rotated. With --all-stores, each credential's store is shown
+                one may come twice then while a vault is rekeyed. With --all-stores, each credential's store is shown
                 too, and a store that can't be opened is an error after what the others keep.
                 """)
     ) { arguments, context in

@@ -6,6 +6,6 @@ public enum StoreCommandTable {
         VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
         VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
         VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
-        VaultRotateCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
+        VaultRekeyCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
     ]
 }

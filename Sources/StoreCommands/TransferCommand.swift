@@ -2,6 +2,7 @@ internal import Credentials
 internal import RedactedLog
 internal import StoreSelection
 package import Terminal
+internal import Vault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
 package enum TransferCommand {
@@ -43,8 +44,10 @@ package enum TransferCommand {
                 .usage, "transfer.same-store", "--from and --to name the same store",
                 hint: "latchkey vault export and import copy one vault to another")
         }
-        let source = try await ends.0.open(context.settings)
-        let target = try await ends.1.open(context.settings)
+        var settings = context.settings
+        settings.vaultItemCheck = .always
+        let source = try await ends.0.open(settings)
+        let target = try await ends.1.open(settings)
         let transfer = CredentialTransfer(
             from: source, to: target, mode: mode, replaces: arguments.has(replace))
         let keys = try await keys(of: source, arguments, context)

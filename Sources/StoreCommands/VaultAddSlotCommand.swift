@@ -21,7 +21,8 @@ enum VaultAddSlotCommand {
             details: """
                 Without an option the new passphrase is asked for, twice. To change a passphrase, replace its slot:
                   latchkey vault add-slot passphrase --replace passphrase
-                Copies of the vault from before can still be opened with what was replaced.
+                Whoever kept a copy of the vault from before, and what was replaced, can open what is saved later too:
+                latchkey vault rekey locks them out.
                 """)
     ) { arguments, context in
         let name = try KeySlotName(argument: arguments.operand("NAME"))
@@ -56,6 +57,7 @@ enum VaultAddSlotCommand {
         key.announce(on: context.output)
         await context.forgetKey(of: replaced)
         context.logger.info("added the key slot \(name) to \(vault.identity)")
+        if replaced != nil { context.noteOldCopies() }
         return .success
     }
 

@@ -30,7 +30,7 @@ enum VaultImportCommand {
         let path = AbsolutePath.of(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(passphrase)
         try VaultStore.probe(at: path)
-        let vault = try await context.openVault()
+        let vault = try await context.openVault(itemCheck: .always)
         let other = try await open(path, arguments, descriptor, context)
         let result: VaultImport
         do {

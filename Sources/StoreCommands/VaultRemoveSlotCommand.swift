@@ -11,7 +11,8 @@ enum VaultRemoveSlotCommand {
             "vault", "remove-slot", summary: "remove a way to open a vault",
             operands: [.required("NAME", help: "the slot's name")],
             details: """
-                The last slot can't be removed. Copies of the vault from before can still be opened with it.
+                The last slot can't be removed. Whoever kept a copy of the vault from before, and what opened it there, can
+                open what is saved later too: latchkey vault rekey locks them out.
                 Exit status 1: there is no such slot.
                 """)
     ) { arguments, context in
@@ -23,11 +24,21 @@ enum VaultRemoveSlotCommand {
         }
         context.logger.info("removed the key slot \(name) from \(vault.identity)")
         await context.forgetKey(of: slot)
+        context.noteOldCopies()
         return .success
     }
 }
 
 extension CommandContext {
+    /// What the removal of a slot doesn't do.
+    func noteOldCopies() {
+        output.note(
+            """
+            whoever has a copy of the vault from before, and what opened it, can still open it, and what is saved later: \
+            `latchkey vault rekey` locks them out
+            """)
+    }
+
     /// Deletes the key that the desktop's keyring keeps for a slot that is gone. What stays behind opens nothing.
     func forgetKey(of slot: KeySlotDescription?) async {
         guard let slot, slot.kind == .secretService else { return }

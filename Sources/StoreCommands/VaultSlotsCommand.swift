@@ -9,7 +9,7 @@ enum VaultSlotsCommand {
     static let command = Command(
         CommandDefinition(
             "vault", "slots", summary: "list the ways to open a vault", options: [GlobalOptions.json],
-            details: "Each slot wraps the same key: what opens one of them opens the whole vault.")
+            details: "The vault's key is sealed to each slot: what opens one of them opens the whole vault.")
     ) { arguments, context in
         let slots = try await context.openVault().slots(deadline: context.deadline)
             .sorted { $0.name.text.utf8.lexicographicallyPrecedes($1.name.text.utf8) }
@@ -40,9 +40,12 @@ enum VaultSlotsCommand {
 
 extension CommandContext {
     /// Opens the vault itself, whichever store is chosen for credentials.
-    func openVault(onRollback choice: RollbackChoice = .refuse) async throws(StoreError) -> VaultStore {
+    func openVault(
+        onRollback choice: RollbackChoice = .refuse, itemCheck: ItemCheck = .whenSmall
+    ) async throws(StoreError) -> VaultStore {
         var settings = settings
         settings.vaultMemory?.onRollback = choice
+        settings.vaultItemCheck = itemCheck
         return try await settings.openVault()
     }
 }

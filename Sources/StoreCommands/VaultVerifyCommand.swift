@@ -6,10 +6,18 @@ internal import Vault
 
 /// `latchkey vault verify`.
 enum VaultVerifyCommand {
+    private static let accept = CommandOption.flag(
+        "--accept", help: "go on with what is there: drop what is damaged or there twice, take the rest as it is")
+
     static let command = Command(
         CommandDefinition(
             "vault", "verify", summary: "check every credential of a vault, and that none was taken away",
+            options: [accept],
             details: """
+                A vault whose credentials someone changed without its key is refused by every command. --accept makes it
+                usable again, and says what was dropped and what is lost; keep a copy first, and restore a backup instead
+                if there is one.
+
                 Others use the vault meanwhile. For that a large one is first copied as it is, sealed, and takes its
                 size twice on the disk for as long.
 
@@ -18,6 +26,7 @@ enum VaultVerifyCommand {
                 """)
     ) { arguments, context in
         let vault = try await open(context)
+        if arguments.has(accept) { try await acceptItems(vault, arguments, context) }
         let found = try await vault.verify(deadline: context.longDeadline(arguments))
         for problem in found.problems { try context.output.write("\(problem)") }
         note(vault.rollback, context.output)
@@ -29,10 +38,28 @@ enum VaultVerifyCommand {
         guard found.isSound else {
             throw StoreError(
                 .corrupted, "\(vault.identity) is damaged, or was changed without its key",
-                hint: "restore a backup; latchkey get may still read single credentials")
+                hint: "restore a backup, or go on with what is there: latchkey vault verify --accept")
         }
         try context.output.write("\(vault.identity): \(found.itemCount) credentials, all sound")
         return .success
+    }
+
+    private static func acceptItems(
+        _ vault: VaultStore, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws {
+        let done = try await vault.acceptItems(deadline: context.longDeadline(arguments))
+        for problem in done.dropped { try context.output.write("dropped: \(problem)") }
+        for problem in done.restored { try context.output.write("put back in its place: \(problem)") }
+        if let lost = done.lost {
+            try context.output.write("accepted: \(lost)")
+            context.output.warn(
+                "what was saved there before is lost, unless a backup has it",
+                hint: "compare it with latchkey list, and change what may be an old password where it is used")
+        }
+        guard !done.dropped.isEmpty || !done.restored.isEmpty || done.lost != nil else {
+            return context.output.note("there is nothing to accept")
+        }
+        context.logger.info("accepted \(vault.identity) as it is")
     }
 
     /// What a sound vault can't show by itself.
@@ -48,7 +75,7 @@ enum VaultVerifyCommand {
 
     private static func open(_ context: CommandContext) async throws -> VaultStore {
         do throws(StoreError) {
-            return try await context.openVault(onRollback: .report)
+            return try await context.openVault(onRollback: .report, itemCheck: .never)
         } catch {
             guard error.code == .corrupted else { throw error }
             throw StoreError(

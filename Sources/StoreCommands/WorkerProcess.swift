@@ -7,17 +7,22 @@ internal import Terminal
 /// A renewal that is cut off between the server's answer and the store costs the session. A worker whose starter is gone
 /// gets SIGTERM, which waits for the store and ends everything else.
 public enum WorkerProcess {
-    /// What it is called in its own arguments and in listings of processes.
-    static let name = "latchkey-worker"
+    /// What it is called in its own arguments and in listings of processes; its starter's number follows.
+    private static let name = "latchkey-worker "
     private static let forwarded = [SIGINT, SIGTERM, SIGHUP]
 
     // A signal handler can reach nothing but globals. Written once, before the handlers are set.
     private nonisolated(unsafe) static var process: pid_t = 0
 
     /// Asks for SIGTERM at the starter's end, in a worker; does nothing elsewhere. To be called on the main thread, first.
+    ///
+    /// The kernel tells of an end from now on. A starter that has ended already has left us to another process.
     public static func endWithStarter() {
-        guard unsafe CommandLine.unsafeArgv.pointee.map({ unsafe strcmp($0, name) == 0 }) ?? false else { return }
+        guard let own = unsafe CommandLine.unsafeArgv.pointee, let text = unsafe String(validatingCString: own),
+            text.hasPrefix(name), let starter = pid_t(text.dropFirst(name.utf8.count))
+        else { return }
         _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
+        if getppid() != starter { _ = kill(getpid(), SIGTERM) }
     }
 
     /// Starts a program with this one's arguments, passes on what signals ask for, and ends as it does. Returns the errno
@@ -48,7 +53,7 @@ public enum WorkerProcess {
         failure = unsafe posix_spawnattr_setsigmask(&attributes, &mask)
         if failure == 0 { failure = unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK)) }
         if failure != 0 { return failure }
-        return unsafe name.withCString { name in
+        return unsafe (name + String(getpid())).withCString { name in
             var arguments = unsafe [UnsafeMutablePointer(mutating: name)]
             for index in 1..<max(Int(CommandLine.argc), 1) { unsafe arguments.append(CommandLine.unsafeArgv[index]!) }
             var pointers: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe $0 }

@@ -3,12 +3,14 @@ internal import Glibc
 internal import RedactedLog
 package import Secrets
 
-/// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out.
+/// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out. What is waited for, such as a
+/// pipe that somebody else is to write to, is waited for until the deadline.
 package enum PassphraseFile {
     static let maximumByteCount = 64 * 1024
 
-    static func read(_ path: String) throws(StoreError) -> Secret<Passphrase> {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    static func read(_ path: String, deadline: Deadline) throws(StoreError) -> Secret<Passphrase> {
+        // Opening a named pipe that nobody writes to would wait for ever.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unusable(path, "can't be read", errno) }
         defer { close(descriptor) }
         var status = stat()
@@ -20,12 +22,14 @@ package enum PassphraseFile {
             }
             guard status.st_mode & 0o077 == 0 else { throw refused(path, "can be read by others") }
         }
-        return try content(of: descriptor, "the passphrase file \(shown(path))") { unusable(path, "can't be read", $0) }
+        return try content(of: descriptor, "the passphrase file \(shown(path))", deadline) {
+            unusable(path, "can't be read", $0)
+        }
     }
 
     /// Reads to the end of a descriptor that another program passed on.
-    package static func read(descriptor: Int32) throws(StoreError) -> Secret<Passphrase> {
-        try content(of: descriptor, "descriptor \(descriptor)") { number in
+    package static func read(descriptor: Int32, deadline: Deadline) throws(StoreError) -> Secret<Passphrase> {
+        try content(of: descriptor, "descriptor \(descriptor)", deadline) { number in
             StoreError(
                 .locked, "no passphrase can be read from descriptor \(descriptor)",
                 hint: "pass it on open for reading", platform: .errno(number))
@@ -33,15 +37,20 @@ package enum PassphraseFile {
     }
 
     private static func content(
-        of descriptor: Int32, _ name: LogMessage, unreadable: (Int32) -> StoreError
+        of descriptor: Int32, _ name: LogMessage, _ deadline: Deadline, unreadable: (Int32) -> StoreError
     ) throws(StoreError) -> Secret<Passphrase> {
         var builder = SecretBuilder(limit: maximumByteCount)
         while true {
+            guard isReadable(descriptor, deadline) else {
+                throw StoreError(
+                    .timedOut, "\(name) gave no passphrase in time",
+                    hint: "see that what writes to it is running, or raise --timeout")
+            }
             var outcome = 0
             let chunk = Secret<Passphrase>(byteCount: 1024) { span in
                 outcome = unsafe span.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             }
-            if outcome < 0 && errno == EINTR { continue }
+            if outcome < 0 && (errno == EINTR || errno == EAGAIN) { continue }
             if outcome < 0 { throw unreadable(errno) }
             if outcome == 0 { break }
             do throws(SecretBuilder.LimitExceeded) {
@@ -57,6 +66,18 @@ package enum PassphraseFile {
             throw StoreError(.locked, "\(name) holds no passphrase: it is empty")
         }
         return builder.finish(as: Passphrase.self)
+    }
+
+    /// Waits until a read would not. What can't be waited for is ready.
+    private static func isReadable(_ descriptor: Int32, _ deadline: Deadline) -> Bool {
+        while true {
+            var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let milliseconds = (deadline.remaining / .milliseconds(1)).rounded(.up)
+            let count = unsafe poll(&question, 1, Int32(min(milliseconds, 3_600_000)))
+            // What can't be asked about is for read(2) to say.
+            if count > 0 || count < 0 && errno != EINTR { return true }
+            if deadline.hasPassed { return false }
+        }
     }
 
     private static func unusable(_ path: String, _ what: StaticString, _ number: Int32) -> StoreError {

@@ -11,18 +11,31 @@ package enum PrivateFile {
         }
     }
 
-    /// Makes a folder and those above it (0700) where they are missing.
+    /// Makes a folder and those above it (0700) where they are missing, durably.
     package static func makeFolder(_ path: String) throws(Failure) {
         var made = ""
         for part in path.split(separator: "/") {
+            let above = made.isEmpty ? "/" : made
             made += "/" + part
-            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST { throw Failure(number: errno) }
+            if unsafe mkdir(made, 0o700) == 0 {
+                try synchronise(above)
+            } else if errno != EEXIST {
+                throw Failure(number: errno)
+            }
         }
+    }
+
+    /// Makes the names in a folder last when the power fails: a rename alone can be lost.
+    private static func synchronise(_ folder: String) throws(Failure) {
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        defer { close(descriptor) }
+        if fdatasync(descriptor) != 0 { throw Failure(number: errno) }
     }
 
     /// Reads a text file of at most `limit` bytes; a longer one fails with EFBIG.
     package static func read(_ path: String, limit: Int) throws(Failure) -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -37,9 +50,11 @@ package enum PrivateFile {
         }
     }
 
-    /// Writes a file (0600) under a name of its own, then gives it its name: a reader sees the old file or the new one.
+    /// Writes a file (0600) under a name of its own, then gives it its name, durably: a reader sees the old file or the
+    /// new one.
     package static func replace(_ path: String, with text: String) throws(Failure) {
-        let draft = "\(path).\(getpid())"
+        // By chance, not by process id: what a killed process left would be in the way of a later one with its id.
+        let draft = "\(path).new-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
         var number = write(Array(text.utf8), to: descriptor)
@@ -49,6 +64,9 @@ package enum PrivateFile {
         if let number {
             unsafe unlink(draft)
             throw Failure(number: number)
+        }
+        if let slash = path.lastIndex(of: "/") {
+            try synchronise(slash == path.startIndex ? "/" : String(path[..<slash]))
         }
     }
 

@@ -26,19 +26,23 @@ extension StoreSettings {
         if case .search(let search) = vaultKey {
             return try await search.open(self)
         }
-        let source = try vaultKey.source()
+        let source = try vaultKey.source(deadline: deadline)
         return try await VaultStore.open(
-            at: vaultPath, unlockedBy: source, memory: vaultMemory, deadline: deadline)
+            at: vaultPath, unlockedBy: source, memory: vaultMemory, itemCheck: vaultItemCheck,
+            deadline: deadline)
     }
 }
 
 extension StoreSettings.VaultKey {
     /// Reads or asks for what opens the vault. Where nothing is named, the person is asked.
-    public func source() throws(StoreError) -> VaultKeySource {
+    ///
+    /// - Parameter deadline: how long a pipe that somebody else writes to is waited for; a person has no such limit.
+    public func source(deadline: Deadline = .standard) throws(StoreError) -> VaultKeySource {
         switch self {
         case .keyFile(let path): .keyFile(path)
-        case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path))
-        case .passphraseDescriptor(let number): .passphrase(try PassphraseFile.read(descriptor: number))
+        case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path, deadline: deadline))
+        case .passphraseDescriptor(let number):
+            .passphrase(try PassphraseFile.read(descriptor: number, deadline: deadline))
         case .search(let search): .passphrase(try search.ask())
         }
     }

@@ -21,6 +21,8 @@ public struct StoreSettings: Sendable {
     public var vaultKey: VaultKey
     /// Where it is remembered how far each vault was seen.
     public var vaultMemory: VaultMemory?
+    /// When a vault's items are compared with its manifest.
+    public var vaultItemCheck = ItemCheck.whenSmall
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.
     public var mayPrompt: Bool
     /// How long one operation may take; a person's answer to a question of ours is not counted.

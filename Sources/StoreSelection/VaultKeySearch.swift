@@ -70,7 +70,7 @@ public struct VaultKeySearch: Sendable {
         }
         return try await VaultStore.open(
             at: settings.vaultPath, unlockedBy: .passphrase(passphrase), memory: settings.vaultMemory,
-            deadline: settings.deadline)
+            itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
     }
 
     /// Opens the vault with one key. Returns `nil` and says why when that isn't there, or is another one.
@@ -81,7 +81,7 @@ public struct VaultKeySearch: Sendable {
         do throws(StoreError) {
             return try await VaultStore.open(
                 at: settings.vaultPath, unlockedBy: try await key(), memory: settings.vaultMemory,
-                deadline: settings.deadline)
+                itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
         } catch {
             switch error.code {
             case .locked, .promptDismissed, .timedOut, .unavailable, .wrongKey: break

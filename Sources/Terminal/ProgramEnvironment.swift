@@ -4,12 +4,15 @@ internal import Glibc
 public struct ProgramEnvironment: Sendable {
     /// All variables; where a name or value is not UTF-8, the variable is left out.
     public let variables: [String: String]
+    /// The names of those whose values are not UTF-8. Leaving one out that says where a secret goes would lead it elsewhere.
+    public let illegibleNames: Set<String>
     /// The person's home directory: `HOME`, or else what the user database says.
     public let home: String
 
-    public init(variables: [String: String], home: String) {
+    public init(variables: [String: String], home: String, illegibleNames: Set<String> = []) {
         self.variables = variables
         self.home = home
+        self.illegibleNames = illegibleNames
     }
 
     /// The value of a variable; an empty one counts as not set.
@@ -20,18 +23,22 @@ public struct ProgramEnvironment: Sendable {
     /// This process's environment.
     public static func current() -> ProgramEnvironment {
         var variables: [String: String] = [:]
+        var illegible: Set<String> = []
         var next = unsafe environ
         while let entry = unsafe next.pointee {
             if let text = unsafe String(validatingCString: entry), let equals = text.firstIndex(of: "=") {
                 variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            } else {
+                // Repaired: names of ours are ASCII, and a name that isn't is nobody's.
+                unsafe illegible.insert(String(String(cString: entry).prefix { $0 != "=" }))
             }
             unsafe next += 1
         }
         if let home = variables["HOME"], home.hasPrefix("/") {
-            return ProgramEnvironment(variables: variables, home: home)
+            return ProgramEnvironment(variables: variables, home: home, illegibleNames: illegible)
         }
         let home = unsafe getpwuid(getuid()).flatMap { unsafe String(validatingCString: $0.pointee.pw_dir) }
-        return ProgramEnvironment(variables: variables, home: home ?? "/")
+        return ProgramEnvironment(variables: variables, home: home ?? "/", illegibleNames: illegible)
     }
 
     // MARK: - Directories (XDG Base Directory Specification)

@@ -99,7 +99,7 @@ public struct TerminalOutput: Sendable {
     private static let withheld = "this message was withheld: a secret that is in use stood in it"
 
     private func isWithheld(_ message: LogMessage) -> Bool {
-        guard let secrets, secrets.isHeld(by: message.text) else { return false }
+        guard let secrets, secrets.isHeld(by: message) else { return false }
         secrets.countWithheld()
         return true
     }

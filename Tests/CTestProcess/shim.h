@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -56,5 +57,30 @@ static inline ssize_t latchkey_take_datagram(int descriptor, void *bytes, size_t
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
         memcpy(attached, CMSG_DATA(header), sizeof *attached);
+    return count;
+}
+
+// Where in some memory one of several pieces of eight bytes stands: their numbers in `pieces`, which is sorted, with one for
+// each place, and how many places there are. `filter` has 8 KiB: a bit for each piece's hash.
+static inline unsigned latchkey_piece_hash(uint64_t piece) { return (unsigned)(piece * 0x9E3779B97F4A7C15u >> 48); }
+static inline size_t latchkey_find_pieces(const unsigned char *memory, size_t byteCount, const uint64_t *pieces,
+                                          size_t pieceCount, const unsigned char *filter, size_t *found, size_t room) {
+    size_t count = 0;
+    for (size_t offset = 0; offset + sizeof(uint64_t) <= byteCount; offset++) {
+        uint64_t piece;
+        memcpy(&piece, memory + offset, sizeof piece);
+        if (piece == 0) continue;
+        unsigned hash = latchkey_piece_hash(piece);
+        if (!(filter[hash >> 3] & 1 << (hash & 7))) continue;
+        size_t low = 0, high = pieceCount;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (pieces[middle] < piece) low = middle + 1;
+            else high = middle;
+        }
+        if (low == pieceCount || pieces[low] != piece) continue;
+        if (count < room) found[count] = low;
+        count++;
+    }
     return count;
 }

@@ -127,14 +127,14 @@ internal import Testing
         #expect(piped.errorOutput.isEmpty)
     }
 
-    @Test func `a rotation draws its progress on a terminal, and takes it away`() async throws {
+    @Test func `a rekeying draws its progress on a terminal, and takes it away`() async throws {
         let latchkey = try BuiltProducts.latchkey()
         let withKey = environment.merging(["LATCHKEY_KEY_FILE": directory / "key"]) { _, new in new }
         try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: withKey)
             .successful("vault init")
         let terminal = try PseudoTerminal()
         let running = try latchkey.start(
-            ["vault", "rotate"], environment: withKey, terminal: terminal, streamsOnTerminal: true)
+            ["vault", "rekey"], environment: withKey, terminal: terminal, streamsOnTerminal: true)
         #expect(try await running.finish().status == 0)
         try await terminal.waitUntilShown("0 credentials sealed under a new key\r\n")
         let bar = "\rlatchkey: sealing anew [\(String(repeating: "#", count: 20))] 100 % "

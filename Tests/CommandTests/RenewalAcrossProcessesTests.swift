@@ -192,6 +192,19 @@ import Testing
         try await waitForEnd(of: worker)
     }
 
+    /// The kernel tells only of an end that is still to come: a worker that came too late to ask would work on for nobody.
+    @Test func `a worker whose starter ended before it could ask ends too`() async throws {
+        let latchkey = try BuiltProducts.latchkey().path
+        let worker = URL(fileURLWithPath: latchkey).deletingLastPathComponent().path + "/latchkey-auth"
+        func run(starter: String) async throws -> ProgramRun {
+            try await Program("bash").run(
+                ["-c", "(exec -a \"latchkey-worker \(starter)\" '\(worker)' accounts); exit $?"],
+                environment: environment)
+        }
+        #expect(try await run(starter: "1").status == 128 + SIGTERM)
+        #expect(try await run(starter: "$$").status == 0)
+    }
+
     private func waitForEnd(of process: Int32) async throws {
         // Whoever inherits it may not have asked for its status yet.
         while let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),

@@ -1,7 +1,8 @@
-import Credentials
 import Foundation
 import RedactedLog
 import Testing
+
+@testable import Credentials
 
 @Suite struct LeaseTests {
     /// A folder of one test's own, which the test removes.
@@ -249,13 +250,63 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/target"))
     }
 
-    @Test(arguments: [
-        (["XDG_RUNTIME_DIR": "/run/user/1000"], "/run/user/1000/latchkey/leases"),
-        (["XDG_RUNTIME_DIR": "/run/user/1000", "XDG_STATE_HOME": "/s"], "/run/user/1000/latchkey/leases"),
-        (["XDG_STATE_HOME": "/s"], "/s/latchkey/leases"), ([:], "/home/ada/.local/state/latchkey/leases"),
-        (["XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": "relative"], "/home/ada/.local/state/latchkey/leases"),
-    ])
-    func `the standard directory follows the XDG environment`(_ environment: [String: String], _ path: String) {
-        #expect(LeaseDirectory.standard(environment: environment, home: "/home/ada").path == path)
+    // MARK: - The user's own directory
+
+    @Test func `the user's directory is the same whatever the environment says`() throws {
+        let own = LeaseDirectory.standard
+        #expect(own.path == "/var/tmp/latchkey-\(geteuid())" || own.path.hasPrefix("/var/tmp/latchkey-\(geteuid())-"))
+        let folder = try Folder()
+        defer { folder.remove() }
+        unsafe chmod(folder.path, 0o1777)
+        #expect(
+            LeaseDirectory.standard(below: [folder.path], user: geteuid()).path == folder.path
+                + "/latchkey-\(geteuid())")
+    }
+
+    /// Another user who takes the name first would keep this one from ever renewing a session.
+    @Test func `a name that another user has taken is passed over, by everyone alike`() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        unsafe chmod(folder.path, 0o1777)
+        // As root there are other users; as anyone else, this user's directory is the other's in that one's eyes.
+        let (mine, other) = (geteuid(), geteuid() + 1)
+        let path = "\(folder.path)/latchkey-\(other)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(LeaseDirectory.standard(below: [folder.path], user: other).path == path + "-1")
+        #expect(LeaseDirectory.standard(below: [folder.path], user: mine).path == "\(folder.path)/latchkey-\(mine)")
+        // Who has found a place stays there when the name before it becomes free.
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/latchkey-\(mine)-3", withIntermediateDirectories: false)
+        #expect(LeaseDirectory.standard(below: [folder.path], user: mine).path == "\(folder.path)/latchkey-\(mine)-3")
+    }
+
+    @Test func `a folder in which others can rename is passed over`() throws {
+        let (open, sticky) = (try Folder(), try Folder())
+        defer { open.remove() }
+        defer { sticky.remove() }
+        unsafe chmod(open.path, 0o777)
+        unsafe chmod(sticky.path, 0o1777)
+        let path = LeaseDirectory.standard(below: [open.path, "/nowhere", sticky.path], user: geteuid()).path
+        #expect(path == "\(sticky.path)/latchkey-\(geteuid())")
+    }
+
+    @Test func `a store of the same name in another scope has leases of its own`() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let key = try Self.key()
+        let lease = try await folder.leases.scoped(by: "one bus").acquire(key, of: Self.store, deadline: .standard)
+        #expect(await Self.isFree(folder.leases.scoped(by: "another"), key))
+        #expect(await Self.isHeld(folder.leases.scoped(by: "one bus"), key))
+        lease.release()
+    }
+
+    @Test func `a file that was cleaned up is locked anew`() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let key = try Self.key()
+        let lease = try await folder.leases.acquire(key, of: Self.store, deadline: .standard)
+        try FileManager.default.removeItem(atPath: try Self.onlyFile(folder))
+        #expect(await Self.isFree(folder.leases, key))
+        lease.release()
     }
 }

@@ -20,13 +20,15 @@ import Testing
 
         /// Runs `latchkey` up to its end, lends it stopped there, and lets it end.
         func run(
-            _ arguments: [String], environment: [String: String], input: [UInt8] = [], planting file: String? = nil,
+            _ arguments: [String], environment: [String: String], input: [UInt8] = [],
+            planting planted: (file: String, place: Planting)? = nil,
             terminal: PseudoTerminal? = nil, person: (RunningProgram) async throws -> Void = { _ in },
             _ body: (Int32) async throws -> Void
         ) async throws {
             var environment = environment
             environment["LD_PRELOAD"] = path
-            environment["LATCHKEY_TEST_PLANT"] = file
+            environment["LATCHKEY_TEST_PLANT"] = planted?.file
+            environment["LATCHKEY_TEST_PLANT_PLACE"] = planted?.place.rawValue
             let running = try BuiltProducts.latchkey().start(
                 arguments, environment: environment, terminal: terminal)
             running.send(input)
@@ -51,14 +53,15 @@ import Testing
         }
     }
 
-    /// Sixteen bytes in the middle: a copy that was overwritten at its ends is found as well. What a secret still has in
-    /// guarded memory, because the thread that used it was not done, is where it belongs.
-    static func expectCopies(
-        at places: [String] = [], of secret: [UInt8], in pid: Int32, sourceLocation: SourceLocation = #_sourceLocation
+    /// Where a test leaves a copy itself.
+    enum Planting: String {
+        case heap, stack, freed
+    }
+
+    static func expectNoPiece(
+        of secret: [UInt8], in pid: Int32, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let start = (secret.count - 16) / 2
-        let found = try ProcessMemory.places(of: Array(secret[start..<start + 16]), in: pid)
-        #expect(found.filter { $0 != "guarded" } == places, sourceLocation: sourceLocation)
+        #expect(try ProcessMemory.places(ofPiecesOf: [secret], in: pid) == [[]], sourceLocation: sourceLocation)
     }
 
     static func random() -> [UInt8] {
@@ -75,32 +78,72 @@ import Testing
         let brake = try await Brake(in: session.directory)
         let (first, second) = (Self.random(), Self.random())
         try await brake.run(["set", "residue", "ada"], environment: session.environment, input: first) { pid in
-            try Self.expectCopies(of: first, in: pid)
+            try Self.expectNoPiece(of: first, in: pid)
         }
         try await brake.run(["get", "residue", "ada"], environment: session.environment) { pid in
-            try Self.expectCopies(of: first, in: pid)
+            try Self.expectNoPiece(of: first, in: pid)
         }
         try await brake.run(["set", "residue", "ada"], environment: session.environment, input: second) { pid in
-            try Self.expectCopies(of: first, in: pid)
-            try Self.expectCopies(of: second, in: pid)
+            try Self.expectNoPiece(of: first, in: pid)
+            try Self.expectNoPiece(of: second, in: pid)
         }
         if store == .vault {
             let key = try session.directory.read("vault.key")
             try await brake.run(["list"], environment: session.environment) { pid in
-                try Self.expectCopies(of: key, in: pid)
+                try Self.expectNoPiece(of: key, in: pid)
             }
         }
     }
 
-    @Test func `the search finds a copy that was planted`() async throws {
+    /// A call that is bound when it is first made saves all vector registers on the stack, with what the last copy moved
+    /// through them (`_dl_runtime_resolve_xsavec`): with 64 bytes of a token on processors with AVX-512, with fewer on others.
+    @Test func `no function of the programs, or of what they load, is left to be bound at its first call`() async throws
+    {
+        let session = try await CommandLineSession(.secretService)
+        let brake = try await Brake(in: session.directory)
+        let script = TestData.folder().appendingPathComponent("Fixtures/unbound_functions.py").path
+        try await brake.run(["set", "bound", "ada"], environment: session.environment, input: Self.random()) { pid in
+            let unbound = try await Program("python3").run([script, String(pid)])
+            #expect(unbound.status == 0 && unbound.outputText == "", "\(unbound.outputText)\(unbound.errorText)")
+        }
+        // The script sees such functions where there are some.
+        let lazy = session.directory / "lazy"
+        try await Program("gcc").run(
+            ["-Wl,-z,lazy", "-o", lazy, "-x", "c", try session.directory.write("lazy.c", Self.lazyProgram)]
+        ).successful("gcc")
+        let running = try Program(lazy).start([])
+        try await running.wait(for: "its first line") { running.outputSoFar.contains("waits") }
+        let unbound = try await Program("python3").run([script, String(running.pid)])
+        #expect(unbound.outputText.contains("\(lazy) abort\n"), "\(unbound.outputText)\(unbound.errorText)")
+        running.kill()
+    }
+
+    private static let lazyProgram = """
+        #include <stdlib.h>
+        #include <unistd.h>
+        int main(int count, char **arguments) {
+            if (count > 9) abort();
+            (void)!write(1, "waits\\n", 6);
+            return pause();
+        }
+        """
+
+    /// Eight bytes are found wherever they are, on another thread's stack too, which is where registers that hold a secret
+    /// were saved when a function was bound at its first call; the search for sixteen bytes in order that was here before saw
+    /// them on some processors only.
+    @Test(arguments: [(Planting.heap, ["[heap]"]), (.stack, ["anonymous"]), (.freed, [])])
+    func `the search finds what was planted in use, and nothing of what was freed`(_ place: Planting, found: [String])
+        async throws
+    {
         let session = try await CommandLineSession(.vault)
         let brake = try await Brake(in: session.directory)
         let secret = Self.random()
         let file = try session.directory.write("planted", secret)
         try await brake.run(
-            ["set", "residue", "ada"], environment: session.environment, input: secret, planting: file
+            ["set", "residue", "ada"], environment: session.environment, input: secret, planting: (file, place)
         ) { pid in
-            try Self.expectCopies(at: ["[heap]"], of: secret, in: pid)
+            let places = try ProcessMemory.places(ofPiecesOf: [secret], in: pid)[0]
+            #expect(places.map(\.mapping) == found, "\(places)")
         }
     }
 
@@ -116,8 +159,8 @@ import Testing
             token = try await setting.token()
             let record = try await setting.person.record()
             let code = try #require(record.answered("code"))
-            try Self.expectCopies(of: token, in: pid)
-            try Self.expectCopies(of: Array(code.utf8), in: pid)
+            try Self.expectNoPiece(of: token, in: pid)
+            try Self.expectNoPiece(of: Array(code.utf8), in: pid)
         }
         let request = ["request", "work", "GET", setting.issuer + "/userinfo"]
         // The server gave it three seconds.
@@ -125,19 +168,23 @@ import Testing
         try await brake.run(request, environment: terminal.environment) { pid in
             let renewed = try await setting.token()
             #expect(renewed != token)
-            try Self.expectCopies(of: token, in: pid)
-            try Self.expectCopies(of: renewed, in: pid)
+            try Self.expectNoPiece(of: token, in: pid)
+            try Self.expectNoPiece(of: renewed, in: pid)
         }
     }
     // MARK: - Each secret of each kind of sign-in
 
-    /// Searches for all that a flow handled so far: sixteen bytes of each secret's middle; keys also turned round, as
+    /// Searches for all that a flow handled so far; keys also turned round, as
     /// libcrypto takes numbers, and as the text that a store keeps.
     static func expectNothingLeft(
         of session: FlowSession, in pid: Int32, _ command: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        var secrets = session.secrets()
+        // What every pushed reference begins with stands in programs (RFC 9126 section 2.2).
+        let prefix = Array("urn:ietf:params:oauth:request_uri:".utf8)
+        var secrets: [(name: String, bytes: [UInt8])] = session.secrets().map { secret in
+            secret.bytes.starts(with: prefix) ? (secret.name, Array(secret.bytes.dropFirst(prefix.count))) : secret
+        }
         _ = try await session.storedKeys()
         for key in session.knownKeys {
             secrets += [
@@ -145,11 +192,8 @@ import Testing
                 ("key, as text", Array(Base64URL.encode(key.span).utf8)),
             ]
         }
-        let needles = secrets.map { Array($0.bytes[(($0.bytes.count - 16) / 2)...].prefix(16)) }
-        for (secret, places) in zip(secrets, try ProcessMemory.places(ofEach: needles, in: pid)) {
-            #expect(
-                places.filter { $0 != "guarded" } == [], "\(secret.name) after \(command)",
-                sourceLocation: sourceLocation)
+        for (secret, places) in zip(secrets, try ProcessMemory.places(ofPiecesOf: secrets.map(\.bytes), in: pid)) {
+            #expect(places == [], "\(secret.name) after \(command)", sourceLocation: sourceLocation)
         }
     }
 

@@ -172,9 +172,9 @@ import Testing
             Run(
                 command: "vault add-slot", arguments: vault + ["desktop", "--secret-service"], environment: right,
                 statuses: [69]),
-            Run(command: "vault rotate", arguments: vault, environment: right, statuses: [0]),
-            Run(command: "vault rotate", arguments: vault, environment: wrong, statuses: [77]),
-            Run(command: "vault rotate", arguments: ["--vault", damaged], environment: right, statuses: [65]),
+            Run(command: "vault rekey", arguments: vault, environment: right, statuses: [0]),
+            Run(command: "vault rekey", arguments: vault, environment: wrong, statuses: [77]),
+            Run(command: "vault rekey", arguments: ["--vault", damaged], environment: right, statuses: [65]),
             Run(command: "vault slots", arguments: missing, environment: right, statuses: [69]),
             Run(command: "vault slots", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault slots", arguments: vault, environment: wrong, statuses: [77]),

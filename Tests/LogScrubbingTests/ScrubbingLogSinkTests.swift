@@ -35,6 +35,31 @@ import Testing
         #expect(memory.records.allSatisfy(\.fields.isEmpty) && sink.withheldRecordCount == 2)
     }
 
+    /// Whoever read the log learned by what was missing that a passphrase had words of ours in it.
+    @Test func `what the source says is not searched, and what comes from elsewhere is, wherever it stands`() {
+        let live = LiveSecrets()
+        let memory = MemoryLogSink()
+        let log = Logger("test", sink: ScrubbingLogSink(over: memory, secrets: live))
+        let watched = live.watch(Secret<Passphrase>(copying: Array("correct horse battery".utf8).span))
+        log.info("the correct horse battery is stapled \(Self.made("here"))")
+        log.with("words", "correct horse battery" as LogMessage).info("in a field")
+        let parts: [LogMessage] = ["correct ", "horse ", "battery"]
+        log.info("joined: \(LogMessage.joined(parts, separator: ""))")
+        #expect(memory.records.count == 3 && memory.records.allSatisfy { !$0.message.text.contains("withheld") })
+        log.info(
+            "nested: \("\("said: \(Self.made("x correct horse battery y"))" as LogMessage), and so on" as LogMessage)")
+        // A secret in two pieces, with nothing of ours between them.
+        log.info("\(Self.made("correct hor"))\(Self.made("se battery"))")
+        log.info(
+            "\(LogMessage.joined([Self.made("correct hor").logMessage, Self.made("se battery").logMessage], separator: ""))"
+        )
+        let quoted = LoggableText(reviewed: "made up", unredactedBytes: Array("correct horse battery".utf8))
+        log.info("bytes: \(quoted)")
+        #expect(memory.records.dropFirst(3).allSatisfy { $0.message.text.contains("withheld") })
+        #expect(memory.records.count == 7)
+        _ = consume watched
+    }
+
     @Test(arguments: [8, 9, 15, 16, 17, 43, 200])
     func `a secret of any length is found at any place`(_ byteCount: Int) throws {
         let live = LiveSecrets()

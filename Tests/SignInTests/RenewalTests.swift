@@ -2,6 +2,7 @@ import AuthorizationServer
 import Credentials
 import HTTPTransport
 import OAuth
+import RedactedLog
 import Secrets
 import TestSecrets
 import Testing
@@ -86,13 +87,81 @@ struct RenewalTests {
         await #expect(throws: SignInError(.notSignedIn)) { _ = try await scene.token() }
     }
 
+    /// A full disk, or a limit on a file's size: the server had refreshed, the save failed, and the next call sent the spent
+    /// token, at which the server revoked the family.
+    @Test func `a store that can't keep the response is noticed before the server is asked`() async throws {
+        let scene = try SignInScene()
+        let first = try await scene.signedInToken()
+        scene.clock.advance(seconds: 4000)
+        scene.store.refuseSaves(of: .session)
+        let error = await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        guard case .store(let cause) = error?.code else { throw try #require(error) }
+        #expect(cause.code == .cannotWrite && scene.server.record.refreshes == 0 && scene.requests[.token] == 1)
+        #expect(try await scene.service.sessions.load("octocat")!.accessToken.testText == first)
+        scene.store.refuseSaves(of: .session, times: 0)
+        #expect(try await scene.token() != first)
+        #expect(scene.server.record.refreshes == 1 && scene.server.record.replays == 0)
+    }
+
+    @Test func `a token that is good for some seconds is handed out while the store can't be written`() async throws {
+        let scene = try SignInScene()
+        let first = try await scene.signedInToken()
+        scene.clock.advance(seconds: 3570)
+        scene.store.refuseSaves(of: .session)
+        #expect(try await scene.token() == first)
+        #expect(scene.server.record.refreshes == 0)
+    }
+
+    @Test func `the session has a mark and room for longer tokens while the server may have spent its token`()
+        async throws
+    {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let size = try await scene.sessionByteCount()
+        scene.clock.advance(seconds: 4000)
+        scene.server.switchOn(.held(.token))
+        let renewal = Task { try await scene.token() }
+        while (scene.requests[.token] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
+        let marked = try await scene.service.sessions.load("octocat")!
+        #expect(marked.refreshBegan != nil)
+        #expect(try await scene.sessionByteCount() >= size + 4096)
+        scene.server.switchOff(.held(.token))
+        _ = try await renewal.value
+        let renewed = try await scene.service.sessions.load("octocat")!
+        #expect(renewed.refreshBegan == nil)
+        #expect(try await scene.sessionByteCount() < size + 4096)
+    }
+
+    @Test func `a refusal in which the server has spent nothing leaves no mark`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        scene.server.switchOn(.status(400, .token))
+        await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        let session = try await scene.service.sessions.load("octocat")!
+        #expect(session.refreshBegan == nil)
+    }
+
     @Test func `a store that refuses for a moment doesn't cost the renewed session`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
-        scene.store.refuseSaves(of: .session, times: 2)
+        scene.refuseSessions(afterTheNext: 2)
         let renewed = try await scene.token()
         #expect(try await scene.token() == renewed)
+        #expect(scene.server.record.refreshes == 1)
+    }
+
+    @Test func `tokens that could not be stored after all are said to be lost, by the next process too`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        scene.refuseSessions(afterTheNext: .max)
+        let error = await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        guard case .tokensNotStored(let cause) = error?.code else { throw try #require(error) }
+        #expect(cause.code == .cannotWrite && error?.hint?.text.contains("sign in again") == true)
+        scene.store.refuseSaves(of: .session, times: 0)
+        await #expect(throws: SignInError(.renewalLost)) { _ = try await scene.token() }
         #expect(scene.server.record.refreshes == 1)
     }
 
@@ -240,5 +309,25 @@ struct RenewalTests {
         }
         #expect(error.code == .corrupted)
         #expect(await scene.service.signOut().deletion == .deleted)
+    }
+}
+
+extension SignInScene {
+    fileprivate func signedInToken() async throws -> String {
+        try await signIn()
+        return try await token()
+    }
+
+    fileprivate func sessionByteCount() async throws -> Int {
+        let key = try service.sessions.key("octocat")
+        return try await memory.read(key, as: Session.self)!.secret.byteCount
+    }
+
+    /// The store takes one session, which is the one with the mark, and then refuses so many.
+    fileprivate func refuseSessions(afterTheNext count: Int) {
+        store.beforeSaving(.session) { [store] in
+            store.beforeSaving(.session) {}
+            store.refuseSaves(of: .session, times: count)
+        }
     }
 }

@@ -65,12 +65,12 @@ struct RenewedIdentityTests {
     {
         let scene = try scene()
         try await scene.signIn()
-        let saves = scene.store.saveCount
+        let first = try await scene.service.sessions.load("octocat")!.accessToken.testText
         scene.server.switchOn(.foreignIDToken)
         await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(.idTokenSubject))))) {
             _ = try await renew(scene)
         }
-        #expect(scene.store.saveCount == saves)
+        #expect(try await scene.service.sessions.load("octocat")!.accessToken.testText == first)
         #expect(scene.server.record.revocations == 1)
         scene.server.switchOff(.foreignIDToken)
         // What was issued is good for nothing any more, and that is told too.

@@ -3,40 +3,48 @@ internal import Foundation
 
 /// The memory of another process, read from outside by a parent that may.
 public enum ProcessMemory {
-    /// Where some bytes stand in memory that the process can write: the names of the mappings, one for each copy;
-    /// `guarded` for memory that is left out of core dumps, as libsodium's is (`dd` in proc(5)'s `VmFlags`).
-    public static func places(of needle: [UInt8], in pid: Int32) throws -> [String] {
-        try places(ofEach: [needle], in: pid)[0]
-    }
-
-    /// The same for several, in one reading of the memory.
-    public static func places(ofEach needles: [[UInt8]], in pid: Int32) throws -> [[String]] {
+    /// Where any eight bytes of some secrets stand, in memory that the process can write: for each secret the names of the
+    /// mappings, each once, with a piece that is there. Memory that is left out of core dumps, as libsodium's is (`dd` in
+    /// proc(5)'s `VmFlags`), is where secrets belong, and isn't searched.
+    ///
+    /// Eight bytes are what the narrowest register that a copy moves through holds: whoever saves registers on a stack
+    /// leaves such pieces, in any order. Pieces with fewer than four different bytes are left out, because they stand
+    /// everywhere by chance.
+    public static func places(ofPiecesOf secrets: [[UInt8]], in pid: Int32) throws -> [[Place]] {
+        let pieces = Pieces(of: secrets)
         let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(pid)/smaps"))
         let text = String(decoding: try maps.readToEnd() ?? Data(), as: UTF8.self)
         let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw ServiceFailure.system("open of a process's memory", errno) }
         defer { close(memory) }
-        var places = [[String]](repeating: [], count: needles.count)
+        var places = [[Place]](repeating: [], count: secrets.count)
         var byteCount = 0
-        var found: (name: String, counts: [Int]) = ("", [])
+        var mapping: (name: String, ends: [UInt]) = ("", [])
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
             let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-            if words[0] == "VmFlags:" {
-                let isGuarded = line.split(separator: " ").contains("dd")
-                for (index, count) in found.counts.enumerated() {
-                    places[index] += Array(repeating: isGuarded ? "guarded" : found.name, count: count)
-                }
-                found = ("", [])
-            } else if ends.count == 2, words[1].hasPrefix("rw") {
-                let content = read(memory, from: ends[0], to: ends[1])
-                byteCount += content.count
+            if ends.count == 2 {
                 let name = words.count > 5 ? words[5].trimmingCharacters(in: .whitespaces) : "anonymous"
-                found = (name, needles.map { copies(of: $0, in: content) })
+                mapping = (name, words[1].hasPrefix("rw") ? ends : [])
+            } else if words[0] == "VmFlags:", mapping.ends.count == 2, !line.split(separator: " ").contains("dd") {
+                let content = read(memory, from: mapping.ends[0], to: mapping.ends[1])
+                byteCount += content.count
+                for (secret, piece) in pieces.found(in: content) {
+                    if !places[secret].contains(where: { $0.mapping == mapping.name }) {
+                        places[secret].append(Place(mapping: mapping.name, piece: piece))
+                    }
+                }
             }
         }
         guard byteCount > 100_000 else { throw ServiceFailure("a process's memory could not be read") }
         return places
+    }
+
+    public struct Place: Equatable, CustomStringConvertible {
+        public let mapping: String
+        let piece: [UInt8]
+
+        public var description: String { "\(mapping): “\(String(decoding: piece, as: UTF8.self))” \(piece)" }
     }
 
     /// Pages that can't be read, such as guard pages, are left out.
@@ -51,20 +59,42 @@ public enum ProcessMemory {
         }
         return content
     }
+}
 
-    private static func copies(of needle: [UInt8], in content: [UInt8]) -> Int {
-        unsafe content.withUnsafeBytes { content in
-            var count = 0
-            var rest = unsafe content[...]
-            while unsafe !rest.isEmpty,
-                let found = unsafe memmem(
-                    UnsafeRawBufferPointer(rebasing: rest).baseAddress!, rest.count, needle, needle.count)
-            {
-                count += 1
-                let offset = unsafe UnsafeRawPointer(found) - content.baseAddress!
-                unsafe rest = content[(offset + needle.count)...]
+/// All pieces of eight bytes of some secrets, and whose they are.
+private struct Pieces {
+    private let sorted: [UInt64]
+    private let owners: [UInt64: [Int]]
+    private let filter: [UInt8]
+
+    init(of secrets: [[UInt8]]) {
+        var owners: [UInt64: [Int]] = [:]
+        for (number, secret) in secrets.enumerated() {
+            for start in 0..<max(0, secret.count - 7) {
+                let bytes = secret[start..<start + 8]
+                guard Set(bytes).count >= 4 else { continue }
+                // As the processor reads them from memory.
+                let piece = UInt64(littleEndian: bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) })
+                if owners[piece]?.contains(number) != true { owners[piece, default: []].append(number) }
             }
-            return count
+        }
+        var filter = [UInt8](repeating: 0, count: 8192)
+        for piece in owners.keys {
+            let hash = latchkey_piece_hash(piece)
+            filter[Int(hash >> 3)] |= 1 << (hash & 7)
+        }
+        self.owners = owners
+        self.filter = filter
+        sorted = owners.keys.sorted()
+    }
+
+    func found(in content: [UInt8]) -> [(secret: Int, piece: [UInt8])] {
+        var numbers = [Int](repeating: 0, count: 4096)
+        let count = unsafe latchkey_find_pieces(
+            content, content.count, sorted, sorted.count, filter, &numbers, numbers.count)
+        return Set(numbers.prefix(count)).flatMap { number in
+            let piece = unsafe withUnsafeBytes(of: sorted[number]) { unsafe Array($0) }
+            return owners[sorted[number]]!.map { ($0, piece) }
         }
     }
 }

@@ -147,7 +147,7 @@ public final class RunningProgram: Sendable {
         let children = try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
         for child in (children ?? "").split(separator: " ") {
             let arguments = try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)
-            if arguments?.hasPrefix("latchkey-worker\0") == true { return Int32(child) ?? pid }
+            if arguments?.hasPrefix("latchkey-worker ") == true { return Int32(child) ?? pid }
         }
         return pid
     }

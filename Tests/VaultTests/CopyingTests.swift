@@ -26,7 +26,7 @@ import Testing
         }
         let report = try await export.verify()
         #expect(report.problems == [] && report.itemCount == 230)
-        #expect(export.rows.root.vault != store.rows.root.vault)
+        #expect(export.rows.keys.vault != store.rows.keys.vault)
         let wrong = await refusal { () async throws(StoreError) in
             try await VaultStore.open(at: file, unlockedBy: .keyFile(folder.keyFile))
         }
@@ -75,9 +75,9 @@ import Testing
         let (source, target) = (try await filled(there, 12), try await here.store())
         try await target.save(secret("mine"), for: key("3"))
         try await target.save(secret("only here"), for: key("own"))
-        // Between two keys on either side.
-        _ = try await target.rows.beginRotation(deadline: .standard)
-        _ = try await source.rows.beginRotation(deadline: .standard)
+        // Others have rekeyed both.
+        try await here.store().rekey()
+        try await there.store().rekey()
         let before = try here.contents()
         guard choice != .refuse else {
             let error = await refusal { () async throws(StoreError) in

@@ -53,7 +53,7 @@ import Testing
 
     @Test(arguments: [KeySlotKind.passphrase, .systemCredential, .secretService])
     func `slots are decoded or refused`(_ kind: KeySlotKind) throws {
-        let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
+        let keys = try VaultKeys.random(.random())
         let folder = try VaultFolder()
         let unit = try UnitCredentials(in: folder)
         try unit.write("name", try Sealing.randomOctets(32))
@@ -64,11 +64,11 @@ import Testing
             default:
                 .keptKey(
                     try .random(byteCount: 32),
-                    of: KeySlotReference(vault: root.vault, slot: try Sealing.randomOctets(16)))
+                    of: KeySlotReference(vault: keys.vault, slot: try Sealing.randomOctets(16)))
             }
-        let slot = try KeySlot.make(
-            source, name: .passphrase, cost: .cheap, created: UnixTime(seconds: 1), root: root)
-        let sound = slot.encode()
+        let slot = try NewKeySlot(
+            source, name: .passphrase, cost: .cheap, created: UnixTime(seconds: 1), vault: keys.vault)
+        let sound = try slot.sealed(keys).encode()
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<Self.rounds {
             let record = NamedRecord(name: sound.name, content: mutant(of: sound.content, &generator))
@@ -85,20 +85,17 @@ import Testing
     }
 
     @Test func `sealed bytes that were changed don't open`() throws {
-        let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
-        let manifest = try Manifest(recordsDigest: [UInt8](repeating: 1, count: 32)).seal(root)
-        let keys = DataKeys(try Sealing.randomKey(as: DataKey.self), number: 1, vault: root.vault)
-        let record = try DataKeyRecord.seal([keys], root: root)
-        #expect(try Manifest.open(manifest, root: root).generation == 1)
-        #expect(try DataKeyRecord.open(record, root: root).map(\.number) == [1])
+        let keys = try VaultKeys.random(.random())
+        let manifest = try Manifest(recordsDigest: [UInt8](repeating: 1, count: 32)).seal(keys)
+        let record = try FormerKeys().adding(keys.rollback).seal(keys).content
+        #expect(try Manifest.open(manifest, keys).generation == 1)
+        #expect(try FormerKeys.open(record, keys).contains(keys.rollback))
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<Self.rounds / 10 {
             for sound in [manifest, record] {
                 let mutant = mutant(of: sound, &generator)
                 if mutant == sound { continue }
-                if (try? Manifest.open(mutant, root: root)) != nil
-                    || (try? DataKeyRecord.open(mutant, root: root)) != nil
-                {
+                if (try? Manifest.open(mutant, keys)) != nil || (try? FormerKeys.open(mutant, keys)) != nil {
                     Issue.record("changed bytes opened")
                 }
             }
@@ -108,13 +105,10 @@ import Testing
     @Test func `what is sealed for one use, item or vault opens for no other`() throws {
         let vaults = [try VaultID.random(), try VaultID.random()]
         let root = try Sealing.randomKey(as: RootKey.self)
-        let first = RootKeys(root.duplicate(), vault: vaults[0])
-        let second = RootKeys(root.duplicate(), vault: vaults[1])
-        let manifest = try Manifest(recordsDigest: [UInt8](repeating: 1, count: 32)).seal(first)
-        #expect((try? Manifest.open(manifest, root: second)) == nil)
-        let data = try Sealing.randomKey(as: DataKey.self)
-        let keys = DataKeys(data.duplicate(), number: 1, vault: vaults[0])
-        let others = DataKeys(data.duplicate(), number: 1, vault: vaults[1])
+        let keys = VaultKeys(root.duplicate(), vault: vaults[0])
+        let others = VaultKeys(root.duplicate(), vault: vaults[1])
+        let manifest = try Manifest(recordsDigest: [UInt8](repeating: 1, count: 32)).seal(keys)
+        #expect((try? Manifest.open(manifest, others)) == nil)
         let (here, there) = (keys.lookup(of: key("ada")), keys.lookup(of: key("bob")))
         #expect(here != there)
         #expect(here != others.lookup(of: key("ada")))

@@ -100,25 +100,25 @@ import Testing
         try folder.replace(folder.vault + "-journal", with: [])
     }
 
-    @Test func `each step of a rotation that fails leaves all credentials, and the next one goes on`() async throws {
+    @Test func `each step of a rekeying that fails leaves all credentials, and the next one works`() async throws {
         let (folder, store) = try await sample()
         let disk = try WatchedDisk(folder: folder)
         let before = try folder.contents()
-        let count = try await disk.run("rotate", "-", 1).steps.count { $0.isOnDisk }
-        #expect(count > 30)
+        let count = try await disk.run("rekey", "-", 1).steps.count { $0.isOnDisk }
+        #expect(count > 15)
         for number in stride(from: 1, through: count, by: runsLong ? 1 : 4) {
             try await reset(folder, store, to: before)
-            let run = try await disk.run("rotate", "-", 1, failing: number).run
+            let run = try await disk.run("rekey", "-", 1, failing: number).run
             #expect(run.status == 0 || run.outputText.contains("store.cannot-write"), "step \(number)")
             let again = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))
             #expect(try await again.verify().problems == [], "step \(number)")
             for index in 0..<3 { #expect(try await again.text(key("p/\(index)")) == "old \(index)") }
-            _ = try await again.rotateDataKey()
+            _ = try await again.rekey()
             #expect(try await again.verify().itemCount == 3)
         }
     }
 
-    @Test(arguments: ["save", "churn"])
+    @Test(arguments: ["save", "churn", "rekey"])
     func `whenever the power fails, the vault is sound and has all that was saved by then`(_ mode: String) async throws
     {
         let (folder, store) = try await sample()
@@ -149,6 +149,7 @@ import Testing
                 do {
                     let store = try await crashed.store()
                     for index in 0..<saved { #expect(try await store.text(key("p/\(index)")) == "p \(index)", place) }
+                    if mode == "rekey" { #expect(try await store.text(key("p/1")) == "old 1", place) }
                     #expect(try await store.verify().problems == [], place)
                 } catch {
                     Issue.record("\(place): \(error)")
@@ -170,7 +171,26 @@ import Testing
         #expect(last.change == .synced && last.file.isEmpty)
     }
 
-    @Test(arguments: ["save", "rotate", "export"])
+    @Test func `folders that are made are synced into those above them, and the rollback record's name too`()
+        async throws
+    {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        let disk = try WatchedDisk(folder: folder)
+        let vault = folder.path + "/deep/down/vault"
+        let made = try await disk.run("make", "-", 0, vault: vault)
+        #expect(made.run.status == 0, "\(made.run.outputText)")
+        let synced = made.steps.filter { $0.change == .synced }.map(\.file)
+        for name in ["", "deep", "deep/down"] { #expect(synced.contains(name), "\(name)") }
+        let (run, steps) = try await disk.run("save", "p", 1, vault: vault, memory: folder.path + "/state/vaults")
+        #expect(run.status == 0, "\(run.outputText)")
+        let record = try #require(
+            steps.firstIndex { $0.change == .made && $0.file.hasPrefix("state/vaults/") })
+        #expect(steps[..<record].contains { $0.change == .synced && $0.file == "state" })
+        #expect(steps[record...].contains { $0.change == .synced && $0.file == "state/vaults" })
+    }
+
+    @Test(arguments: ["save", "rekey", "export"])
     func `nothing that is written holds a name or a secret in the open`(_ mode: String) async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()

@@ -32,7 +32,7 @@ enum GoldenRecorder {
         let reader = GoldenTests()
         var items: [GoldenTests.Case.Item] = []
         for entry in try await store.list().all() { items.append(try await reader.item(entry.key, store)) }
-        let generation = try await store.verify().generation
+        var generation = try await store.verify().generation
         func write(_ name: String, _ bytes: [UInt8], _ outcome: String, _ sources: [String]) throws {
             try Data(bytes).write(to: target.appendingPathComponent(name))
             for source in sources {
@@ -48,6 +48,9 @@ enum GoldenRecorder {
         try Data("Grüße, vault".utf8).write(to: target.appendingPathComponent("golden.passphrase-file"))
         let sound = try folder.contents()
         try write("sound.vault", sound, "opens", both)
+        try await store.rekey()
+        generation += 1
+        try write("rekeyed.vault", try folder.contents(), "opens", both)
         try write("cut.vault", Array(sound.dropLast(4096)), "store.corrupted", both)
         var flipped = sound
         flipped[4096 + 2000] ^= 0x10

@@ -17,12 +17,12 @@ import Testing
 
     /// The generation that is remembered; it must be readable at any moment.
     private func remembered(_ folder: VaultFolder, _ store: VaultStore) throws -> UInt64 {
-        let key = Sealing.subkey("memory", of: store.rows.root.root, vault: store.rows.root.vault)
+        let keys = store.rows.keys
         for _ in 0..<100 {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/vaults")
             let bytes = try folder.contents(folder.path + "/vaults/" + (try #require(names.first)))
             // A look without the lock may fall into a write.
-            if let mark = GenerationMark.open(bytes, key: key, vault: store.rows.root.vault) { return mark.generation }
+            if let mark = GenerationMark.open(bytes, key: keys.rollback, vault: keys.vault) { return mark.generation }
         }
         throw StoreError.changedMemory
     }
@@ -74,6 +74,41 @@ import Testing
             let store = try await VaultStore.open(
                 at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory(folder))
             #expect(store.rollback == .current)
+        }
+    }
+
+    /// Waiting for the lock on what is remembered held up the thread of whatever else the process did.
+    @Test func `while another process holds the rollback record, opening and reading keep no other task waiting`()
+        async throws
+    {
+        let folder = try VaultFolder()
+        try await folder.store()
+        _ = try await VaultStore.open(
+            at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory(folder))
+        let store = try await folder.store()
+        try await store.save(secret("1"), for: key("ada"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/vaults")
+        let name = try #require(names.first)
+        let record = try #require(FileHandle(forUpdatingAtPath: folder.path + "/vaults/" + name))
+        defer { try? record.close() }
+        #expect(FileLock.take(record.fileDescriptor) == 0)
+        // More than there are threads for tasks.
+        let count = ProcessInfo.processInfo.activeProcessorCount * 2
+        let program = try BuiltProducts.program("vault-writer").start(
+            ["beside", folder.vault, folder.keyFile, "ada", "\(count)"],
+            environment: ["VAULT_MEMORY": folder.path + "/vaults"], folder: folder.path)
+        try await program.wait(for: "all to be open", within: .seconds(60)) {
+            program.outputSoFar.split(separator: "\n").count { $0 == "opened" } == count
+        }
+        try await store.save(secret("2"), for: key("ada"))
+        try folder.replace(folder.vault + "-go", with: [])
+        let run = try await program.finish()
+        #expect(run.status == 0, "\(run.outputText.suffix(300))")
+        let lines = run.outputText.split(separator: "\n").map(String.init)
+        for (first, last) in [("opening", "opened"), ("reading", "read")] {
+            let end = try #require(lines.firstIndex(of: last))
+            let start = try #require(lines[..<end].lastIndex(of: first))
+            #expect(lines[start..<end].contains("beside"), "\(first)")
         }
     }
 }

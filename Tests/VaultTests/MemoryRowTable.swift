@@ -20,7 +20,7 @@ final class MemoryRowTable: RowTable {
     }
 
     func read<Result: ~Copyable & Sendable>(
-        _ body: (MemoryView) throws(StoreError) -> Result
+        waits: Bool, _ body: (MemoryView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try body(MemoryView(content.withLock { $0 }))
     }
@@ -32,8 +32,8 @@ final class MemoryRowTable: RowTable {
         return try content.withLock { (content) throws(StoreError) in
             let view = MemoryView(content)
             let result = try body(view)
+            if view.isChanged { view.content.mark &+= 1 }
             content = view.content
-            content.mark &+= 1
             return result
         }
     }
@@ -45,7 +45,8 @@ final class MemoryRowTable: RowTable {
 
 final class MemoryView: RowTransaction, @unchecked Sendable {
     // Sendable: lent to one thread at a time.
-    var content: MemoryRowTable.Content
+    var content: MemoryRowTable.Content { didSet { isChanged = true } }
+    private(set) var isChanged = false
 
     init(_ content: MemoryRowTable.Content) {
         self.content = content
@@ -56,6 +57,14 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     ) throws(StoreError) -> Result? {
         guard let item = content.items[lookup] else { return nil }
         return try body(item.metadata.span, item.secret.span)
+    }
+
+    func withItem<Result: ~Copyable>(
+        place: Int64, _ body: (ItemHeading, Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        guard let (lookup, item) = content.items.first(where: { $0.value.place == place }) else { return nil }
+        return try body(
+            ItemHeading(place: place, lookup: lookup, metadata: item.metadata), item.secret.span)
     }
 
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
@@ -77,6 +86,12 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
 
     func changeMark() throws(StoreError) -> UInt32 { content.mark }
 
+    func changeMarkOfCommit() throws(StoreError) -> UInt32 { content.mark &+ 1 }
+
+    func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try items(after: place, limit: limit)
+    }
+
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
         let taken = Set(content.items.values.map(\.place))
         guard let place = content.items[lookup]?.place ?? ItemPlaces(of: lookup).free(besides: taken) else {
@@ -86,6 +101,10 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     }
 
     func remove(_ lookup: [UInt8]) throws(StoreError) { content.items[lookup] = nil }
+
+    func remove(place: Int64) throws(StoreError) {
+        content.items = content.items.filter { $0.value.place != place }
+    }
 
     func put(record name: String, _ bytes: [UInt8]) throws(StoreError) { content.records[name] = bytes }
 

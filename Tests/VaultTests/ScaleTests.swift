@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `opening, and work on one item, takes a few pages however many items there are`() async throws {
-        let (few, many) = (100, runsLong ? 1_000_000 : 10_000)
+        let (few, many) = (100, runsLong ? 1_000_000 : 12_000)
         var answers: [[String: [Int]]] = []
         for count in [few, many] {
             let folder = try VaultFolder(inMemory: true)
@@ -31,7 +31,8 @@ import Testing
         for step in ["opened", "read", "missed", "saved", "added", "deleted"] {
             let (small, large) = (try #require(answers[0][step]), try #require(answers[1][step]))
             #expect(small.count == 2 && large.count == 2)
-            if step == "opened" { #expect(small[0] / 4096 == large[0] / 4096) }
+            // All items are compared with the manifest in a small vault alone.
+            if step == "opened" { #expect(small[0] > large[0] && small[0] < 100 * 4096) }
             // A b-tree has another level with each hundred times as many; a save writes twice what it changes, and what
             // it changes depends on whether pages near the item's random place are full. All of it would be 1,000
             // pages.
@@ -71,7 +72,7 @@ import Testing
     @Test func `work on all items takes no memory for each`() async throws {
         let sizes = [6_000, 12_000] + (runsLong ? [100_000, 1_000_000] : [])
         try await compare(
-            ["list", "search", "verify", "export", "rotate"], at: sizes, secretByteCount: 40, atMost: 200)
+            ["list", "search", "verify", "export", "rekey"], at: sizes, secretByteCount: 40, atMost: 200)
     }
 
     /// It keeps what it changes in memory up to a limit; beyond that, it must not.

@@ -148,11 +148,11 @@ extension SystemCredentialTests {
     }
 
     @Test func `a slot that leads out of the directory is damage`() async throws {
-        let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: try .random())
-        let slot = try KeySlot.make(
+        let keys = try VaultKeys.random(.random())
+        let slot = try NewKeySlot(
             .systemCredential(unit.key()), name: .systemCredential, cost: .cheap, created: UnixTime(seconds: 1),
-            root: root)
-        let sound = slot.encode()
+            vault: keys.vault)
+        let sound = try slot.sealed(keys).encode()
         #expect(try KeySlot.decode(sound)?.encode() == sound)
         let start = try #require(sound.content.firstRange(of: Array("latchkey".utf8))).lowerBound
         for (index, byte) in [(0, UInt8(ascii: "/")), (3, 0), (7, 0x80)] {
@@ -167,6 +167,7 @@ extension SystemCredentialTests {
         var content = sound.content
         content[start] = UInt8(ascii: "L")
         let other = try #require(try KeySlot.decode(NamedRecord(name: sound.name, content: content)))
-        #expect(try other.unwrap(.systemCredential(unit.key()), vault: root.vault) == nil)
+        let isOpen = slot.keys.open(other.box, of: other.head, vault: keys.vault) != nil
+        #expect(!isOpen)
     }
 }

@@ -53,7 +53,7 @@ import Testing
             let store = try await folder.store()
             try await folder.fill(0..<Self.kept)
             for round in 0..<Self.roundsPerVault {
-                let victims = try ["save", "churn", "rotate", ["slots", "export", "rotate"][round % 3]].enumerated()
+                let victims = try ["save", "churn", "rekey", ["slots", "export", "rekey"][round % 3]].enumerated()
                     .map { try Victim($1, folder, name: "\($1)\(round)\($0 == 3 ? "b" : "a")") }
                 for victim in victims { try await victim.begins() }
                 for victim in victims.shuffled(using: &generator) {
@@ -74,7 +74,7 @@ import Testing
                 #expect(try await again.verify().problems == [], "round \(round)")
             }
             for index in 0..<Self.kept { #expect(try await store.read(key("\(index)"), as: Password.self) != nil) }
-            _ = try await store.rotateDataKey()
+            _ = try await store.rekey()
             #expect(try await folder.store().verify().problems == [])
         }
         print("torture, steps between kills: \(steps)")

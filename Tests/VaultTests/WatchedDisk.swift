@@ -37,13 +37,15 @@ struct WatchedDisk {
 
     /// Runs the writer and returns what it did, or what it said when the step `fail` fails with an error.
     func run(
-        _ mode: String, _ name: String, _ count: Int, failing fail: Int? = nil, error: Int32 = EIO
+        _ mode: String, _ name: String, _ count: Int, failing fail: Int? = nil, error: Int32 = EIO,
+        vault: String? = nil, memory: String? = nil
     ) async throws -> (run: ProgramRun, steps: [Step]) {
         var environment = ["DISK_FOLDER": folder.path, "DISK_LOG": log]
+        environment["VAULT_MEMORY"] = memory
         if let fail { environment.merge(["DISK_FAIL": "\(fail)", "DISK_ERROR": "\(error)"]) { $1 } }
         defer { try? FileManager.default.removeItem(atPath: log) }
         let run = try await BuiltProducts.program("vault-writer").run(
-            [mode, folder.vault, folder.keyFile, name, "\(count)"], environment: environment, folder: folder.path)
+            [mode, vault ?? folder.vault, folder.keyFile, name, "\(count)"], environment: environment, folder: folder.path)
         return (run, try Self.steps([UInt8](try Data(contentsOf: URL(fileURLWithPath: log))), in: folder.path))
     }
 

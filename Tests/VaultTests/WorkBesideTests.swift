@@ -22,7 +22,8 @@ import Testing
             let name = key(account, service: "beside")
             _ = try store.rows.put(
                 secret(text), for: name, options: SaveOptions(),
-                replacing: SealedStore<SQLiteRowTable>.present(name, in: transaction, state), in: transaction, state,
+                replacing: SealedStore<SQLiteRowTable>.present(name, in: transaction, state.keys), in: transaction,
+                state,
                 &manifest)
         }
     }

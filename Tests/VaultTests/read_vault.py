@@ -75,21 +75,30 @@ def check_pages(path):
         if n != (1 << 30) // PAGE + 1:
             check(struct.pack("<Q", xxh64(page[:-8], n)) == page[-8:], f"page {n} is damaged")
 
+def box_key(pre_shared, private, public, own, vault, head):
+    salted = blake(pre_shared, b"latchkey vault v1 slot box" + vault + own + head)
+    return blake(salted, sodium.crypto_scalarmult(private, public))
+
+def open_box(secret, vault, head, rest):
+    private, pre_shared = (subkey(secret, b"slot " + use, vault) for use in (b"private key", b"pre-shared key"))
+    key = box_key(pre_shared, private, rest[:32], rest[:32], vault, head)
+    return unseal(key, b"slot box" + vault + head, rest[32:104])
+
 def root_key(records, vault, source, given):
     for name, slot in records:
         if not name.startswith("slot/") or slot[0] != 1: continue
         kind, (passes, memory, salt) = slot[1], struct.unpack("<IQ16s", slot[18:46])
-        head = slot[:47 + slot[46] if kind == 3 else 46]
+        head = slot[:79 + slot[78] if kind == 3 else 78]
         check(name == "slot/" + slot[2:18].hex(), "a slot is misnamed")
         if (kind, source) == (1, "passphrase-file"):
             check(1 <= passes <= 16 and 8192 <= memory <= 1 << 30 and memory % 1024 == 0, "hostile costs")
-            wrapping = nacl.pwhash.argon2id.kdf(32, given, salt, opslimit=passes, memlimit=memory)
+            secret = nacl.pwhash.argon2id.kdf(32, given, salt, opslimit=passes, memlimit=memory)
         elif (kind, source) in USES:
-            wrapping = blake(given, b"latchkey vault v1 " + USES[kind, source] + vault + salt)
+            secret = blake(given, b"latchkey vault v1 " + USES[kind, source] + vault + salt)
         else:
             continue
         with contextlib.suppress(Damaged):
-            return unseal(subkey(wrapping, b"wrap", vault), b"slot wrap" + vault + head, slot[len(head):][:72])
+            return open_box(secret, vault, head, slot[len(head):])
     raise Damaged("no slot opens")
 
 def read(path, source, given):
@@ -97,44 +106,35 @@ def read(path, source, given):
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     check(database.execute("PRAGMA application_id").fetchone()[0] == 0x4C4B5631, "this is no vault")
     records = database.execute("SELECT name, content FROM records ORDER BY name").fetchall()
-    content = dict(records)
+    vault, content = dict(records)["vault"][1:17], dict(records)
     check(content["vault"][0] == 1, "the format is another one")
-    vault = content["vault"][1:17]
     root = root_key(records, vault, source, given)
 
     manifest = Fields(unseal(subkey(root, b"manifest", vault), b"manifest" + vault, content["manifest"]))
     check(manifest.number("B") == 1, "the manifest's layout is another one")
     generation, count, total, digest = manifest.number("Q"), manifest.number("Q"), manifest.take(32), manifest.take(32)
-    hashing = subkey(root, b"digest", vault)
     listed = b"".join(struct.pack("<H", len(name.encode())) + name.encode() + struct.pack("<I", len(data)) + data
         for name, data in records if name != "manifest")
-    check(blake(hashing, listed) == digest, "the records are not those of the manifest")
+    check(blake(subkey(root, b"record hash", vault), listed) == digest, "the records are not those of the manifest")
 
-    keys = Fields(unseal(subkey(root, b"data keys", vault), b"keys" + vault, content["keys"]))
-    check(keys.number("B") == 1, "the keys' layout is another one")
-    data_keys = [(keys.number("I"), keys.take(32))[1] for _ in range(keys.number("B"))]
+    former = unseal(subkey(root, b"former keys", vault), b"former" + vault, content["former"])
+    check(former[0] == 1 and former[1] <= 16 and not any(former[2 + former[1] * 32:]), "the former keys are not sound")
 
-    items, found = [], 0
+    items, found, hashing = [], 0, subkey(root, b"item hash", vault)
     for place, lookup, sealed, sealed_secret in database.execute("SELECT * FROM items ORDER BY place"):
         found += int.from_bytes(blake(hashing, lookup + sealed), "little")
-        for key in data_keys:
-            with contextlib.suppress(Damaged):
-                data = unseal(subkey(key, b"metadata", vault), b"m" + vault + lookup, sealed)
-                break
-        else:
-            raise Damaged("an item doesn't open")
+        data = unseal(subkey(root, b"metadata", vault), b"m" + vault + lookup, sealed)
         f = Fields(data)
         check(f.number("B") == 1, "an item's layout is another one")
         version, created, modified, kind_of_content = f.take(16), f.number("q"), f.number("q"), f.number("B")
         length, kind, service, account, label = f.number("I"), f.text("B"), f.text("H"), f.text("H"), f.text("H")
-        check(bucket(f.at) == len(data), "an item is in a wrong bucket")
-        check(not any(f.data[f.at:]), "padding is not zero")
+        check(bucket(f.at) == len(data) and not any(f.data[f.at:]), "an item is padded wrongly")
         name = b"".join([bytes([len(kind)]), kind.encode()] + [
             struct.pack("<H", len(part.encode())) + part.encode() for part in (service, account)])
         first = min(max(int.from_bytes(lookup[:8], "little") >> 1, 1), (1 << 63) - 8)
-        check(blake(subkey(key, b"look-up", vault), name) == lookup, "an item is in another's place")
+        check(blake(subkey(root, b"look-up", vault), name) == lookup, "an item is in another's place")
         check(0 <= place - first < 8, "an item is in a wrong place")
-        secret = unseal(subkey(key, b"secret", vault), b"s" + vault + lookup + version, sealed_secret)
+        secret = unseal(subkey(root, b"secret", vault), b"s" + vault + lookup + version, sealed_secret)
         check(len(secret) == bucket(length) and not any(secret[length:]), "a secret is padded wrongly")
         items.append({
             "service": service, "account": account, "kind": kind, "label": label, "created": created,

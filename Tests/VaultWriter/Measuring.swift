@@ -76,7 +76,7 @@ func all(_ store: VaultStore, _ job: String, keyFile: String) async throws {
         let report = try await store.verify(deadline: deadline)
         guard report.isSound else { exit(1) }
         count = report.itemCount
-    case "rotate": count = try await store.rotateDataKey(deadline: deadline).resealedCount
+    case "rekey": count = try await store.rekey(deadline: deadline)
     case "export":
         count = try await store.export(to: path + "-export", unlockedBy: .keyFile(keyFile), deadline: deadline)
     case "import":

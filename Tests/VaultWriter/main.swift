@@ -11,10 +11,12 @@ import Vault
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
 //                                                      saves and a delete; says "did N" after each step
 //     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
-//     vault-writer rotate VAULT KEYFILE - COUNT        rotates the data key, and says "rotated N" after each time
+//     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, and says "rekeyed N" after each time
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
 //     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
+//     vault-writer beside VAULT KEYFILE ACCOUNT COUNT  COUNT tasks open it, read once there is a file VAULT-go, and say what
+//                                                      they do; "beside" says another one when it has its turn
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
 //     vault-writer fill  VAULT KEYFILE SIZE COUNT      adds accounts 0, 1 … of example.org with secrets of that size
 //     vault-writer touch VAULT KEYFILE ACCOUNT -       opens, reads and saves; see Measuring.swift
@@ -47,10 +49,11 @@ func work() async throws {
         return
     }
     let memory = unsafe getenv("VAULT_MEMORY").map { unsafe VaultMemory(directory: String(cString: $0)) }
-    func open() async throws(StoreError) -> VaultStore {
+    @Sendable func open() async throws(StoreError) -> VaultStore {
         try await VaultStore.open(
             at: arguments[2], unlockedBy: .keyFile(arguments[3]), memory: memory, deadline: .after(.seconds(120)))
     }
+    if arguments[1] == "beside" { return try await beside(count) { try await open() } }
     let store = try await open()
     say("open")
     if arguments[1] == "fill" { return try await fill(store, count, secretByteCount: Int(arguments[4]) ?? 0) }
@@ -84,10 +87,10 @@ func work() async throws {
             let text = String(repeating: "\(index % 10)", count: 1 + index * 977 % 60_000)
             try await store.save(secret(text), for: key, options: SaveOptions(), deadline: deadline)
         }
-    case "rotate":
+    case "rekey":
         for index in 0..<count {
-            _ = try await store.rotateDataKey(deadline: deadline)
-            say("rotated \(index)")
+            _ = try await store.rekey(deadline: deadline)
+            say("rekeyed \(index)")
         }
     case "export":
         for index in 0..<count {
@@ -127,6 +130,32 @@ func work() async throws {
         }
     default: exit(64)
     }
+}
+
+/// Opens and reads in some tasks, while another one says when it has its turn.
+func beside(_ count: Int, _ open: @escaping @Sendable () async throws -> VaultStore) async throws {
+    let (vault, key) = (CommandLine.arguments[2], try CredentialKey(service: "writer", account: CommandLine.arguments[4]))
+    let other = Task.detached {
+        while !Task.isCancelled {
+            say("beside")
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+    try await withThrowingTaskGroup { group in
+        for _ in 0..<count {
+            group.addTask {
+                say("opening")
+                let store = try await open()
+                say("opened")
+                while unsafe access(vault + "-go", F_OK) != 0 { try await Task.sleep(for: .milliseconds(1)) }
+                say("reading")
+                _ = try await store.read(key, as: Password.self)
+                say("read")
+            }
+        }
+        try await group.waitForAll()
+    }
+    other.cancel()
 }
 
 do {

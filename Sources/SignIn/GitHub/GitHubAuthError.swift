@@ -50,7 +50,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
             } else {
                 self = .apiError(cause)
             }
-        case .store(let cause): self = .store(cause)
+        case .store(let cause), .tokensNotStored(let cause): self = .store(cause)
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
         case .sessionEnded, .renewalLost, .otherAuthority, .keyLost: self = .sessionEnded

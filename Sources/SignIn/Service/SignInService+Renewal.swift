@@ -33,11 +33,21 @@ extension SignInService {
         do throws(SignInError) {
             try await renew(name, refused: nil, deadline: deadline)
         } catch {
-            guard isUsable, case .oauth(let cause) = error.code, cause.isTransient else { throw error }
+            guard isUsable, Self.leavesSession(error) else { throw error }
             log.info("the session could not be renewed yet; its token is still good: \(error)")
             return session
         }
         return try await self.session(of: name, deadline: deadline)
+    }
+
+    /// Whether what went wrong may be over the next time: the network's trouble, or a store that could not take the response
+    /// and was asked before the server was.
+    private static func leavesSession(_ error: SignInError) -> Bool {
+        switch error.code {
+        case .oauth(let cause): cause.isTransient
+        case .store: true
+        default: false
+        }
     }
 
     /// An access token that a server refused.
@@ -100,14 +110,12 @@ extension SignInService {
             log.debug("somebody else has renewed the session")
             return
         }
-        try await refresh(session, under: lease)
+        try await refresh(session)
         lease.release()
     }
 
     /// Between the server's answer and the store nothing waits for the network (Docs/Decisions/0023).
-    private func refresh(
-        _ session: borrowing StoredSession, under lease: borrowing Lease
-    ) async throws(SignInError) {
+    private func refresh(_ session: borrowing StoredSession) async throws(SignInError) {
         let server = try await server()
         let secret = try await clientSecret()
         let signer = try await signer(of: session)
@@ -115,7 +123,9 @@ extension SignInService {
             try self.authentication(secret, basicForm: session.basicForm)
         }
         let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
-        let tokens = try await renewedTokens(of: session, under: lease, at: endpoint, authentication)
+        let reserve = try await prepareStore(for: session)
+        let tokens = try await renewedTokens(of: session, at: endpoint, authentication)
+        reserve.release()
         if let known = provider.knownAccount {
             do throws(SignInError) {
                 try check(tokens, are: known)
@@ -127,21 +137,34 @@ extension SignInService {
         }
         let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
         try await store(session.renewed(with: tokens, granted: granted, now: context.now()))
-        lease.setMark(nil)
         log.info("the session was renewed")
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
     }
 
-    /// Marks the lease for as long as the server may have spent the refresh token and the store doesn't have the new one, so
-    /// that what a killed process leaves behind is told for what it is.
+    /// Makes certain, before the server is asked, that its response can be kept: saves the session with room for longer
+    /// tokens, as it will be saved again, and takes the descriptors that this needs.
+    ///
+    /// What is saved has a mark as well. It stays as long as the server may have spent the refresh token and the store doesn't
+    /// have the new one, so that what a killed process, or a loss of power, leaves behind is told for what it is.
+    private func prepareStore(for session: borrowing StoredSession) async throws(SignInError) -> DescriptorReserve {
+        if session.refreshBegan != nil {
+            log.warning("an earlier renewal was cut off; the server may have spent the refresh token")
+        }
+        do throws(StoreError) {
+            let reserve = try DescriptorReserve()
+            try await sessions.save(session.marked(context.now()))
+            return reserve
+        } catch {
+            log.info("the session was not renewed, because the store could not keep it: \(error)")
+            throw .store(error)
+        }
+    }
+
     private func renewedTokens(
-        of session: borrowing StoredSession, under lease: borrowing Lease, at endpoint: TokenEndpoint,
+        of session: borrowing StoredSession, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) -> TokenResponse {
-        let number = session.issued.seconds
-        let wasCutOff = lease.mark == number
-        if wasCutOff { log.warning("an earlier renewal was cut off; the server may have spent the refresh token") }
-        lease.setMark(number)
+        let wasCutOff = session.refreshBegan != nil
         do throws(SignInError) {
             switch session.refreshToken {
             case .some(let token): return try await refresh(token, session.subject, at: endpoint, authentication)
@@ -150,13 +173,21 @@ extension SignInService {
         } catch {
             log.info("the session was not renewed: \(error)")
             guard case .oauth(let cause) = error.code, cause.code == .sessionEnded else {
-                if !wasCutOff, !Self.leavesInDoubt(error) { lease.setMark(nil) }
+                if !wasCutOff, !Self.leavesInDoubt(error) { await removeMark(of: session) }
                 throw error
             }
             // The refresh token is of no use any more, nor is the session; the person signs in again.
             try await delete(session.account)
-            lease.setMark(nil)
             throw SignInError(wasCutOff ? .renewalLost : .sessionEnded)
+        }
+    }
+
+    /// A mark that can't be removed costs a warning at the next refresh, and nothing else.
+    private func removeMark(of session: borrowing StoredSession) async {
+        do throws(StoreError) {
+            try await sessions.save(session.marked(nil))
+        } catch {
+            log.info("the mark that a renewal was begun stays: \(error)")
         }
     }
 
@@ -242,7 +273,7 @@ extension SignInService {
         do throws(StoreError) {
             try await sessions.save(session)
         } catch {
-            throw .store(error)
+            throw SignInError(.tokensNotStored(error))
         }
     }
 }

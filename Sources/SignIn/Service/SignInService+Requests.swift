@@ -32,9 +32,12 @@ extension SignInService {
             log.info("the server refused the access token; the session is renewed")
             try await renew(name, refused: RefusedToken(session.accessToken.duplicate()), deadline: .standard)
         } catch {
-            if [.sessionEnded, .renewalLost, .cancelled].contains(error.code) { throw error }
-            log.info("the session could not be renewed: \(error)")
-            return response
+            switch error.code {
+            case .sessionEnded, .renewalLost, .store, .tokensNotStored, .cancelled: throw error
+            default:
+                log.info("the session could not be renewed: \(error)")
+                return response
+            }
         }
         return try await transfer(request, with: try await freshSession(name), limits: limits, over: context.http)
     }

@@ -9,6 +9,8 @@ extension StoredSession {
     /// Two tokens of the greatest length, escaped, and everything else.
     static let maximumByteCount = 512 << 10
     private static let maximumTextByteCount = 8192
+    /// By how much a session that is being refreshed is larger in the store than it must be: for the new tokens.
+    private static let roomByteCount = 4096
 
     borrowing func encoded() throws(JSONError) -> Secret<Session> {
         var json = JSONWriter(limit: Self.maximumByteCount)
@@ -24,6 +26,10 @@ extension StoredSession {
         try json.member("issued_at", integer: issued.seconds)
         if let expiry { try json.member("expires_at", integer: expiry.seconds) }
         if let refreshExpiry { try json.member("refresh_expires_at", integer: refreshExpiry.seconds) }
+        if let refreshBegan {
+            try json.member("refresh_began_at", integer: refreshBegan.seconds)
+            try json.member("room", publicText: String(repeating: ".", count: Self.roomByteCount))
+        }
         if let basicForm { try json.member("basic_form", publicText: basicForm.rawValue) }
         try json.member("access_token", secret: accessToken)
         switch refreshToken {
@@ -50,6 +56,7 @@ extension StoredSession {
             refreshExpiry: try reader.integer("refresh_expires_at").map(UnixTime.init(seconds:)),
             basicForm: try reader.text("basic_form").flatMap(ClientAuthentication.BasicForm.init(rawValue:)),
             keyThumbprint: keyThumbprint, resource: try reader.text("resource"),
+            refreshBegan: try reader.integer("refresh_began_at").map(UnixTime.init(seconds:)),
             accessToken: try reader.requiredSecret("access_token"),
             refreshToken: try reader.secret("refresh_token"))
     }

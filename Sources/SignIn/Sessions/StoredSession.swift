@@ -27,15 +27,18 @@ public struct StoredSession: ~Copyable, Sendable {
     public let keyThumbprint: String?
     /// The origin of the one server that the access token is sent to; `nil` where the caller decides.
     public let resource: String?
+    /// When a refresh was begun whose outcome isn't known: the server may have spent the refresh token. `nil` otherwise.
+    public let refreshBegan: UnixTime?
     public let accessToken: Secret<AccessToken>
     public let refreshToken: Secret<RefreshToken>?
 
     public init(
         authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
         expiry: UnixTime?, refreshExpiry: UnixTime?, basicForm: ClientAuthentication.BasicForm? = nil,
-        keyThumbprint: String? = nil, resource: String? = nil, accessToken: consuming Secret<AccessToken>,
-        refreshToken: consuming Secret<RefreshToken>?
+        keyThumbprint: String? = nil, resource: String? = nil, refreshBegan: UnixTime? = nil,
+        accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?
     ) {
+        self.refreshBegan = refreshBegan
         self.authority = authority
         self.clientID = clientID
         self.account = account
@@ -136,6 +139,16 @@ extension StoredSession {
             refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
             basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint, resource: resource,
             accessToken: tokens.accessToken.duplicate(), refreshToken: refreshToken)
+    }
+
+    /// The same session, with or without the mark that a refresh was begun.
+    borrowing func marked(_ began: UnixTime?) -> StoredSession {
+        StoredSession(
+            authority: authority, clientID: clientID, account: account, subject: subject, scopes: scopes,
+            issued: issued,
+            expiry: expiry, refreshExpiry: refreshExpiry, basicForm: basicForm, keyThumbprint: keyThumbprint,
+            resource: resource, refreshBegan: began, accessToken: accessToken.duplicate(),
+            refreshToken: refreshToken?.duplicate())
     }
 
     private static func end(of seconds: Int64?, _ now: UnixTime) -> UnixTime? {

@@ -182,6 +182,11 @@
             unsafe object.withPointer { unsafe body(OpaquePointer($0)) }
         }
 
+        /// What tells this bus from others, for as long as it lives (D-Bus Specification, "UUIDs").
+        var busIdentifier: String {
+            unsafe withPointer { unsafe g_dbus_connection_get_guid($0).map { unsafe String(cString: $0) } } ?? ""
+        }
+
         var isClosed: Bool { unsafe withPointer { unsafe g_dbus_connection_is_closed($0) != 0 } }
 
         /// Starts a method call; the answer must have the type `reply`. The trigger ends it, GDBus's own time limit is off.

@@ -176,6 +176,16 @@
             }
         }
 
+        /// What tells this session's bus from others.
+        func busIdentifier(_ interruption: Interruption) async throws(StoreError) -> String {
+            guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
+            do throws(KeyringFailure) {
+                return try await openBus(interruption).busIdentifier
+            } catch {
+                throw error.storeError
+            }
+        }
+
         private func forget(_ old: KeyringSession) {
             if session === old { session = nil }
         }

@@ -40,6 +40,13 @@
             try await collection.changes(deadline)
         }
 
+        /// In the user's directory, for the keyring on this bus alone.
+        public func leases(
+            in directory: LeaseDirectory, deadline: Deadline
+        ) async throws(StoreError) -> LeaseDirectory {
+            directory.scoped(by: try await KeyringConnection.shared.busIdentifier(Interruption(deadline)))
+        }
+
         public func lock(deadline: Deadline) async throws(StoreError) {
             try await collection.lock(deadline)
         }

@@ -39,7 +39,11 @@ final class ChangeReporter: Sendable {
                 .unavailable, "the system has no watch on files left", hint: "raise fs.inotify.max_user_instances")
         }
         let rows = rows
-        let generation = try await rows.waiting(until: deadline) { () throws(StoreError) in try rows.generation() }
+        let generation = try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
+            // A view begins with the first look into it.
+            _ = try view.record(Manifest.recordName)
+            return state.manifest.generation
+        }
         let (stream, continuation) = AsyncStream.makeStream(
             of: CredentialChange.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

@@ -8,9 +8,10 @@ internal import Credentials
 protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
     ///
-    /// Throws `busy` at once when a writer has the table; the caller waits and asks again.
+    /// Throws `busy` at once when a writer has the table; the caller waits and asks again. When another thread reads, it
+    /// waits for that one, or throws `busy` too.
     func read<Result: ~Copyable & Sendable>(
-        _ body: (Self.View) throws(StoreError) -> Result
+        waits: Bool, _ body: (Self.View) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Runs `body` as one transaction: all of it is committed durably, or, when anything throws, nothing.
@@ -43,6 +44,11 @@ protocol RowView {
         _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result?
 
+    /// Lends what stands in a place, or returns `nil`.
+    func withItem<Result: ~Copyable>(
+        place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result?
+
     /// The item under a look-up value without its secret, which isn't read; `nil` when there is none.
     ///
     /// Throws `corrupted` when there are two.
@@ -56,8 +62,13 @@ protocol RowView {
     /// All records but the manifest, in the order of their names' bytes.
     func records() throws(StoreError) -> [NamedRecord]
 
-    /// A number that is different after anyone's commit. It may be asked for after the first look-up of the view.
+    /// A number that is different after anyone's commit, the same for all who have the table open. It may be asked for
+    /// after the first look-up of the view.
     func changeMark() throws(StoreError) -> UInt32
+
+    /// As `items`, but only those that a look-up finds by the place where a walk comes to them: all, unless the table
+    /// was forged.
+    func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading]
 }
 
 /// A view in which changes can be made.
@@ -69,6 +80,20 @@ protocol RowTransaction: RowView {
     func remove(_ lookup: [UInt8]) throws(StoreError)
     func put(record name: String, _ content: [UInt8]) throws(StoreError)
     func remove(record name: String) throws(StoreError)
+
+    /// Removes what stands in a place.
+    func remove(place: Int64) throws(StoreError)
+
+    /// The `changeMark` that there will be when this transaction, which changed something, is committed.
+    func changeMarkOfCommit() throws(StoreError) -> UInt32
+}
+
+extension RowTable {
+    func read<Result: ~Copyable & Sendable>(
+        _ body: (Self.View) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try read(waits: true, body)
+    }
 }
 
 /// An item without its secret.

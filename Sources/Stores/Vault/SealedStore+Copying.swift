@@ -33,11 +33,10 @@ extension SealedStore {
         var failure: StoreError?
         try patience.retry { () throws(StoreError) in
             try table.read { (view) throws(StoreError) in
-                let record = try view.record(Manifest.recordName)
+                _ = try view.record(Manifest.recordName)
                 do throws(StoreError) {
-                    let manifest = try Manifest.open(record, root: self.root)
-                    let keys = try Self.checkedKeys(view, manifest, self.root)
-                    try body(SealedWalk(view: view, state: KnownState(keys: keys, manifest: manifest), root: self.root))
+                    // The walk itself compares all items with the manifest.
+                    try body(SealedWalk(view: view, state: try self.state(of: view, comparing: false)))
                 } catch {
                     failure = error
                 }
@@ -48,14 +47,14 @@ extension SealedStore {
 
     /// Puts an item into a table under a key, reads it back and compares.
     static func put(
-        _ metadata: ItemMetadata, _ secret: borrowing Secret<StoredSecret>, under keys: DataKeys, root: RootKeys,
+        _ metadata: ItemMetadata, _ secret: borrowing Secret<StoredSecret>, under keys: VaultKeys,
         in transaction: some RowTransaction, _ manifest: inout Manifest
     ) throws(StoreError) {
         let lookup = keys.lookup(of: metadata.key)
         let sealed = try keys.seal(metadata, at: lookup)
         try transaction.put(
             lookup, metadata: sealed, secret: try keys.seal(secret, version: metadata.version, at: lookup))
-        manifest.add(lookup: lookup, metadata: sealed, root: root)
+        manifest.add(lookup: lookup, metadata: sealed, keys)
         let written = try transaction.withItem(lookup) { (head, body) throws(StoreError) in
             guard let bytes = keys.openMetadata(head, at: lookup),
                 let written = ItemMetadata.decode(bytes, expected: metadata.key), written.version == metadata.version

@@ -48,7 +48,7 @@ extension SealedStore {
         try patience.retry { () throws(StoreError) in
             try current { (view, state) throws(StoreError) in
                 for item in batch {
-                    let present = try Self.present(item.metadata.key, in: view, state)
+                    let present = try Self.present(item.metadata.key, in: view, state.keys)
                     guard let present, present.metadata.version != item.metadata.version else { continue }
                     throw StoreError.importConflict(item.metadata.key, in: identity)
                 }
@@ -64,7 +64,7 @@ extension SealedStore {
         try patience.retry { () throws(StoreError) in
             try current { (view, state) throws(StoreError) in
                 for item in batch {
-                    guard let present = try Self.present(item.metadata.key, in: view, state),
+                    guard let present = try Self.present(item.metadata.key, in: view, state.keys),
                         present.metadata.version == item.metadata.version || choice == .keep
                     else { return false }
                 }
@@ -79,21 +79,21 @@ extension SealedStore {
     ) throws(StoreError) -> VaultImport {
         var result = VaultImport()
         var changed = manifest
-        for item in state.keys[0].inOrderOfPlaces(batch, \.metadata.key) {
-            if let present = try Self.present(item.metadata.key, in: transaction, state) {
+        for item in state.keys.inOrderOfPlaces(batch, \.metadata.key) {
+            if let present = try Self.present(item.metadata.key, in: transaction, state.keys) {
                 if present.metadata.version == item.metadata.version || choice == .keep {
                     result.keptCount += 1
                     continue
                 }
                 guard choice == .replace else { throw .importConflict(item.metadata.key, in: identity) }
-                try changed.remove(lookup: present.lookup, metadata: present.sealed, root: root)
+                try changed.remove(lookup: present.lookup, metadata: present.sealed, state.keys)
                 try transaction.remove(present.lookup)
                 result.replacedCount += 1
             } else {
                 result.addedCount += 1
             }
             try walk.open(item) { (metadata, secret) throws(StoreError) in
-                try Self.put(metadata, secret, under: state.keys[0], root: root, in: transaction, &changed)
+                try Self.put(metadata, secret, under: state.keys, in: transaction, &changed)
             }
         }
         manifest = changed

@@ -1,62 +1,88 @@
 internal import Credentials
 internal import RedactedLog
+internal import Secrets
 internal import Synchronization
 
 // Which state of the vault a read or a change works on.
 
 extension SealedStore {
-    /// Lends the current view with the state that belongs to it.
+    /// Lends the current view with the state that belongs to it. Blocks while other threads read, and where the vault was
+    /// changed by others: call it on a thread of the store's own.
     func current<Result: ~Copyable & Sendable>(
         _ body: (Table.View, KnownState) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let last = known.withLock { $0 }
-        var seen: Manifest?
-        let result = try table.read { (view) throws(StoreError) -> Result in
+        var seen: (state: KnownState, former: FormerKeys)?
+        let result = try table.read(waits: true) { (view) throws(StoreError) -> Result in
             // The mark is good once the view has begun, so the body runs first; it seldom has to run again.
             let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
             let mark = try view.changeMark()
             if mark == last.mark { return try first.get() }
             let fresh = try refresh(view, after: last, mark: mark)
-            known.withLock { if $0.manifest.generation <= fresh.manifest.generation { $0 = fresh } }
-            seen = fresh.manifest
-            return try body(view, fresh)
+            known.withLock { if $0.manifest.generation <= fresh.state.manifest.generation { $0 = fresh.state } }
+            seen = fresh
+            return try body(view, fresh.state)
         }
         // Outside the view, which keeps writers waiting.
-        if let seen { memory?.raise(to: seen) }
+        if let seen { memory?.raise(to: seen.state.manifest, seen.state.keys, seen.former) }
         return result
     }
 
+    /// The state of a view: checked against what was last seen, and, where it is asked for, item by item.
+    func state(of view: some RowView, comparing: Bool) throws(StoreError) -> KnownState {
+        try refresh(view, after: known.withLock { $0 }, comparing: comparing).state
+    }
+
     private func refresh(
-        _ view: some RowView, after last: KnownState, mark: UInt32? = nil
-    ) throws(StoreError) -> KnownState {
-        let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
-        guard manifest.generation >= last.manifest.generation else {
-            throw .vaultWentBack
+        _ view: some RowView, after last: KnownState, mark: UInt32? = nil, comparing: Bool = true
+    ) throws(StoreError) -> (state: KnownState, former: FormerKeys) {
+        let (manifest, keys) = try Self.manifest(of: view, last.keys, slot)
+        guard manifest.generation >= last.manifest.generation else { throw .vaultWentBack }
+        let former = try Self.checkRecords(view, manifest, keys)
+        // Not the vault that was open, or an older copy of it.
+        guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultWentBack }
+        if comparing { try itemCheck.compare(view, manifest, keys) }
+        return (KnownState(keys: keys, manifest: manifest, mark: mark), former)
+    }
+
+    /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that its
+    /// slot has now. Throws `wrongKey` when the slot doesn't open any more.
+    static func manifest(
+        of view: some RowView, _ keys: VaultKeys, _ slot: OpenedSlot?
+    ) throws(StoreError) -> (Manifest, VaultKeys) {
+        let record = try view.record(Manifest.recordName)
+        do throws(StoreError) {
+            return (try Manifest.open(record, keys), keys)
+        } catch {
+            guard let slot, let content = try view.record(slot.recordName),
+                let found = try KeySlot.decode(NamedRecord(name: slot.recordName, content: content)),
+                let root = slot.keys.open(found.box, of: found.head, vault: keys.vault)
+            else { throw .vaultRekeyed }
+            // The same as before: it wasn't rekeyed.
+            if root.matches(keys.root) { throw error }
+            let newer = VaultKeys(root, vault: keys.vault)
+            return (try Manifest.open(record, newer), newer)
         }
-        let keys =
-            manifest.recordsDigest == last.manifest.recordsDigest
-            ? last.keys : try Self.checkedKeys(view, manifest, root)
-        return KnownState(keys: keys, manifest: manifest, mark: mark)
     }
 
-    /// Compares all records with the manifest and returns the data keys among them.
-    static func checkedKeys(
-        _ view: some RowView, _ manifest: Manifest, _ root: RootKeys
-    ) throws(StoreError) -> [DataKeys] {
+    /// Compares all records with the manifest and returns the former keys, which are among them.
+    static func checkRecords(
+        _ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys
+    ) throws(StoreError) -> FormerKeys {
         let records = try view.records()
-        guard records.count <= Manifest.maximumRecordCount,
-            Manifest.digest(records, root: root) == manifest.recordsDigest,
-            let keys = records.first(where: { $0.name == DataKeyRecord.recordName })
+        guard records.count <= Manifest.maximumRecordCount, Manifest.digest(records, keys) == manifest.recordsDigest
         else { throw .vaultCorrupted("its records are not those of its manifest") }
-        return try DataKeyRecord.open(keys.content, root: root)
+        return try FormerKeys.open(records.first { $0.name == FormerKeys.recordName }?.content, keys)
     }
 
-    /// How many transactions the vault has seen. Throws `busy` at once.
-    func generation() throws(StoreError) -> UInt64 { try manifest().generation }
+    /// How many transactions the vault has seen. Throws `busy` at once; otherwise as `current`.
+    func generation() throws(StoreError) -> UInt64 { try currentManifest().generation }
 
-    private func manifest() throws(StoreError) -> Manifest {
-        try table.read { (view) throws(StoreError) in
-            try Manifest.open(view.record(Manifest.recordName), root: root)
+    private func currentManifest() throws(StoreError) -> Manifest {
+        try current { (view, state) throws(StoreError) in
+            // A view begins with the first look into it.
+            _ = try view.record(Manifest.recordName)
+            return state.manifest
         }
     }
 
@@ -76,59 +102,79 @@ extension SealedStore {
         _ patience: Patience,
         _ body: (Table.Transaction, KnownState, inout Manifest) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try commit(patience) { (transaction, state, change) throws(StoreError) in
+            try body(transaction, state, &change.manifest)
+        }
+    }
+
+    /// What a transaction makes of a vault.
+    struct Change {
+        /// Others than before: the vault is rekeyed.
+        var keys: VaultKeys
+        var manifest: Manifest
+    }
+
+    /// Runs a change that may exchange the keys.
+    func commit<Result: Sendable>(
+        _ patience: Patience, _ body: (Table.Transaction, KnownState, inout Change) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         var written: Manifest?
-        let (result, changed): (Result, KnownState)
+        let (result, changed, former): (Result, KnownState, FormerKeys)
         do throws(StoreError) {
-            (result, changed) = try table.write(patience) {
-                (transaction) throws(StoreError) -> (Result, KnownState) in
-                let state = try refresh(transaction, after: known.withLock { $0 })
-                var manifest = state.manifest
-                let result = try body(transaction, state, &manifest)
-                if manifest != state.manifest {
-                    manifest.generation += 1
-                    try transaction.put(record: Manifest.recordName, try manifest.seal(root))
-                    written = manifest
-                }
-                let keys =
-                    manifest.recordsDigest == state.manifest.recordsDigest
-                    ? state.keys : try Self.checkedKeys(transaction, manifest, root)
-                // Without a mark: the one that this store's reader last had is that of an older state.
-                return (result, KnownState(keys: keys, manifest: manifest))
+            (result, changed, former) = try table.write(patience) {
+                (transaction) throws(StoreError) -> (Result, KnownState, FormerKeys) in
+                let mark = try transaction.changeMark()
+                let last = known.withLock { $0 }
+                let (state, before) = try refresh(transaction, after: last, mark: mark, comparing: mark != last.mark)
+                var change = Change(keys: state.keys, manifest: state.manifest)
+                let result = try body(transaction, state, &change)
+                guard change.manifest != state.manifest else { return (result, state, before) }
+                change.manifest.generation += 1
+                let sealed = try change.manifest.seal(change.keys)
+                try transaction.put(record: Manifest.recordName, sealed)
+                written = change.manifest
+                let isSame = change.manifest.recordsDigest == state.manifest.recordsDigest
+                let former = isSame ? before : try Self.checkRecords(transaction, change.manifest, change.keys)
+                let next = KnownState(
+                    keys: change.keys, manifest: change.manifest, mark: try transaction.changeMarkOfCommit())
+                return (result, next, former)
             }
         } catch {
             // The disk may refuse when all is written, and only the last fsync is missing.
-            guard error.code == .cannotWrite, let written, (try? self.manifest()) == written else { throw error }
+            guard error.code == .cannotWrite, let written, (try? currentManifest()) == written else {
+                throw error
+            }
             throw .changeNotDurable(error)
         }
         // An older state than this one is a replay from now on.
-        known.withLock { if $0.manifest.generation < changed.manifest.generation { $0 = changed } }
-        memory?.raise(to: changed.manifest)
+        known.withLock { if $0.manifest.generation <= changed.manifest.generation { $0 = changed } }
+        memory?.raise(to: changed.manifest, changed.keys, former)
         return result
     }
 
-    /// Runs a read on the caller and, while a writer has the table, again and again: after short sleeps at first, then
-    /// on a thread that waits for nothing else. Writers without a pause leave but moments for readers, which a busy
-    /// process that only looks in now and then would miss.
+    /// Runs a read on the caller where nothing has to be waited for, and otherwise on a thread that waits for nothing
+    /// else: while a writer or another read has the table, and where others changed the vault.
     func waiting<Result: ~Copyable & Sendable>(
-        until deadline: Deadline, _ body: @escaping @Sendable () throws(StoreError) -> Result
+        until deadline: Deadline, _ body: @escaping @Sendable (Table.View, KnownState) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         if Task.isCancelled { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
-        for pause in [200, 400, 800, 1600] {
-            do throws(StoreError) {
-                return try body()
-            } catch  where error.code == .busy {
-                if deadline.hasPassed { throw .vaultBusy }
+        let last = known.withLock { $0 }
+        do throws(StoreError) {
+            return try table.read(waits: false) { (view) throws(StoreError) -> Result in
+                let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
+                guard try view.changeMark() == last.mark else { throw .changedMeanwhile }
+                return try first.get()
             }
-            do {
-                try await Task.sleep(for: min(.microseconds(pause), deadline.remaining))
-            } catch {
-                throw .cancelled
-            }
+        } catch  where error.code == .busy {
+            // Goes on below.
         }
         let found = Handover<Result>()
         try await waitingReads.run(until: deadline) { (patience) throws(StoreError) in
-            found.give(try patience.retry(pausingAtMost: 1_000_000, body))
+            // Writers without a pause leave but moments for readers, which a process that only looks in now and then
+            // would miss.
+            found.give(
+                try patience.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in try self.current(body) })
         }
         return found.take()
     }
@@ -144,4 +190,9 @@ extension SealedStore {
 
         func take() -> Value { value.withLock { $0.take()! } }
     }
+}
+
+extension StoreError {
+    /// For `waiting` alone.
+    fileprivate static var changedMeanwhile: StoreError { StoreError(.busy, "the vault was changed meanwhile") }
 }

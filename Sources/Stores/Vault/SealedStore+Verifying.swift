@@ -9,17 +9,7 @@ extension SealedStore {
     /// What is wrong is reported; it throws only when the work couldn't be done: `timedOut`, `cancelled`,
     /// `unavailable`.
     func verify(deadline: Deadline) async throws(StoreError) -> VaultVerification {
-        let current: KnownState
-        do throws(StoreError) {
-            current = try await waiting(until: deadline) { () throws(StoreError) in
-                try self.current { (_, state) throws(StoreError) in state }
-            }
-        } catch {
-            // Too damaged to be read now: what was last known of it still opens what is left.
-            guard error.code == .corrupted || error.code == .rolledBack else { throw error }
-            current = known.withLock { $0 }
-        }
-        return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
+        try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
             let table: Table
             do throws(StoreError) {
                 table = try patience.retry { () throws(StoreError) in
@@ -29,26 +19,26 @@ extension SealedStore {
                 guard error.code == .corrupted else { throw error }
                 table = self.table
             }
-            var check = Verification(root: self.root, patience: patience, generation: current.manifest.generation)
+            var check = Verification(self, patience)
             try check.engine(table)
-            try check.rows(table, current)
+            try check.rows(table)
             return check.report
         }
     }
 }
 
 /// A verification under way.
-private struct Verification {
-    let root: RootKeys
-    let patience: Patience
-    var generation: UInt64
-    var itemCount = 0
-    var problems: [VaultProblem] = []
+private struct Verification<Table: RowTable> {
+    private let store: SealedStore<Table>
+    private let patience: Patience
+    private var generation: UInt64
+    private var itemCount = 0
+    private var problems: [VaultProblem] = []
 
-    init(root: RootKeys, patience: Patience, generation: UInt64) {
-        self.root = root
+    init(_ store: SealedStore<Table>, _ patience: Patience) {
+        self.store = store
         self.patience = patience
-        self.generation = generation
+        generation = store.known.withLock { $0 }.manifest.generation
     }
 
     var report: VaultVerification {
@@ -67,27 +57,23 @@ private struct Verification {
         add(problem)
     }
 
-    mutating func engine<Table: RowTable>(_ table: Table) throws(StoreError) {
+    mutating func engine(_ table: Table) throws(StoreError) {
         do throws(StoreError) {
             for damage in try patience.retry({ () throws(StoreError) in try table.damage(patience) }) {
-                switch damage.kind {
-                case .page: add(.damagedPage(damage.position))
-                case .length: add(.wrongLength)
-                case .structure: add(.brokenStructure)
-                }
+                add(VaultProblem(damage))
             }
         } catch {
             try note(error, as: .brokenStructure)
         }
     }
 
-    mutating func rows<Table: RowTable>(_ table: Table, _ state: SealedStore<Table>.KnownState) throws(StoreError) {
+    mutating func rows(_ table: Table) throws(StoreError) {
         let before = self
         do throws(StoreError) {
             self = try patience.retry { () throws(StoreError) in
                 try table.read { (view) throws(StoreError) in
                     var check = before
-                    try check.rows(in: view, state)
+                    try check.rows(in: view)
                     return check
                 }
             }
@@ -96,78 +82,45 @@ private struct Verification {
         }
     }
 
-    private mutating func rows<Table: RowTable>(
-        in view: Table.View, _ state: SealedStore<Table>.KnownState
-    ) throws(StoreError) {
-        let manifest: Manifest
+    private mutating func rows(in view: Table.View) throws(StoreError) {
+        let (manifest, keys): (Manifest, VaultKeys)
         do throws(StoreError) {
-            manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
+            (manifest, keys) = try SealedStore<Table>.manifest(of: view, store.keys, store.slot)
         } catch {
-            return try note(error, as: .changedRecords)
+            return try note(error.code == .wrongKey ? .damagedItem : error, as: .changedRecords)
         }
         generation = manifest.generation
-        var state = state
         do throws(StoreError) {
             let records = try view.records()
-            if Manifest.digest(records, root: root) != manifest.recordsDigest { add(.changedRecords) }
-            try slots(in: records)
-            if let keys = records.first(where: { $0.name == DataKeyRecord.recordName }) {
-                state = .init(keys: try DataKeyRecord.open(keys.content, root: root), manifest: state.manifest)
-            }
+            try slots(in: records, keys)
+            if Manifest.digest(records, keys) != manifest.recordsDigest { add(.changedRecords) }
         } catch {
             try note(error, as: .changedRecords)
         }
-        var found = SetHash()
-        var position = 0
-        var last: Int64?
-        while true {
-            try patience.check()
-            let items = try view.items(after: last, limit: 100)
-            for item in items {
-                position += 1
-                found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, root: root))
-                do throws(StoreError) {
-                    try Self.open(item, in: view, state)
-                    itemCount += 1
-                } catch {
-                    try note(error, as: .damagedItem(position))
-                }
-            }
-            last = items.last?.place
-            if items.isEmpty { break }
-        }
-        if UInt64(position) != manifest.itemCount {
-            add(.itemCount(expected: manifest.itemCount, found: position))
-        } else if found != manifest.items && !problems.contains(where: \.isDamagedItem) {
-            add(.replayedItems)
-        }
+        let found = try ItemSurvey(of: view, manifest, keys, patience)
+        itemCount = found.soundCount
+        for item in found.items { add(item.problem) }
+        if let difference = found.difference { add(difference) }
     }
 
-    private mutating func slots(in records: [NamedRecord]) throws(StoreError) {
+    private mutating func slots(in records: [NamedRecord], _ keys: VaultKeys) throws(StoreError) {
         for (index, record) in records.filter({ $0.name.hasPrefix(KeySlot.recordPrefix) }).enumerated() {
             do throws(StoreError) {
-                _ = try KeySlot.decode(record)?.describe(root)
+                _ = try KeySlot.decode(record)?.describe(keys)
             } catch {
                 try note(error, as: .damagedSlot(index + 1))
             }
         }
     }
-
-    private static func open<Table: RowTable>(
-        _ item: ItemHeading, in view: Table.View, _ state: SealedStore<Table>.KnownState
-    ) throws(StoreError) {
-        let (metadata, keys) = try SealedStore<Table>.openMetadata(item, state)
-        let opened = try view.withItem(item.lookup) { (_, secret) throws(StoreError) -> Bool in
-            _ = try keys.openSecret(secret, of: metadata, at: item.lookup)
-            return true
-        }
-        guard opened == true else { throw .damagedItem }
-    }
 }
 
 extension VaultProblem {
-    fileprivate var isDamagedItem: Bool {
-        if case .damagedItem = self { return true }
-        return false
+    init(_ damage: TableDamage) {
+        self =
+            switch damage.kind {
+            case .page: .damagedPage(damage.position)
+            case .length: .wrongLength
+            case .structure: .brokenStructure
+            }
     }
 }

@@ -13,7 +13,6 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         hasVersionsInListing: true, maximumSecretByteCount: SealedSize.maximumSecretByteCount)
 
     let table: Table
-    let root: RootKeys
     let worker: WorkThread
     /// Where reads wait for writers.
     let waitingReads = WorkThread()
@@ -22,50 +21,63 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     let memory: GenerationMemory?
     /// What the memory said when the table was opened.
     let rollback: RollbackCheck
+    let itemCheck: ItemCheck
+    /// What opened it, to follow the vault when others rekey it; `nil` when it was the root key itself.
+    let slot: OpenedSlot?
 
     /// What was last seen of the vault: valid until the table's mark changes. Each read takes it once more.
     final class KnownState: Sendable {
-        /// The current one first.
-        let keys: [DataKeys]
+        let keys: VaultKeys
         let manifest: Manifest
         /// `nil`: the next read looks anew.
         let mark: UInt32?
 
-        init(keys: [DataKeys], manifest: Manifest, mark: UInt32? = nil) {
+        init(keys: VaultKeys, manifest: Manifest, mark: UInt32? = nil) {
             self.keys = keys
             self.manifest = manifest
             self.mark = mark
         }
     }
 
-    /// Opens a table whose root key is known. Throws `corrupted` when its records don't fit that key, `busy` at once,
-    /// and what the memory, which was made before, has to say.
+    /// A slot and its keys.
+    struct OpenedSlot: Sendable {
+        let recordName: String
+        let keys: SlotKeys
+    }
+
+    /// Opens a table whose root key is known. Throws `corrupted` when its records or items don't fit that key, `busy` at
+    /// once, and what the memory, which was made before, has to say.
     init(
-        table: Table, root: RootKeys, identity: StoreIdentity, worker: WorkThread, memory: GenerationMemory? = nil,
-        now: @escaping @Sendable () -> UnixTime
+        table: Table, keys: VaultKeys, slot: OpenedSlot? = nil, identity: StoreIdentity, worker: WorkThread,
+        memory: GenerationMemory? = nil, itemCheck: ItemCheck = .whenSmall, now: @escaping @Sendable () -> UnixTime
     ) throws(StoreError) {
         self.table = table
-        self.root = root
         self.identity = identity
         self.worker = worker
         self.now = now
         self.memory = memory
-        let found = try table.read { (view) throws(StoreError) in
-            let manifest = try Manifest.open(view.record(Manifest.recordName), root: root)
-            let keys = try Self.checkedKeys(view, manifest, root)
-            return KnownState(keys: keys, manifest: manifest, mark: try view.changeMark())
+        self.itemCheck = itemCheck
+        self.slot = slot
+        let (found, former) = try table.read { (view) throws(StoreError) -> (KnownState, FormerKeys) in
+            // Others may have rekeyed it since its slot was opened.
+            let (manifest, keys) = try Self.manifest(of: view, keys, slot)
+            let former = try Self.checkRecords(view, manifest, keys)
+            try itemCheck.compare(view, manifest, keys)
+            return (KnownState(keys: keys, manifest: manifest, mark: try view.changeMark()), former)
         }
-        rollback = try memory?.check(found.manifest) ?? .notAsked
+        rollback = try memory?.check(found.manifest, keys, former) ?? .notAsked
         known = Mutex(found)
     }
 
-    /// The records of a new, empty vault but its slots.
-    static func newRecords(_ root: RootKeys) throws(StoreError) -> [NamedRecord] {
-        let keys = DataKeys(try Sealing.randomKey(as: DataKey.self), number: 1, vault: root.vault)
-        return [
-            NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(root.vault)),
-            NamedRecord(name: DataKeyRecord.recordName, content: try DataKeyRecord.seal([keys], root: root)),
-        ]
+    /// The vault's keys, as they were last seen.
+    var keys: VaultKeys { known.withLock { $0 }.keys }
+
+    /// The records of a new vault but its manifest, in the order of their names' bytes.
+    static func newRecords(_ keys: VaultKeys, _ slots: NewKeySlot...) throws(StoreError) -> [NamedRecord] {
+        var records = [try FormerKeys().seal(keys)]
+        for slot in slots { records.append(try slot.sealed(keys).encode()) }
+        records.append(NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(keys.vault)))
+        return records
     }
 
     // MARK: - One credential
@@ -90,22 +102,13 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     }
 
     func item(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> FoundItem? {
-        try await waiting(until: deadline) { () throws(StoreError) -> FoundItem? in
-            try self.current { (view, state) throws(StoreError) -> FoundItem? in
-                let found = try Self.find(key, under: state.keys[0], in: view)
-                if found != nil || state.keys.count == 1 { return found }
-                return try Self.find(key, under: state.keys[1], in: view)
+        try await waiting(until: deadline) { (view, state) throws(StoreError) -> FoundItem? in
+            let lookup = state.keys.lookup(of: key)
+            return try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> FoundItem in
+                let metadata = try Self.openMetadata(sealed, of: key, at: lookup, state.keys)
+                return FoundItem(
+                    metadata: metadata, secret: try state.keys.openSecret(secret, of: metadata, at: lookup))
             }
-        }
-    }
-
-    private static func find(
-        _ key: CredentialKey, under keys: DataKeys, in view: Table.View
-    ) throws(StoreError) -> FoundItem? {
-        let lookup = keys.lookup(of: key)
-        return try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> FoundItem in
-            let metadata = try openMetadata(sealed, of: key, at: lookup, keys)
-            return FoundItem(metadata: metadata, secret: try keys.openSecret(secret, of: metadata, at: lookup))
         }
     }
 
@@ -122,7 +125,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         }
         let kept = KeptSecret(secret.duplicate())
         return try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
-            let old = try Self.present(key, in: transaction, state)
+            let old = try Self.present(key, in: transaction, state.keys)
             try Self.check(options.condition, against: old?.metadata)
             return try self.put(
                 kept.secret, for: key, options: options, replacing: old, in: transaction, state, &manifest)
@@ -141,15 +144,12 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
             created: created, modified: max(created, time), version: version, contentType: options.contentType,
             secretByteCount: secret.byteCount)
-        let keys = state.keys[0]
-        if let old {
-            try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: root)
-            if old.keys.number != keys.number { try transaction.remove(old.lookup) }
-        }
+        let keys = state.keys
+        if let old { try manifest.remove(lookup: old.lookup, metadata: old.sealed, keys) }
         let lookup = keys.lookup(of: key)
         let sealed = try keys.seal(metadata, at: lookup)
         try transaction.put(lookup, metadata: sealed, secret: try keys.seal(secret, version: version, at: lookup))
-        manifest.add(lookup: lookup, metadata: sealed, root: root)
+        manifest.add(lookup: lookup, metadata: sealed, keys)
         return version
     }
 
@@ -157,11 +157,11 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
     ) async throws(StoreError) -> Bool {
         try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
-            let old = try Self.present(key, in: transaction, state)
+            let old = try Self.present(key, in: transaction, state.keys)
             try Self.check(condition, against: old?.metadata)
             guard let old else { return false }
             try transaction.remove(old.lookup)
-            try manifest.remove(lookup: old.lookup, metadata: old.sealed, root: self.root)
+            try manifest.remove(lookup: old.lookup, metadata: old.sealed, state.keys)
             return true
         }
     }
@@ -175,25 +175,21 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
-        try await waiting(until: deadline) { () throws(StoreError) in
-            try self.current { (view, state) throws(StoreError) in
-                let limit = service == nil ? Self.pageSize : Self.pageEffort
-                let place = try ListingPlace(cursor, among: state.keys)
-                let items = try view.items(after: place.passed, limit: limit)
-                var entries: [CredentialMetadata] = []
-                var last: Int64?
-                for item in items {
-                    last = item.place
-                    let (metadata, keys) = try Self.openMetadata(item, state)
-                    if keys.number != place.keyNumber { continue }
-                    if let service, !metadata.key.service.utf8.elementsEqual(service.utf8) { continue }
-                    entries.append(metadata.credentialMetadata)
-                    if entries.count == Self.pageSize { break }
-                }
-                let isAtEnd = items.count < limit && last == items.last?.place
-                let next = isAtEnd ? place.following(among: state.keys) : last.map(place.moved(past:))
-                return ListingPage(entries: entries, next: next?.cursor)
+        try await waiting(until: deadline) { (view, state) throws(StoreError) in
+            let limit = service == nil ? Self.pageSize : Self.pageEffort
+            let items = try view.items(after: try cursor?.place(under: state.keys), limit: limit)
+            var entries: [CredentialMetadata] = []
+            var last: Int64?
+            for item in items {
+                last = item.place
+                let metadata = try Self.openMetadata(item, state.keys)
+                if let service, !metadata.key.service.utf8.elementsEqual(service.utf8) { continue }
+                entries.append(metadata.credentialMetadata)
+                if entries.count == Self.pageSize { break }
             }
+            let isAtEnd = items.count < limit && last == items.last?.place
+            return ListingPage(
+                entries: entries, next: isAtEnd ? nil : last.map { ListingCursor($0, under: state.keys) })
         }
     }
 
@@ -204,24 +200,20 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         let lookup: [UInt8]
         let sealed: [UInt8]
         let metadata: ItemMetadata
-        let keys: DataKeys
     }
 
     static func present(
-        _ key: CredentialKey, in view: some RowView, _ state: KnownState
+        _ key: CredentialKey, in view: some RowView, _ keys: VaultKeys
     ) throws(StoreError) -> PresentItem? {
-        for keys in state.keys {
-            let lookup = keys.lookup(of: key)
-            guard let item = try view.heading(lookup) else { continue }
-            return PresentItem(
-                lookup: lookup, sealed: item.metadata,
-                metadata: try openMetadata(item.metadata.span, of: key, at: lookup, keys), keys: keys)
-        }
-        return nil
+        let lookup = keys.lookup(of: key)
+        guard let item = try view.heading(lookup) else { return nil }
+        return PresentItem(
+            lookup: lookup, sealed: item.metadata,
+            metadata: try openMetadata(item.metadata.span, of: key, at: lookup, keys))
     }
 
     private static func openMetadata(
-        _ sealed: Span<UInt8>, of key: CredentialKey, at lookup: [UInt8], _ keys: DataKeys
+        _ sealed: Span<UInt8>, of key: CredentialKey, at lookup: [UInt8], _ keys: VaultKeys
     ) throws(StoreError) -> ItemMetadata {
         guard let bytes = keys.openMetadata(sealed, at: lookup),
             let metadata = ItemMetadata.decode(bytes, expected: key)
@@ -229,17 +221,10 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         return metadata
     }
 
-    static func openMetadata(
-        _ item: ItemHeading, _ state: KnownState
-    ) throws(StoreError) -> (metadata: ItemMetadata, keys: DataKeys) {
+    static func openMetadata(_ item: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> ItemMetadata {
         // One that was moved away isn't found by its look-up value any more.
-        guard item.isInPlace else { throw .damagedItem }
-        for keys in state.keys {
-            guard let bytes = keys.openMetadata(item.metadata.span, at: item.lookup) else { continue }
-            guard let metadata = ItemMetadata.decode(bytes), keys.lookup(of: metadata.key) == item.lookup else { break }
-            return (metadata, keys)
-        }
-        throw .damagedItem
+        guard item.isInPlace, let metadata = keys.openMetadata(of: item) else { throw .damagedItem }
+        return metadata
     }
 
     private static func check(_ condition: WriteCondition, against old: ItemMetadata?) throws(StoreError) {
@@ -264,5 +249,24 @@ final class KeptSecret<Purpose: SecretPurpose>: Sendable {
 
     init(_ secret: consuming Secret<Purpose>) {
         self.secret = secret
+    }
+}
+
+extension ListingCursor {
+    /// Past a place in the table. Items keep theirs, until the vault is rekeyed.
+    fileprivate init(_ place: Int64, under keys: VaultKeys) {
+        var writer = ByteWriter()
+        writer.append(keys.id)
+        writer.append(place)
+        self.init(bytes: writer.bytes)
+    }
+
+    /// `nil` after the vault was rekeyed: the listing then begins anew, so that it misses nothing.
+    func place(under keys: VaultKeys) throws(StoreError) -> Int64? {
+        var reader = ByteReader(bytes)
+        guard let id = reader.take(keys.id.count), let place: Int64 = reader.integer(), reader.isAtEnd else {
+            throw StoreError(.unsupported, "the cursor is not one of this vault's")
+        }
+        return id == keys.id ? place : nil
     }
 }

@@ -6,14 +6,12 @@ internal import Secrets
 struct WalkedItem {
     let heading: ItemHeading
     let metadata: ItemMetadata
-    let keys: DataKeys
 }
 
 /// One consistent view of everything in a table.
 struct SealedWalk<Table: RowTable> {
     let view: Table.View
     let state: SealedStore<Table>.KnownState
-    let root: RootKeys
 
     /// What one transaction of an import holds: few enough that other processes get their turn within a second or so,
     /// and that no page has to leave memory before the commit (`cache_spill`).
@@ -36,9 +34,9 @@ struct SealedWalk<Table: RowTable> {
             let items = try view.items(after: last, limit: 100)
             if items.isEmpty { break }
             for item in items {
-                let (metadata, keys) = try SealedStore<Table>.openMetadata(item, state)
-                found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, root: root))
-                batch.append(WalkedItem(heading: item, metadata: metadata, keys: keys))
+                let metadata = try SealedStore<Table>.openMetadata(item, state.keys)
+                found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, state.keys))
+                batch.append(WalkedItem(heading: item, metadata: metadata))
                 byteCount += metadata.secretByteCount
                 guard batch.count == Self.batchCount || byteCount >= Self.batchByteCount else { continue }
                 try body(batch)
@@ -49,9 +47,7 @@ struct SealedWalk<Table: RowTable> {
             last = items.last?.place
         }
         if !batch.isEmpty { try body(batch) }
-        guard found == state.manifest.items else {
-            throw .vaultCorrupted("items were taken away or put back behind its back")
-        }
+        guard found == state.manifest.items else { throw .itemsDiffer }
     }
 
     /// Opens an item's secret.
@@ -60,7 +56,7 @@ struct SealedWalk<Table: RowTable> {
     ) throws(StoreError) {
         let lookup = item.heading.lookup
         let secret = try view.withItem(lookup) { (_, sealed) throws(StoreError) in
-            try item.keys.openSecret(sealed, of: item.metadata, at: lookup)
+            try state.keys.openSecret(sealed, of: item.metadata, at: lookup)
         }
         guard let secret else { throw .damagedItem }
         try body(item.metadata, secret)

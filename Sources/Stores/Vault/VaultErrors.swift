@@ -8,6 +8,13 @@ extension StoreError {
             hint: "run `latchkey vault verify`, and restore a backup")
     }
 
+    /// Each item that is there may be sound by itself.
+    static var itemsDiffer: StoreError {
+        StoreError(
+            .corrupted, "credentials of the vault were deleted, put back or moved by someone without its key",
+            hint: "`latchkey vault verify` shows what there is to know, and how to go on")
+    }
+
     static func noVault(_ what: LogMessage, _ platform: PlatformCode? = nil) -> StoreError {
         StoreError(
             .corrupted, "the file is no vault, or was damaged: \(what)",
@@ -32,6 +39,13 @@ extension StoreError {
                 """)
     }
 
+    /// A vault that is open, and whose manifest is no longer under its key.
+    static var vaultRekeyed: StoreError {
+        StoreError(
+            .wrongKey, "the vault was rekeyed, or its manifest was damaged, and what opened it opens it no longer",
+            hint: "open it again; if that fails too, run `latchkey vault verify`")
+    }
+
     static var vaultWentBack: StoreError {
         StoreError(
             .rolledBack, "the vault was put back to an older state while it was open",
@@ -47,9 +61,10 @@ extension StoreError {
 
     static var changedMemory: StoreError {
         StoreError(
-            .corrupted, "what was remembered of the vault is damaged or was changed by someone without its key",
+            .corrupted,
+            "what is remembered of the vault doesn't open with its key: it was changed, or the vault is not the one of then",
             hint: """
-                whether the vault is an older copy of itself can't be told; to go on, \
+                a copy from before `latchkey vault rekey` would look like that; if you restored one, go on with \
                 `latchkey vault accept-rollback`
                 """)
     }

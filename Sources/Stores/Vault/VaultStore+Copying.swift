@@ -40,22 +40,17 @@ extension VaultStore {
         return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
             let place = try VaultPath.new(path)
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
-            let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: vault)
-            let keys = DataKeys(try Sealing.randomKey(as: DataKey.self), number: 1, vault: root.vault)
-            let slot = try KeySlot.make(kept.source, name: name, cost: cost, created: rows.now(), root: root)
-            let records = [
-                NamedRecord(name: DataKeyRecord.recordName, content: try DataKeyRecord.seal([keys], root: root)),
-                slot.encode(),
-                NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(root.vault)),
-            ].sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            var manifest = Manifest(recordsDigest: Manifest.digest(records, root: root))
+            let keys = try VaultKeys.random(vault)
+            let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: rows.now(), vault: vault)
+            let records = try SealedStore<SQLiteRowTable>.newRecords(keys, slot)
+            var manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             try place.create { (temporary) throws(StoreError) in
                 try SQLiteRowTable.create(path: temporary, records: records) { (table) throws(StoreError) in
                     try rows.forEachItem(patience) { (metadata, secret) throws(StoreError) in
                         try SealedStore<SQLiteRowTable>.put(
-                            metadata, secret, under: keys, root: root, in: table, &manifest)
+                            metadata, secret, under: keys, in: table, &manifest)
                     }
-                    try table.put(record: Manifest.recordName, try manifest.seal(root))
+                    try table.put(record: Manifest.recordName, try manifest.seal(keys))
                 }
                 // The file gets its name now, or never.
                 try patience.commit()

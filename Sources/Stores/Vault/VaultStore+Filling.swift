@@ -12,8 +12,8 @@ extension VaultStore {
     ) async throws(StoreError) {
         let kept = KeptSecret(secret.duplicate())
         try await rows.change(until: deadline) { [rows] (transaction, state, manifest) throws(StoreError) in
-            for key in state.keys[0].inOrderOfPlaces(keys, \.self) {
-                guard try SealedStore<SQLiteRowTable>.present(key, in: transaction, state) == nil else {
+            for key in state.keys.inOrderOfPlaces(keys, \.self) {
+                guard try SealedStore<SQLiteRowTable>.present(key, in: transaction, state.keys) == nil else {
                     throw StoreError(.conflict, "there is a credential for \(key) already")
                 }
                 try rows.put(

@@ -49,18 +49,18 @@ extension VaultStore {
         cost: PassphraseCost? = nil, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let kept = KeptSource(source.duplicate())
-        let root = rows.root
-        let created = rows.now()
+        let (vault, created) = (rows.keys.vault, rows.now())
         // On a thread of its own: Argon2 would hold up other writes.
         let slot = try await WorkThread().run(until: deadline, leavesBehind: true) { (_) throws(StoreError) in
-            try KeySlot.make(kept.source, name: name, cost: cost, created: created, root: root)
+            try NewKeySlot(kept.source, name: name, cost: cost, created: created, vault: vault)
         }
         try await rows.addSlot(slot, replacing: old, deadline: deadline)
     }
 
     /// Removes a way to open the vault and returns whether there was one of that name.
     ///
-    /// Throws `conflict` for the last one. Copies of the file from before can still be opened with it.
+    /// Throws `conflict` for the last one. Whoever kept what opened it, and a copy from before, can open what is saved
+    /// later too, until `rekey` locks them out; so for `addSlot` with `replacing`.
     @discardableResult
     public func removeSlot(
         _ name: KeySlotName, deadline: Deadline = .standard

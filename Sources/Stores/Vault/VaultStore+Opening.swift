@@ -28,20 +28,23 @@ extension VaultStore {
         return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
             let place = try VaultPath.new(path)
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
-            let root = RootKeys(try Sealing.randomKey(as: RootKey.self), vault: vault)
-            let slot = try KeySlot.make(kept.source, name: name, cost: cost, created: now(), root: root)
+            let keys = try VaultKeys.random(vault)
+            let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: now(), vault: vault)
             try patience.check()
-            var records = try SealedStore<SQLiteRowTable>.newRecords(root) + [slot.encode()]
-            records.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            let manifest = Manifest(recordsDigest: Manifest.digest(records, root: root))
-            records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(root)))
+            var records = try SealedStore<SQLiteRowTable>.newRecords(keys, slot)
+            let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
+            records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys)))
             try place.create { (temporary) throws(StoreError) in
                 try SQLiteRowTable.create(path: temporary, records: records)
                 // The vault gets its name now, or never.
                 try patience.commit()
             }
             return try patience.retry { () throws(StoreError) in
-                try open(place, SQLiteRowTable(path: place.file), root, worker, memory, now)
+                let opened = SealedStore<SQLiteRowTable>.OpenedSlot(
+                    recordName: KeySlot.recordName(slot.head.id), keys: slot.keys)
+                return try open(
+                    place, SQLiteRowTable(path: place.file), keys, opened,
+                    Circumstances(worker: worker, memory: memory, itemCheck: .whenSmall, now: now))
             }
         }
     }
@@ -50,12 +53,13 @@ extension VaultStore {
 
     /// Opens an existing vault.
     ///
-    /// A key file or credential is read on the caller, in well under a millisecond; a passphrase is tried on a thread
-    /// of the store's own, slot after slot. A deadline that passes meanwhile is kept.
+    /// It works on a thread of the store's own. A passphrase is tried on one slot after another; a deadline that passes
+    /// meanwhile is kept.
     ///
     /// - Parameter memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing
     ///   outside the vault and notices no older copy of it. Where it can't be used the vault opens all the same: see
     ///   `rollback`.
+    /// - Parameter itemCheck: when the items are compared with the manifest.
     ///
     /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
     /// kernel, `permissionDenied` when the file, its directory, the key file or the memory isn't this user's alone,
@@ -63,30 +67,28 @@ extension VaultStore {
     /// `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, memory: VaultMemory? = nil,
-        deadline: Deadline = .standard,
+        itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
-        if Task.isCancelled { throw .cancelled }
-        if deadline.hasPassed { throw .timedOut }
         let worker = WorkThread()
-        if source.kind != .passphrase {
-            do throws(StoreError) {
-                return try unlock(path, source, worker, memory, now)
-            } catch  where error.code == .busy {
-                // Someone is writing: wait where waiting costs nobody a thread.
-            }
-        }
+        let circumstances = Circumstances(worker: worker, memory: memory, itemCheck: itemCheck, now: now)
         let kept = KeptSource(source.duplicate())
-        return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
-            try patience.retry { () throws(StoreError) in
-                try unlock(path, kept.source, worker, memory, now, patience)
-            }
+        return try await worker.run(until: deadline, leavesBehind: source.kind == .passphrase) {
+            (patience) throws(StoreError) in
+            try patience.retry { () throws(StoreError) in try unlock(path, kept.source, circumstances, patience) }
         }
     }
 
+    /// What a vault is opened with besides its key.
+    private struct Circumstances: Sendable {
+        let worker: WorkThread
+        let memory: VaultMemory?
+        let itemCheck: ItemCheck
+        let now: @Sendable () -> UnixTime
+    }
+
     private static func unlock(
-        _ path: String, _ source: borrowing VaultKeySource, _ worker: WorkThread, _ memory: VaultMemory?,
-        _ now: @escaping @Sendable () -> UnixTime, _ patience: Patience? = nil
+        _ path: String, _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ patience: Patience
     ) throws(StoreError) -> VaultStore {
         let place = try VaultPath.existing(path)
         let before = try place.status()
@@ -100,7 +102,7 @@ extension VaultStore {
         }
         try place.status().requireVaultLength()
         if case .kernelKeyring = source.place {
-            return try open(place, table, try KernelKeyring.rootKeys(of: vault, table), worker, memory, now)
+            return try open(place, table, try KernelKeyring.vaultKeys(of: vault, table), nil, circumstances)
         }
         let reference = source.reference
         let kind = source.kind
@@ -108,28 +110,31 @@ extension VaultStore {
             $0.kind == kind && (reference == nil || reference?.slot == $0.head.id)
         }
         for slot in slots {
-            try patience?.check()
-            guard let root = try slot.unwrap(source, vault: vault) else { continue }
-            let keys = RootKeys(root, vault: vault)
-            if let patience {
-                // Argon2 isn't done again because a writer came in between.
-                return try patience.retry { () throws(StoreError) in
-                    try open(place, table, keys, worker, memory, now)
-                }
+            try patience.check()
+            let secret = try source.slotSecret(cost: slot.cost, salt: slot.head.salt, vault: vault)
+            let keys = SlotKeys(of: secret, vault: vault)
+            guard let root = keys.open(slot.box, of: slot.head, vault: vault) else { continue }
+            // Argon2 isn't done again because a writer came in between.
+            return try patience.retry { () throws(StoreError) in
+                try open(
+                    place, table, VaultKeys(root.duplicate(), vault: vault),
+                    .init(recordName: slot.recordName, keys: keys), circumstances)
             }
-            return try open(place, table, keys, worker, memory, now)
         }
         throw .noSlotOpens(source.kind, tried: slots.count)
     }
 
     private static func open(
-        _ place: VaultPath, _ table: SQLiteRowTable, _ root: RootKeys, _ worker: WorkThread, _ memory: VaultMemory?,
-        _ now: @escaping @Sendable () -> UnixTime
+        _ place: VaultPath, _ table: SQLiteRowTable, _ keys: VaultKeys,
+        _ slot: SealedStore<SQLiteRowTable>.OpenedSlot?, _ circumstances: Circumstances
     ) throws(StoreError) -> VaultStore {
         let identity = StoreIdentity(backend: "vault", location: place.file)
-        let memory = try memory.map { (memory) throws(StoreError) in try GenerationMemory(memory, root: root) }
+        let memory = try circumstances.memory.map { (memory) throws(StoreError) in
+            try GenerationMemory(memory, vault: keys.vault)
+        }
         let rows = try SealedStore(
-            table: table, root: root, identity: identity, worker: worker, memory: memory, now: now)
+            table: table, keys: keys, slot: slot, identity: identity, worker: circumstances.worker, memory: memory,
+            itemCheck: circumstances.itemCheck, now: circumstances.now)
         return VaultStore(rows: rows, path: place)
     }
 }

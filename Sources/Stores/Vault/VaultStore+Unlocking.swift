@@ -10,8 +10,8 @@ extension VaultStore {
     /// open it as `VaultKeySource.kernelKeyring`, without a passphrase and without Argon2. A key from before is
     /// replaced.
     ///
-    /// Every process of this user can read it there, as Docs/Threats.md says. The key stays the same when the data key
-    /// is rotated or slots are changed, so it opens the vault until its time is over, or until `lock(at:)`.
+    /// Every process of this user can read it there, as Docs/Threats.md says. It opens the vault until its time
+    /// is over, until `lock(at:)`, or until the vault is rekeyed, also when slots were removed.
     ///
     /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.
     ///
@@ -23,8 +23,8 @@ extension VaultStore {
                 hint: "from a second to seven days are possible")
         }
         let (seconds, rest) = duration.components
-        var sink = KernelKeyringSink(vault: rows.root.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))
-        try rows.root.root.pour(into: &sink)
+        var sink = KernelKeyringSink(vault: rows.keys.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))
+        try rows.keys.root.pour(into: &sink)
     }
 
     /// Throws `unavailable` when the kernel lets this process have no keyring, so that nobody is asked in vain.

@@ -8,7 +8,8 @@ public import Secrets
 /// flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save that
 /// returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
 ///
-/// Reads run on the calling thread and take microseconds; writes run on a thread of the store's own.
+/// Reads run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes, and a
+/// read while others write or after they have changed the vault.
 public final class VaultStore: CredentialStore {
     let rows: SealedStore<SQLiteRowTable>
     let path: VaultPath
@@ -54,8 +55,8 @@ public final class VaultStore: CredentialStore {
     }
 
     /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a
-    /// page may be empty before the end. While the data key is rotated nothing is missed, but a credential may come
-    /// twice.
+    /// page may be empty before the end. When the vault is rekeyed meanwhile nothing is missed, but a credential may
+    /// come twice.
     public func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {

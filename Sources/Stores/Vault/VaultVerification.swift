@@ -1,3 +1,4 @@
+public import Credentials
 public import RedactedLog
 
 /// What `VaultStore.verify` found.
@@ -14,7 +15,7 @@ public struct VaultVerification: Sendable, Hashable {
     public var isSound: Bool { problems.isEmpty }
 }
 
-/// Something wrong with a vault, named by its position, not by its content.
+/// Something wrong with a vault, named by its position, or by an item's name where that can be known.
 public enum VaultProblem: Sendable, Hashable, Loggable {
     /// A page of the file doesn't fit its checksum. Pages are counted from 1 and have 4,096 bytes.
     case damagedPage(Int)
@@ -26,18 +27,26 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case changedRecords
     /// A key slot can't be read. Slots are counted from 1 in the order of the file.
     case damagedSlot(Int)
-    /// An item was forged, swapped or damaged. Items are counted from 1 in the order of the file.
-    case damagedItem(Int)
-    /// Items were deleted or duplicated without the key: the manifest counts others.
+    /// An item was forged, swapped or damaged. Items are counted from 1 in the order of the file; its name is there where
+    /// only its secret doesn't open.
+    case damagedItem(Int, CredentialKey?)
+    /// An item stands where no look-up finds it.
+    case movedItem(CredentialKey)
+    /// An item is there more than once.
+    case duplicateItem(CredentialKey)
+    /// An item that isn't one of those that were saved last: it was deleted, and put back without the key.
+    case extraItem(CredentialKey)
+    /// Items were taken away or put back without the key, and it can't be known which.
     case itemCount(expected: UInt64, found: Int)
-    /// Items were put back to an older state without the key.
+    /// At least one item isn't the one that was saved last, and it can't be known which: it was put back without the key.
     case replayedItems
     /// The whole file was put back to an older state, or was while it was open.
     case rolledBack(VaultRollback)
-    /// What was remembered of the vault was changed without its key: whether the file is an older one can't be told.
+    /// What is remembered of the vault doesn't open with its key: it was changed, or the vault isn't the one of then, such
+    /// as a copy from before it was rekeyed.
     case changedMemory
 
-    /// Safe: kinds and positions.
+    /// Safe: kinds, positions, and names of credentials.
     public var logMessage: LogMessage {
         switch self {
         case .damagedPage(let number): "page \(number) of the file is damaged"
@@ -45,11 +54,15 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .brokenStructure: "the file's structure is broken"
         case .changedRecords: "key slots or keys were changed without the key"
         case .damagedSlot(let number): "key slot \(number) is damaged"
-        case .damagedItem(let number): "item \(number) is damaged or forged"
+        case .damagedItem(let number, nil): "item \(number) is damaged or forged"
+        case .damagedItem(let number, .some(let key)): "item \(number), \(key), is damaged or forged"
+        case .movedItem(let key): "\(key) was moved to where it isn't found"
+        case .duplicateItem(let key): "\(key) is there more than once"
+        case .extraItem(let key): "\(key) had been deleted, and was put back"
         case .itemCount(let expected, let found): "\(expected) items belong in the vault, and \(found) are there"
-        case .replayedItems: "items were put back to an older state"
+        case .replayedItems: "at least one item is not the one that was saved last"
         case .rolledBack(let rollback): "the whole file was put back to an older state: \(rollback)"
-        case .changedMemory: "what was remembered of the vault was changed without its key"
+        case .changedMemory: "what is remembered of the vault doesn't open with its key"
         }
     }
 }

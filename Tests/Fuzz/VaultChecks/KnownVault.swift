@@ -5,10 +5,8 @@
 
     /// A vault whose keys everybody knows, so that a corpus made with them stays good.
     final class KnownVault: Sendable {
-        let root: RootKeys
-        let keys: DataKeys
-        let newKeys: DataKeys
-        let memory: Secret<VaultSubkey>
+        let keys: VaultKeys
+        let slotKeys: SlotKeys
 
         static let shared = KnownVault()
         static let otherKey = key("carol")
@@ -17,10 +15,8 @@
 
         private init() {
             let vault = VaultID(bytes: [UInt8](repeating: 0x22, count: 16))
-            root = RootKeys(Self.secret([UInt8](repeating: 0x11, count: 32)), vault: vault)
-            keys = DataKeys(Self.secret([UInt8](repeating: 0x33, count: 32)), number: 1, vault: vault)
-            newKeys = DataKeys(Self.secret([UInt8](repeating: 0x44, count: 32)), number: 2, vault: vault)
-            memory = Sealing.subkey("memory", of: root.root, vault: vault)
+            keys = VaultKeys(Self.secret([UInt8](repeating: 0x11, count: 32)), vault: vault)
+            slotKeys = SlotKeys(of: Self.secret([UInt8](repeating: 0x33, count: 32)), vault: vault)
         }
 
         static func key(_ account: String) -> CredentialKey {
@@ -52,14 +48,12 @@
             }
         }
 
-        /// A slot with this note.
-        func slot(note: [UInt8]) -> KeySlot {
+        /// A slot that `slotKeys` open, with this note.
+        func slot(note: [UInt8]) throws(StoreError) -> KeySlot {
             let head = KeySlot.Head(
                 kind: .keyFile, id: [UInt8](repeating: 1, count: 16), cost: nil,
-                salt: [UInt8](repeating: 2, count: 16), systemCredential: nil)
-            let wrapped = [UInt8](repeating: 3, count: 72)
-            let sealed = seal(note, KeySlot.associatedData("note", root.vault, head), root.note)
-            return KeySlot(head: head, wrapped: wrapped, sealedNote: sealed)
+                salt: [UInt8](repeating: 2, count: 16), publicKey: slotKeys.publicKey, systemCredential: nil)
+            return try KeySlot.seal(head, preShared: slotKeys.preShared, note: note, keys)
         }
     }
 #endif

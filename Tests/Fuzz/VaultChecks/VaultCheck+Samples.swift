@@ -12,7 +12,7 @@
             case .slot:
                 return [
                     try Self.passphraseSlot().encode().content,
-                    vault.slot(note: Self.soundNote).encode().content,
+                    try vault.slot(note: Self.soundNote).encode().content,
                 ]
             case .note: return [Self.soundNote]
             case .metadata: return [KnownVault.metadata(KnownVault.otherKey, secretByteCount: 5).encode()]
@@ -24,21 +24,18 @@
                     writer.pad(to: 4 + SealedSize.bucket(count))
                     return writer.bytes
                 }
-            case .keys:
-                return [[vault.keys], [vault.newKeys, vault.keys]].map { keys in
-                    var bytes = [1, UInt8(keys.count)]
-                    for key in keys { bytes += [UInt8(key.number), 0, 0, 0] + KnownVault.bytes(key.data) }
-                    return bytes + [UInt8](repeating: 0, count: 74 - bytes.count)
+            case .former:
+                return [0, 2, 16].map { count in
+                    let keys = [UInt8](repeating: 7, count: count * 32)
+                    return [1, UInt8(count)] + keys + [UInt8](repeating: 0, count: 512 - keys.count)
                 }
             case .manifest: return [Manifest(recordsDigest: [UInt8](repeating: 9, count: 32)).encode()]
             case .memory: return [[1, 5, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 32)]
-            case .cursor: return [[1, 0, 0, 0], [2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]]
+            case .cursor: return [vault.keys.id + [7, 0, 0, 0, 0, 0, 0, 0], [UInt8](repeating: 1, count: 24)]
             case .file:
                 return [
-                    [0] + (try Self.file(folder, [vault.keys])),
-                    [1] + (try Self.outOfOrder(Self.file(folder, [vault.keys]))),
-                    [3] + Self.cutOff(try Self.file(folder, [vault.keys])),
-                    [1] + (try Self.file(folder, [vault.newKeys, vault.keys])),
+                    [0] + (try Self.file(folder)), [1] + (try Self.outOfOrder(Self.file(folder))),
+                    [3] + Self.cutOff(try Self.file(folder)),
                 ]
             }
         }
@@ -77,32 +74,34 @@
         }
 
         private static func passphraseSlot() throws(StoreError) -> KeySlot {
-            try KeySlot.make(
+            let vault = KnownVault.shared
+            return try NewKeySlot(
                 .passphrase(KnownVault.secret(Array("p".utf8))), name: .passphrase,
                 cost: PassphraseCost(memoryByteCount: 8 << 20, passes: 1), created: UnixTime(seconds: 5),
-                root: KnownVault.shared.root)
+                vault: vault.keys.vault
+            ).sealed(vault.keys)
         }
 
-        /// A sound vault with the known items, the second one under the last of the keys.
-        private static func file(_ folder: String, _ keys: [DataKeys]) throws -> [UInt8] {
-            let vault = KnownVault.shared
+        /// A sound vault with the known items.
+        private static func file(_ folder: String) throws -> [UInt8] {
+            let keys = KnownVault.shared.keys
             let path = folder + "/sample"
             unsafe unlink(path)
             close(unsafe open(path, O_CREAT | O_RDWR, mode_t(0o600)))
             let records = [
-                NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(vault.root.vault)),
-                NamedRecord(name: DataKeyRecord.recordName, content: try DataKeyRecord.seal(keys, root: vault.root)),
-                try passphraseSlot().encode(), vault.slot(note: Self.soundNote).encode(),
+                NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(keys.vault)),
+                try FormerKeys().seal(keys), try passphraseSlot().encode(),
+                try KnownVault.shared.slot(note: Self.soundNote).encode(),
             ].sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            var manifest = Manifest(recordsDigest: Manifest.digest(records, root: vault.root))
+            var manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             try SQLiteRowTable.create(path: path, records: records) { (table) throws(StoreError) in
-                for (index, item) in KnownVault.items.enumerated() {
+                for item in KnownVault.items {
                     let secret: Secret<StoredSecret> = KnownVault.secret(Array(item.text.utf8))
                     try SealedStore<SQLiteRowTable>.put(
-                        KnownVault.metadata(item.key, secretByteCount: secret.byteCount), secret,
-                        under: index == 0 ? keys[0] : keys[keys.count - 1], root: vault.root, in: table, &manifest)
+                        KnownVault.metadata(item.key, secretByteCount: secret.byteCount), secret, under: keys,
+                        in: table, &manifest)
                 }
-                try table.put(record: Manifest.recordName, try manifest.seal(vault.root))
+                try table.put(record: Manifest.recordName, try manifest.seal(keys))
             }
             let descriptor = unsafe open(path, O_RDONLY)
             defer { close(descriptor) }

@@ -16,8 +16,8 @@
         case metadata
         /// An item's secret with its padding: the length that the metadata says (4 bytes), then what was sealed.
         case secret
-        /// The record with the data keys.
-        case keys
+        /// The record with the former keys.
+        case former
         case manifest
         /// What is remembered of a vault, its plaintext or the file as it is.
         case memory
@@ -42,7 +42,7 @@
             case .note: try Self.note(input)
             case .metadata: try Self.metadata(input)
             case .secret: try Self.secret(input)
-            case .keys: try Self.keys(input)
+            case .former: try Self.former(input)
             case .manifest: try Self.manifest(input)
             case .memory: try Self.memory(input)
             case .cursor: try Self.cursor(input)
@@ -72,30 +72,34 @@
 
         private static func note(_ input: [UInt8]) throws(Violation) -> Bool {
             let vault = KnownVault.shared
-            let slot = vault.slot(note: input)
-            guard let found = try accepted({ () throws(StoreError) in try slot.describe(vault.root) }) else {
+            guard
+                let found = try accepted({ () throws(StoreError) in try vault.slot(note: input).describe(vault.keys) })
+            else {
                 return false
             }
             guard (1...64).contains(found.name.text.utf8.count) else { throw Violation("a name has a wrong length") }
             return true
         }
 
-        private static func keys(_ input: [UInt8]) throws(Violation) -> Bool {
+        private static func former(_ input: [UInt8]) throws(Violation) -> Bool {
             let vault = KnownVault.shared
-            let record = vault.seal(input, DataKeyRecord.associatedData(vault.root.vault), vault.root.keys)
-            guard let keys = try accepted({ () throws(StoreError) in try DataKeyRecord.open(record, root: vault.root) })
+            let record = vault.seal(input, FormerKeys.associatedData(vault.keys.vault), vault.keys.former)
+            guard let keys = try accepted({ () throws(StoreError) in try FormerKeys.open(record, vault.keys) })
             else { return false }
-            guard (1...2).contains(keys.count), Set(keys.map(\.number)).count == keys.count else {
-                throw Violation("\(keys.count) data keys, or two of one number")
+            var count = 0
+            _ = keys.first { (_) -> Bool? in
+                count += 1
+                return nil
             }
+            guard count <= FormerKeys.capacity else { throw Violation("\(count) former keys") }
             return true
         }
 
         private static func manifest(_ input: [UInt8]) throws(Violation) -> Bool {
             let vault = KnownVault.shared
-            let record = vault.seal(input, Manifest.context(vault.root.vault), vault.root.manifest)
+            let record = vault.seal(input, Manifest.context(vault.keys.vault), vault.keys.manifest)
             guard
-                let manifest = try accepted({ () throws(StoreError) in try Manifest.open(record, root: vault.root) })
+                let manifest = try accepted({ () throws(StoreError) in try Manifest.open(record, vault.keys) })
             else { return false }
             guard manifest.encode() == input else { throw Violation("a manifest has two forms") }
             return true
@@ -103,12 +107,12 @@
 
         private static func memory(_ input: [UInt8]) throws(Violation) -> Bool {
             let vault = KnownVault.shared
-            guard GenerationMark.open(input, key: vault.memory, vault: vault.root.vault) == nil else {
+            guard GenerationMark.open(input, vault.keys, FormerKeys()) == nil else {
                 throw Violation("a memory was forged")
             }
             guard let mark = GenerationMark.decode(input) else { return false }
-            guard let sealed = try? mark.seal(vault.memory, vault: vault.root.vault),
-                GenerationMark.open(sealed, key: vault.memory, vault: vault.root.vault) == mark
+            guard let sealed = try? mark.seal(vault.keys),
+                GenerationMark.open(sealed, vault.keys, FormerKeys()) == mark
             else { throw Violation("a memory changes on the way") }
             return true
         }
@@ -150,17 +154,13 @@
         }
 
         private static func cursor(_ input: [UInt8]) throws(Violation) -> Bool {
-            let keys = [KnownVault.shared.newKeys, KnownVault.shared.keys]
-            let isGood: Bool
             do throws(StoreError) {
-                let place = try ListingPlace(ListingCursor(bytes: input), among: keys)
-                isGood = keys.contains { $0.number == place.keyNumber }
+                let place = try ListingCursor(bytes: input).place(under: KnownVault.shared.keys)
+                return place != nil
             } catch {
                 guard error.code == .unsupported else { throw Violation("\(error)") }
                 return false
             }
-            guard isGood else { throw Violation("a listing goes on under a key that isn't there") }
-            return true
         }
 
         /// What `body` returns, or `nil` when it finds damage; nothing else may go wrong.

@@ -8,7 +8,8 @@
     /// does with a vault, one thing after the other.
     ///
     /// The input: flags (1); with flag 1 the pages get the checksums that belong to them, so that what is inside is
-    /// looked at; with flag 2 a journal comes next, its length (2) before it. The rest is the vault's file.
+    /// looked at; with flag 2 a journal comes next, its length (2) before it; with flag 4 the items aren't compared with
+    /// the manifest. The rest is the vault's file.
     struct VaultFileCheck: Sendable {
         let folder: String
         private var path: String { folder + "/vault" }
@@ -35,7 +36,7 @@
             if flags & 1 != 0 { Self.sealPages(&file) }
             write(file, to: path)
             if journal.isEmpty { unsafe unlink(path + "-journal") } else { write(journal, to: path + "-journal") }
-            let isReadable = try await look()
+            let isReadable = try await look(flags & 4 == 0 ? .whenSmall : .never)
             // Rolling back a journal changes the file, and nothing else that only looks.
             guard !journal.isEmpty || contents() == file else { throw Violation("looking changed the file") }
             try await change()
@@ -55,7 +56,7 @@
 
         // MARK: - Looking
 
-        private func open() throws(StoreError) -> SealedStore<SQLiteRowTable> {
+        private func open(_ itemCheck: ItemCheck) throws(StoreError) -> SealedStore<SQLiteRowTable> {
             let place = try VaultPath.existing(path)
             let table = try SQLiteRowTable(path: place.file)
             try table.read { (view) throws(StoreError) in
@@ -63,20 +64,25 @@
                 _ = try KeySlot.all(in: view.records())
             }
             return try SealedStore(
-                table: table, root: KnownVault.shared.root,
+                table: table, keys: KnownVault.shared.keys,
+                slot: .init(
+                    recordName: KeySlot.recordName([UInt8](repeating: 1, count: 16)), keys: KnownVault.shared.slotKeys),
                 identity: StoreIdentity(backend: "vault", location: place.file), worker: WorkThread(),
-                now: { UnixTime(seconds: 9) })
+                itemCheck: itemCheck, now: { UnixTime(seconds: 9) })
         }
 
-        private func look() async throws(Violation) -> Bool {
-            guard let store = try await attempt({ () async throws(StoreError) in try open() }) else { return false }
+        private func look(_ itemCheck: ItemCheck) async throws(Violation) -> Bool {
+            guard let store = try await attempt({ () async throws(StoreError) in try open(itemCheck) }) else {
+                return false
+            }
             for item in KnownVault.items {
                 let text = try await attempt { () async throws(StoreError) -> [UInt8]? in
                     try await Self.text(item.key, in: store)
                 }
-                if case .some(.some(let text)) = text, text != Array(item.text.utf8) {
-                    throw Violation("a wrong secret")
-                }
+                guard case .some(let text) = text else { continue }
+                if let text, text != Array(item.text.utf8) { throw Violation("a wrong secret") }
+                // All that was saved last is there, where the items were compared with the manifest.
+                if text == nil, itemCheck != .never { throw Violation("an item was taken away") }
             }
             try await list(store)
             try await copy(store)
@@ -137,7 +143,7 @@
         // MARK: - Changing
 
         private func change() async throws(Violation) {
-            guard let store = try await attempt({ () async throws(StoreError) in try open() }) else { return }
+            guard let store = try await attempt({ () async throws(StoreError) in try open(.never) }) else { return }
             let saved: Bool? = try await attempt { () async throws(StoreError) in
                 let secret: Secret<Password> = KnownVault.secret(Array("gamma".utf8))
                 _ = try await store.save(
@@ -156,7 +162,7 @@
 
         // MARK: - Parts
 
-        private static let codes: Set<StoreError.Code> = [.corrupted, .unsupported, .rolledBack]
+        private static let codes: Set<StoreError.Code> = [.corrupted, .unsupported, .rolledBack, .wrongKey]
 
         /// What `body` returns, or `nil` when it refuses the file for what is in it. Any other error is a fault of
         /// ours.

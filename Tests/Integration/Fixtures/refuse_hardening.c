@@ -43,7 +43,3 @@ int unsetenv(const char *name) {
     return strcmp(name, "SSLKEYLOGFILE") == 0 && refuses("variables") ? -1 : next(name);
 }
 
-int mallopt(int option, int value) {
-    int (*next)(int, int) = dlsym(RTLD_NEXT, "mallopt");
-    return refuses("memory") ? 0 : next(option, value);
-}

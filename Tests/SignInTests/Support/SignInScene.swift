@@ -131,7 +131,9 @@ final class FaultyStore: CredentialStore {
             refused[key.kind] = left - 1
             return true
         }
-        whenSaving.withLock { $0[key.kind] }?()
+        // Outside the lock: what runs may set another.
+        let body = whenSaving.withLock { $0[key.kind] }
+        body?()
         if isRefused { throw StoreError(.cannotWrite, "the disk is full", platform: .errno(28)) }
         saves.withLock { $0 += 1 }
         return try await base.save(secret, for: key, options: options, deadline: deadline)

@@ -30,7 +30,7 @@ public enum VaultKeyFile {
         }
         if failure == 0 && fsync(descriptor) != 0 { failure = errno }
         close(descriptor)
-        if failure == 0 { failure = synchroniseDirectory(of: path) }
+        if failure == 0 { failure = PrivateDirectory.synchronise(of: path) }
         guard failure == 0 else {
             unsafe unlink(path)
             throw FileProblem.system("key file", path, number: failure)
@@ -60,14 +60,5 @@ public enum VaultKeyFile {
         StoreError(
             .wrongKey, "\(FileProblem.loggable(path)) is no key file: it must have exactly \(byteCount) bytes",
             hint: "name the file that was made with the vault")
-    }
-
-    private static func synchroniseDirectory(of path: String) -> Int32 {
-        let end = path.lastIndex(of: "/")
-        let parent = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return errno }
-        defer { close(descriptor) }
-        return fsync(descriptor) == 0 ? 0 : errno
     }
 }

@@ -142,15 +142,8 @@ struct VaultPath {
             draft.remove()
             throw error
         }
-        try synchronise()
-    }
-
-    /// fsync(2) of the directory: a rename alone can be lost on power failure.
-    private func synchronise() throws(StoreError) {
-        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileProblem.system("directory", directory, number: errno) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw FileProblem.system("directory", directory, number: errno) }
+        let number = PrivateDirectory.synchronise(directory)
+        guard number == 0 else { throw FileProblem.system("directory", directory, number: number) }
     }
 }
 

@@ -38,17 +38,17 @@ enum KernelKeyring {
     }
 
     /// The kept keys of a vault, when they are its own: anyone with this uid can leave another key under that name.
-    static func rootKeys(of vault: VaultID, _ table: some RowTable) throws(StoreError) -> RootKeys {
-        let root = RootKeys(try read(vault), vault: vault)
+    static func vaultKeys(of vault: VaultID, _ table: some RowTable) throws(StoreError) -> VaultKeys {
+        let keys = VaultKeys(try read(vault), vault: vault)
         let manifest = try table.read { (view) throws(StoreError) in try view.record(Manifest.recordName) }
         do throws(StoreError) {
-            _ = try Manifest.open(manifest, root: root)
+            _ = try Manifest.open(manifest, keys)
         } catch {
             throw StoreError(
                 .locked, "the key in the kernel's keyring doesn't open the vault",
                 hint: "take it away with latchkey vault lock")
         }
-        return root
+        return keys
     }
 
     /// Takes the key away at once, wherever it is linked, and returns whether there was one.

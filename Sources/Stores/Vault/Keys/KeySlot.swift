@@ -3,38 +3,39 @@ internal import RedactedLog
 internal import Secrets
 internal import Sodium
 
-/// The key that wraps the root key in one slot.
-enum WrappingKey: SecretPurpose { static var name: StaticString { "vault wrapping key" } }
-
-/// One way to open a vault: the root key, sealed under a key that comes from a passphrase, a key file, systemd or a
+/// One way to open a vault: the root key, sealed to a key pair that comes from a passphrase, a key file, systemd or a
 /// keyring.
 ///
-/// Record `slot/` and the id in hexadecimal. In clear the head; then the wrapped root key (72) and the sealed note
-/// (120).
+/// Record `slot/` and the id in hexadecimal. In clear the head; then the box (104), the sealed pre-shared key (72) and the
+/// sealed note (120).
 struct KeySlot: Sendable {
     let head: Head
-    let wrapped: [UInt8]
+    let box: SlotBox
+    let sealedPreShared: [UInt8]
     let sealedNote: [UInt8]
 
     static let recordPrefix = "slot/"
     static let maximumCount = 16
-    private static let wrappedByteCount = 32 + Sealing.overheadByteCount
-    private static let noteByteCount = 80
+    private static let preSharedByteCount = 32
+    fileprivate static let noteByteCount = 80
 
     /// The part in clear, which is associated data of the others: layout (1), kind (1), id (16), passes (4), memory in
-    /// bytes (8), salt (16); for a systemd credential its name with its length (1) before it.
+    /// bytes (8), salt (16), public key (32); for a systemd credential its name with its length (1) before it.
     struct Head: Sendable {
         let kind: KeySlotKind
         let id: [UInt8]
         /// For passphrases.
         let cost: PassphraseCost?
         let salt: [UInt8]
+        let publicKey: [UInt8]
         let systemCredential: SystemCredentialName?
     }
 
     var kind: KeySlotKind { head.kind }
     var cost: PassphraseCost? { head.cost }
-    var recordName: String { Self.recordPrefix + Hexadecimal.encode(head.id) }
+    var recordName: String { Self.recordName(head.id) }
+
+    static func recordName(_ id: [UInt8]) -> String { recordPrefix + Hexadecimal.encode(id) }
 
     // MARK: - The record
 
@@ -42,69 +43,61 @@ struct KeySlot: Sendable {
     static func decode(_ record: NamedRecord) throws(StoreError) -> KeySlot? {
         var reader = ByteReader(record.content)
         guard let head = try Head.decode(&reader) else { return nil }
-        guard let wrapped = reader.take(wrappedByteCount),
+        guard let box = SlotBox(&reader),
+            let preShared = reader.take(preSharedByteCount + Sealing.overheadByteCount),
             let note = reader.take(noteByteCount + Sealing.overheadByteCount), reader.isAtEnd
         else { throw damaged }
-        let slot = KeySlot(head: head, wrapped: wrapped, sealedNote: note)
+        let slot = KeySlot(head: head, box: box, sealedPreShared: preShared, sealedNote: note)
         guard slot.recordName == record.name else { throw damaged }
         return slot
     }
 
     func encode() -> NamedRecord {
-        NamedRecord(name: recordName, content: head.bytes + wrapped + sealedNote)
+        NamedRecord(name: recordName, content: head.bytes + box.bytes + sealedPreShared + sealedNote)
     }
 
-    // MARK: - Wrapping
+    // MARK: - Sealing
 
-    /// Makes a slot for a vault whose root key is known.
-    static func make(
-        _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost?, created: UnixTime, root: RootKeys
+    static func seal(
+        _ head: Head, preShared: borrowing Secret<SlotPreSharedKey>, note: [UInt8], _ keys: VaultKeys
     ) throws(StoreError) -> KeySlot {
-        if let reference = source.reference, reference.vault != root.vault {
-            throw StoreError(.unsupported, "the key is kept for another vault", hint: "name a slot of this vault")
+        let box = try SlotBox(keys.root, to: head, preShared: preShared, vault: keys.vault)
+        let sealedPreShared = try preShared.withExposedBytes { (bytes) throws(StoreError) in
+            try Sealing.seal(
+                bytes, associatedData: associatedData("pre-shared key", keys.vault, head), key: keys.preShared)
         }
-        let id = if let reference = source.reference { reference.slot } else { try Sealing.randomOctets(16) }
-        let head = Head(
-            kind: source.kind, id: id, cost: source.kind == .passphrase ? cost ?? .calibrated() : nil,
-            salt: try Sealing.randomOctets(Argon2id.saltByteCount), systemCredential: source.systemCredentialName)
-        let wrapping = try source.wrappingKey(cost: head.cost, salt: head.salt, vault: root.vault)
-        let key = Sealing.subkey("wrap", of: wrapping, vault: root.vault)
-        let wrapped = try root.root.withExposedBytes { (bytes) throws(StoreError) in
-            try Sealing.seal(bytes, associatedData: Self.associatedData("wrap", root.vault, head), key: key)
-        }
-        var note = ByteWriter()
-        note.append(created.seconds)
-        note.append(name.text, length: UInt8.self)
-        note.pad(to: noteByteCount)
         let sealedNote = try Sealing.seal(
-            note.bytes.span, associatedData: Self.associatedData("note", root.vault, head), key: root.note)
-        return KeySlot(head: head, wrapped: wrapped, sealedNote: sealedNote)
+            note.span, associatedData: associatedData("note", keys.vault, head), key: keys.note)
+        return KeySlot(head: head, box: box, sealedPreShared: sealedPreShared, sealedNote: sealedNote)
     }
 
-    /// Returns the root key, or `nil` when the source isn't this slot's.
-    func unwrap(_ source: borrowing VaultKeySource, vault: VaultID) throws(StoreError) -> Secret<RootKey>? {
-        let wrapping = try source.wrappingKey(cost: head.cost, salt: head.salt, vault: vault)
-        let key = Sealing.subkey("wrap", of: wrapping, vault: vault)
-        let data = Self.associatedData("wrap", vault, head)
-        let root = Secret<RootKey>(capacity: 32) { out in
-            Sealing.open(wrapped.span, associatedData: data, key: key, into: &out) ? 32 : 0
+    /// The same slot in a vault that is rekeyed. Its own secret isn't needed.
+    func resealed(from old: VaultKeys, to new: VaultKeys) throws(StoreError) -> KeySlot {
+        let preShared = Secret<SlotPreSharedKey>(capacity: Self.preSharedByteCount) { out in
+            let data = Self.associatedData("pre-shared key", old.vault, head)
+            return Sealing.open(sealedPreShared.span, associatedData: data, key: old.preShared, into: &out)
+                ? Self.preSharedByteCount : 0
         }
-        if root.isEmpty { return nil }
-        return root
+        guard !preShared.isEmpty else { throw Self.damaged }
+        return try Self.seal(head, preShared: preShared, note: try note(old), new)
     }
 
-    func describe(_ root: RootKeys) throws(StoreError) -> KeySlotDescription {
-        let data = Self.associatedData("note", root.vault, head)
-        guard let note = Sealing.openPublic(sealedNote.span, associatedData: data, key: root.note) else {
+    private func note(_ keys: VaultKeys) throws(StoreError) -> [UInt8] {
+        let data = Self.associatedData("note", keys.vault, head)
+        guard let note = Sealing.openPublic(sealedNote.span, associatedData: data, key: keys.note) else {
             throw Self.damaged
         }
-        var reader = ByteReader(note)
+        return note
+    }
+
+    func describe(_ keys: VaultKeys) throws(StoreError) -> KeySlotDescription {
+        var reader = ByteReader(try note(keys))
         guard let created: Int64 = reader.integer(), let text = reader.text(length: UInt8.self, atMost: 64),
             let name = KeySlotName(text), reader.onlyPaddingIsLeft()
         else { throw Self.damaged }
         return KeySlotDescription(
             kind: kind, name: name, created: UnixTime(seconds: created), cost: cost,
-            reference: KeySlotReference(vault: root.vault, slot: head.id))
+            reference: KeySlotReference(vault: keys.vault, slot: head.id))
     }
 
     static func associatedData(_ use: StaticString, _ vault: VaultID, _ head: Head) -> [UInt8] {
@@ -120,7 +113,7 @@ extension KeySlot.Head {
         let kind = KeySlotKind(number: number)
         guard layout == 1, KeySlotKind.known.contains(kind) else { return nil }
         guard let id = reader.take(16), let passes: UInt32 = reader.integer(), let memory: UInt64 = reader.integer(),
-            let salt = reader.take(Argon2id.saltByteCount)
+            let salt = reader.take(Argon2id.saltByteCount), let publicKey = reader.take(X25519.keyByteCount)
         else { throw KeySlot.damaged }
         var cost: PassphraseCost?
         if kind == .passphrase {
@@ -138,10 +131,11 @@ extension KeySlot.Head {
             else { throw KeySlot.damaged }
             name = valid
         }
-        return KeySlot.Head(kind: kind, id: id, cost: cost, salt: salt, systemCredential: name)
+        return KeySlot.Head(
+            kind: kind, id: id, cost: cost, salt: salt, publicKey: publicKey, systemCredential: name)
     }
 
-    fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.append(UInt8(1))
         writer.append(kind.number)
@@ -149,7 +143,42 @@ extension KeySlot.Head {
         writer.append(UInt32(cost?.passes ?? 0))
         writer.append(UInt64(cost?.memoryByteCount ?? 0))
         writer.append(salt)
+        writer.append(publicKey)
         if let systemCredential { writer.append(systemCredential.text, length: UInt8.self) }
         return writer.bytes
+    }
+}
+
+/// A slot that is to be added: what takes time is done, and nothing is sealed yet, as the vault may be rekeyed meanwhile.
+final class NewKeySlot: Sendable {
+    let head: KeySlot.Head
+    let keys: SlotKeys
+    let name: KeySlotName
+    private let created: UnixTime
+
+    /// - Parameter cost: for a passphrase; `nil` for `PassphraseCost.calibrated()`.
+    init(
+        _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost?, created: UnixTime, vault: VaultID
+    ) throws(StoreError) {
+        if let reference = source.reference, reference.vault != vault {
+            throw StoreError(.unsupported, "the key is kept for another vault", hint: "name a slot of this vault")
+        }
+        let id = if let reference = source.reference { reference.slot } else { try Sealing.randomOctets(16) }
+        let cost = source.kind == .passphrase ? cost ?? .calibrated() : nil
+        let salt = try Sealing.randomOctets(Argon2id.saltByteCount)
+        keys = SlotKeys(of: try source.slotSecret(cost: cost, salt: salt, vault: vault), vault: vault)
+        head = KeySlot.Head(
+            kind: source.kind, id: id, cost: cost, salt: salt, publicKey: keys.publicKey,
+            systemCredential: source.systemCredentialName)
+        self.name = name
+        self.created = created
+    }
+
+    func sealed(_ vaultKeys: VaultKeys) throws(StoreError) -> KeySlot {
+        var note = ByteWriter()
+        note.append(created.seconds)
+        note.append(name.text, length: UInt8.self)
+        note.pad(to: KeySlot.noteByteCount)
+        return try KeySlot.seal(head, preShared: keys.preShared, note: note.bytes, vaultKeys)
     }
 }

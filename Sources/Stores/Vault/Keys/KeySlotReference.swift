@@ -32,6 +32,6 @@ public struct KeySlotReference: Sendable, Hashable, Loggable {
 extension VaultStore {
     /// Names a slot that will be added.
     public func newSlotReference() throws(StoreError) -> KeySlotReference {
-        KeySlotReference(vault: rows.root.vault, slot: try Sealing.randomOctets(16))
+        KeySlotReference(vault: rows.keys.vault, slot: try Sealing.randomOctets(16))
     }
 }

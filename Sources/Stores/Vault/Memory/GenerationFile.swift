@@ -61,9 +61,10 @@ struct GenerationFile: Sendable {
         guard count == bytes.count else {
             throw FileProblem.system(Self.what, path, number: count < 0 ? errno : ENOSPC)
         }
-        // Once, when its length changes; what is written over it later needs none.
-        if content == .nothing, fdatasync(descriptor) != 0 {
-            throw FileProblem.system(Self.what, path, number: errno)
+        // Once, when its name is new and its length changes; what is written over it later needs none.
+        if content == .nothing {
+            let number = fdatasync(descriptor) == 0 ? PrivateDirectory.synchronise(directory) : errno
+            guard number == 0 else { throw FileProblem.system(Self.what, path, number: number) }
         }
     }
 

@@ -4,7 +4,7 @@ internal import Sodium
 
 /// How far a vault was seen: what its manifest said.
 ///
-/// In clear: layout (1), generation (8), hash of the manifest (32). Sealed under the root key's `memory`.
+/// In clear: layout (1), generation (8), hash of the manifest (32).
 struct GenerationMark: Sendable, Equatable {
     let generation: UInt64
     /// Tells two copies apart that were changed equally often.
@@ -18,19 +18,19 @@ struct GenerationMark: Sendable, Equatable {
         self.digest = digest
     }
 
-    init(_ manifest: Manifest, key: borrowing Secret<VaultSubkey>) {
+    init(_ manifest: Manifest, _ keys: VaultKeys) {
         let bytes = manifest.encode()
         self.init(
             generation: manifest.generation,
-            digest: key.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) })
+            digest: keys.rollbackHash.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) })
     }
 
-    func seal(_ key: borrowing Secret<VaultSubkey>, vault: VaultID) throws(StoreError) -> [UInt8] {
+    func seal(_ keys: VaultKeys) throws(StoreError) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(UInt8(1))
         writer.append(generation)
         writer.append(digest)
-        return try Sealing.seal(writer.bytes.span, associatedData: Self.context(vault), key: key)
+        return try Sealing.seal(writer.bytes.span, associatedData: Self.context(keys.vault), key: keys.rollback)
     }
 
     /// Returns `nil` for anything that `seal` didn't write for this vault.
@@ -41,6 +41,11 @@ struct GenerationMark: Sendable, Equatable {
         return decode(plaintext)
     }
 
+    /// The same under a vault's keys or, since it was rekeyed, those of before.
+    static func open(_ bytes: [UInt8], _ keys: VaultKeys, _ former: FormerKeys) -> GenerationMark? {
+        open(bytes, key: keys.rollback, vault: keys.vault) ?? former.first { open(bytes, key: $0, vault: keys.vault) }
+    }
+
     static func decode(_ plaintext: [UInt8]) -> GenerationMark? {
         var reader = ByteReader(plaintext)
         guard reader.integer(UInt8.self) == 1, let generation: UInt64 = reader.integer(),
@@ -49,5 +54,5 @@ struct GenerationMark: Sendable, Equatable {
         return GenerationMark(generation: generation, digest: digest)
     }
 
-    private static func context(_ vault: VaultID) -> [UInt8] { Array("memory".utf8) + vault.bytes }
+    private static func context(_ vault: VaultID) -> [UInt8] { Array("rollback record".utf8) + vault.bytes }
 }

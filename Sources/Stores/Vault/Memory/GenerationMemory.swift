@@ -10,8 +10,6 @@ internal import Synchronization
 /// forward; the other way round, another process's save in between would look like a rollback.
 final class GenerationMemory: Sendable {
     private let file: GenerationFile
-    private let key: Secret<VaultSubkey>
-    private let vault: VaultID
     private let choice: RollbackChoice
     private let logger: Logger
     private let found: GenerationFile.Content
@@ -24,11 +22,9 @@ final class GenerationMemory: Sendable {
     private let state = Mutex(State())
 
     /// Throws `permissionDenied` when what is remembered isn't this user's alone.
-    init(_ memory: VaultMemory, root: RootKeys) throws(StoreError) {
-        key = Sealing.subkey("memory", of: root.root, vault: root.vault)
-        let name = key.withExposedBytes { KeyedHash.digest(Array("name".utf8).span, key: $0, byteCount: 16) }
+    init(_ memory: VaultMemory, vault: VaultID) throws(StoreError) {
+        let name = KeyedHash.digest(Array("latchkey vault v1 rollback record".utf8) + vault.bytes, byteCount: 16)
         file = GenerationFile(directory: memory.directory, name: name)
-        vault = root.vault
         choice = memory.onRollback
         logger = memory.logger
         found = try file.read()
@@ -37,10 +33,10 @@ final class GenerationMemory: Sendable {
     // MARK: - Opening
 
     /// Compares the manifest of a vault that is opened with what is remembered, and remembers it.
-    func check(_ manifest: Manifest) throws(StoreError) -> RollbackCheck {
-        let verdict = try verdict(on: manifest)
+    func check(_ manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys) throws(StoreError) -> RollbackCheck {
+        let verdict = try verdict(on: manifest, keys, former)
         if choice == .accept {
-            try accept(manifest)
+            try accept(manifest, keys)
             return verdict
         }
         switch verdict {
@@ -49,20 +45,22 @@ final class GenerationMemory: Sendable {
         case .unavailable(let error):
             logger.info("an older copy of the vault can't be noticed: \(error)")
         case .firstSeen:
-            if let error = raise(to: manifest, level: .info) { return .unavailable(error) }
-        case .current: raise(to: manifest, level: .info)
+            if let error = raise(to: manifest, keys, former, level: .info) { return .unavailable(error) }
+        case .current: raise(to: manifest, keys, former, level: .info)
         case .rolledBack, .unreadable, .notAsked: break
         }
         return verdict
     }
 
-    private func verdict(on manifest: Manifest) throws(StoreError) -> RollbackCheck {
+    private func verdict(
+        on manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys
+    ) throws(StoreError) -> RollbackCheck {
         switch found {
         case .nothing: return .firstSeen
         case .unusable(let error): return .unavailable(error)
         case .bytes(let bytes):
-            guard let seen = try mark(in: bytes) else { return .unreadable }
-            let now = GenerationMark(manifest, key: key)
+            guard let seen = try mark(in: bytes, keys, former) else { return .unreadable }
+            let now = GenerationMark(manifest, keys)
             state.withLock { $0.raised = seen.generation }
             if seen == now || seen.generation < now.generation { return .current }
             return .rolledBack(VaultRollback(generation: now.generation, seenGeneration: seen.generation))
@@ -70,13 +68,15 @@ final class GenerationMemory: Sendable {
     }
 
     /// Opens a mark. One that doesn't open may have been read while it was written: it is read again under the lock.
-    private func mark(in bytes: [UInt8]) throws(StoreError) -> GenerationMark? {
-        if let mark = GenerationMark.open(bytes, key: key, vault: vault) { return mark }
+    private func mark(
+        in bytes: [UInt8], _ keys: VaultKeys, _ former: FormerKeys
+    ) throws(StoreError) -> GenerationMark? {
+        if let mark = GenerationMark.open(bytes, keys, former) { return mark }
         var mark: GenerationMark?
         do throws(StoreError) {
             try file.update { (content) throws(StoreError) in
                 if case .bytes(let bytes) = content {
-                    mark = GenerationMark.open(bytes, key: self.key, vault: self.vault)
+                    mark = GenerationMark.open(bytes, keys, former)
                 }
                 return nil
             }
@@ -86,8 +86,8 @@ final class GenerationMemory: Sendable {
         return mark
     }
 
-    private func accept(_ manifest: Manifest) throws(StoreError) {
-        let mark = try GenerationMark(manifest, key: key).seal(key, vault: vault)
+    private func accept(_ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {
+        let mark = try GenerationMark(manifest, keys).seal(keys)
         try file.update { (_) throws(StoreError) in mark }
         state.withLock { $0.raised = manifest.generation }
     }
@@ -96,7 +96,9 @@ final class GenerationMemory: Sendable {
 
     /// Remembers a state that was seen, unless a newer one is remembered. A failure is logged and returned, not thrown.
     @discardableResult
-    func raise(to manifest: Manifest, level: LogLevel = .warning) -> StoreError? {
+    func raise(
+        to manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, level: LogLevel = .warning
+    ) -> StoreError? {
         if state.withLock({ $0.raised >= manifest.generation }) { return nil }
         do throws(StoreError) {
             try file.update { (content) throws(StoreError) in
@@ -105,12 +107,12 @@ final class GenerationMemory: Sendable {
                 case .nothing: break
                 case .bytes(let bytes):
                     // What can't be opened stays for the next one who opens the vault to refuse.
-                    guard let there = GenerationMark.open(bytes, key: self.key, vault: self.vault) else {
+                    guard let there = GenerationMark.open(bytes, keys, former) else {
                         throw .changedMemory
                     }
                     if there.generation >= manifest.generation { return nil }
                 }
-                return try GenerationMark(manifest, key: self.key).seal(self.key, vault: self.vault)
+                return try GenerationMark(manifest, keys).seal(keys)
             }
             state.withLock { $0.raised = max($0.raised, manifest.generation) }
             return nil

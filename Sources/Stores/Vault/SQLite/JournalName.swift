@@ -1,5 +1,4 @@
 internal import CLinux
-internal import Glibc
 internal import Synchronization
 
 /// Whether the name of a journal lasts when the power fails: one whose name is lost undoes nothing.
@@ -21,7 +20,7 @@ enum JournalName {
         // Before the sync: whatever takes its place meanwhile is another file.
         let birth = birth(of: path)
         if let birth, lasting.withLock({ $0.contains(birth) }) { return true }
-        guard syncFolder(of: path) else { return false }
+        guard PrivateDirectory.synchronise(of: path) == 0 else { return false }
         guard let birth else { return true }
         lasting.withLock { lasting in
             if lasting.count >= capacity { lasting = [] }
@@ -34,15 +33,5 @@ enum JournalName {
         var found = latchkey_birth()
         guard unsafe latchkey_birth_of(path, &found) == 0 else { return nil }
         return Birth(device: found.device, inode: found.inode, time: found.time)
-    }
-
-    private static func syncFolder(of path: String) -> Bool {
-        guard let slash = path.lastIndex(of: "/") else { return false }
-        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        // Names are data of a folder; its times may be lost.
-        return fdatasync(descriptor) == 0
     }
 }

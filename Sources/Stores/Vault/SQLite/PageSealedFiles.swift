@@ -88,6 +88,17 @@ enum PageSealedFiles {
         return Int(size)
     }
 
+    /// The big-endian number in bytes 24 to 27 of the file.
+    static func changeCounter(of file: UnsafeMutablePointer<sqlite3_file>) throws(StoreError) -> UInt32 {
+        let inner = unsafe innerFile(file)
+        var counter: UInt32 = 0
+        let status = unsafe withUnsafeMutableBytes(of: &counter) {
+            unsafe inner.pointee.pMethods.pointee.xRead(inner, $0.baseAddress!, 4, 24)
+        }
+        guard status == SQLITE_OK else { throw .sqlite(status) }
+        return UInt32(bigEndian: counter)
+    }
+
     private static func read(
         _ file: UnsafeMutablePointer<sqlite3_file>, _ bytes: inout [UInt8], at offset: Int
     ) throws(StoreError) {

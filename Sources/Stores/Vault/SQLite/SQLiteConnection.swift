@@ -87,14 +87,9 @@ internal import RedactedLog
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
-    /// Changes whenever the content does, through any connection; current inside a transaction
-    /// (SQLITE_FCNTL_DATA_VERSION).
-    func changeMark() throws(StoreError) -> UInt32 {
-        var mark: UInt32 = 0
-        let status = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &mark)
-        guard status == SQLITE_OK else { throw .sqlite(status) }
-        return mark
-    }
+    /// The file's change counter (fileformat2, section 1.3.8). Call it inside a transaction, which keeps it as it is until
+    /// its own commit.
+    func changeCounter() throws(StoreError) -> UInt32 { try unsafe PageSealedFiles.changeCounter(of: file()) }
 
     /// The numbers of damaged pages, and how many pages the file has. Call it inside a transaction.
     func checkPages(_ patience: Patience) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {

@@ -28,7 +28,9 @@ extension StoreError {
         case SQLITE_FULL:
             return error(.cannotWrite, "the disk with the vault is full", hint: "free some space; nothing was changed")
         case SQLITE_IOERR:
-            return error(.cannotWrite, "the system could not write the vault; the old content stays")
+            return error(
+                .cannotWrite, "the system could not write the vault; the old content stays",
+                hint: "see that its disk has room, and that files may grow (`ulimit -f`)")
         case SQLITE_READONLY:
             return error(.cannotWrite, "the vault can't be written", hint: "is its file system mounted read-only?")
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: return error(.permissionDenied, "the vault can't be opened")

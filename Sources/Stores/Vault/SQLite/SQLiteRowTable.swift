@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Credentials
+internal import RedactedLog
 internal import Synchronization
 
 /// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers
@@ -36,9 +37,12 @@ final class SQLiteRowTable: RowTable {
     }
 
     func read<Result: ~Copyable & Sendable>(
-        _ body: (SQLiteSession) throws(StoreError) -> Result
+        waits: Bool, _ body: (SQLiteSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try reader.withLock { (session) throws(StoreError) -> Result in try session.snapshot(body) }
+        if waits { return try reader.withLock { (session) throws(StoreError) in try session.snapshot(body) } }
+        let result = try reader.withLockIfAvailable { (session) throws(StoreError) in try session.snapshot(body) }
+        guard let result else { throw StoreError(.busy, "another thread reads the vault") }
+        return result
     }
 
     func write<Result: Sendable>(

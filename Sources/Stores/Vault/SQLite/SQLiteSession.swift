@@ -6,6 +6,19 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
     private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
+    /// A walk comes to all rows, while a forged inner page can lead a look-up elsewhere: here each row that the walk (the
+    /// outer one, as a cross join keeps the order) comes to is looked up as well.
+    private lazy var readFoundItems = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
+        try connection.prepare(
+            """
+            SELECT walked.place, walked.lookup, walked.metadata FROM items AS walked \
+            CROSS JOIN items AS found ON found.place = walked.place \
+            WHERE walked.place > ?1 ORDER BY walked.place LIMIT ?2
+            """)
+    }
+    private lazy var readPlace = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
+        try connection.prepare("SELECT lookup, metadata, secret FROM items WHERE place = ?1")
+    }
     private lazy var writing: Result<WriteStatements, StoreError> = WriteStatements.prepare(on: connection)
 
     private var view = View.none
@@ -133,6 +146,18 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         }
     }
 
+    func withItem<Result: ~Copyable>(
+        place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        try holdView()
+        let statement = try readPlace.get()
+        defer { statement.reset() }
+        try statement.bind(1, Int(place))
+        guard try statement.step() else { return nil }
+        let heading = ItemHeading(place: place, lookup: try statement.blob(0), metadata: try statement.blob(1))
+        return try statement.withBlob(2) { (secret) throws(StoreError) -> Result in try body(heading, secret) }
+    }
+
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
         try holdView()
         defer { readHeading.reset() }
@@ -145,19 +170,29 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try items(readItems, after: place, limit: limit)
+    }
+
+    func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try items(readFoundItems.get(), after: place, limit: limit)
+    }
+
+    private func items(
+        _ statement: SQLiteStatement, after place: Int64?, limit: Int
+    ) throws(StoreError) -> [ItemHeading] {
         try holdView()
-        defer { readItems.reset() }
-        try readItems.bind(1, Int(place ?? .min))
-        try readItems.bind(2, limit)
+        defer { statement.reset() }
+        try statement.bind(1, Int(place ?? .min))
+        try statement.bind(2, limit)
         var items: [ItemHeading] = []
         var last = place
-        while try readItems.step() {
-            let found = readItems.integer(0)
+        while try statement.step() {
+            let found = statement.integer(0)
             // A forged table can have its rows in any order, and whoever goes on after the last one would never end.
             if let last, found <= last { throw .vaultCorrupted("its items are out of order") }
             last = found
             items.append(
-                ItemHeading(place: found, lookup: try readItems.blob(1), metadata: try readItems.blob(2)))
+                ItemHeading(place: found, lookup: try statement.blob(1), metadata: try statement.blob(2)))
         }
         return items
     }
@@ -181,7 +216,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         return records
     }
 
-    func changeMark() throws(StoreError) -> UInt32 { try connection.changeMark() }
+    func changeMark() throws(StoreError) -> UInt32 { try connection.changeCounter() }
 
     // MARK: - Writing
 
@@ -220,6 +255,15 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.run()
     }
 
+    func remove(place: Int64) throws(StoreError) {
+        let statement = try writing.get().removePlace
+        try statement.bind(1, Int(place))
+        try statement.run()
+    }
+
+    /// SQLite counts once in each transaction that changes something (fileformat2, section 1.3.8).
+    func changeMarkOfCommit() throws(StoreError) -> UInt32 { try connection.changeCounter() &+ 1 }
+
     func put(record name: String, _ content: [UInt8]) throws(StoreError) {
         let statement = try writing.get().putRecord
         try statement.bind(1, name)
@@ -236,7 +280,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
 /// The statements of a connection that writes.
 private struct WriteStatements {
-    let begin, takenPlaces, putItem, removeItem, putRecord, removeRecord: SQLiteStatement
+    let begin, takenPlaces, putItem, removeItem, removePlace, putRecord, removeRecord: SQLiteStatement
 
     static func prepare(on connection: SQLiteConnection) -> Result<WriteStatements, StoreError> {
         Result { () throws(StoreError) in
@@ -250,6 +294,7 @@ private struct WriteStatements {
                     DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret
                     """),
                 removeItem: try connection.prepare("DELETE FROM items WHERE \(SQLiteSession.isItem)"),
+                removePlace: try connection.prepare("DELETE FROM items WHERE place = ?1"),
                 putRecord: try connection.prepare(
                     """
                     INSERT INTO records(name, content) VALUES(?1, ?2) ON CONFLICT(name) \

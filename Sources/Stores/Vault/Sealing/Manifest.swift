@@ -5,8 +5,8 @@ internal import Sodium
 
 /// What belongs in a vault: its generation, how many items, and hashes over all items and records.
 ///
-/// It is sealed and changes in each transaction. Reads check the row that they read; `verify` compares the whole table
-/// with the manifest and so notices rows that were deleted, replayed or duplicated behind the vault's back.
+/// It is sealed and changes in each transaction. Reads check the row that they read; comparing all items with the
+/// manifest notices rows that were deleted, replayed or duplicated behind the vault's back (`ItemCheck`).
 ///
 /// In clear: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32).
 struct Manifest: Sendable, Equatable {
@@ -31,14 +31,14 @@ struct Manifest: Sendable, Equatable {
         return writer.bytes
     }
 
-    func seal(_ root: RootKeys) throws(StoreError) -> [UInt8] {
-        try Sealing.seal(encode().span, associatedData: Self.context(root.vault), key: root.manifest)
+    func seal(_ keys: VaultKeys) throws(StoreError) -> [UInt8] {
+        try Sealing.seal(encode().span, associatedData: Self.context(keys.vault), key: keys.manifest)
     }
 
-    static func open(_ record: [UInt8]?, root: RootKeys) throws(StoreError) -> Manifest {
+    static func open(_ record: [UInt8]?, _ keys: VaultKeys) throws(StoreError) -> Manifest {
         guard let record else { throw .vaultCorrupted("it has no manifest") }
         guard record.count == byteCount + Sealing.overheadByteCount,
-            let plaintext = Sealing.openPublic(record.span, associatedData: context(root.vault), key: root.manifest)
+            let plaintext = Sealing.openPublic(record.span, associatedData: context(keys.vault), key: keys.manifest)
         else { throw .vaultCorrupted("its manifest doesn't open") }
         var reader = ByteReader(plaintext)
         guard reader.integer(UInt8.self) == 1, let generation: UInt64 = reader.integer(),
@@ -56,31 +56,31 @@ struct Manifest: Sendable, Equatable {
     // MARK: - Hashes
 
     /// The hash of one item: its place and its sealed metadata, which names the version that the secret is bound to.
-    static func digest(lookup: [UInt8], metadata: [UInt8], root: RootKeys) -> [UInt8] {
+    static func digest(lookup: [UInt8], metadata: [UInt8], _ keys: VaultKeys) -> [UInt8] {
         let message = lookup + metadata
-        return root.digest.withExposedBytes { KeyedHash.digest(message.span, key: $0) }
+        return keys.itemHash.withExposedBytes { KeyedHash.digest(message.span, key: $0) }
     }
 
     /// The hash of all records but the manifest, in the order of their names.
-    static func digest(_ records: [NamedRecord], root: RootKeys) -> [UInt8] {
+    static func digest(_ records: [NamedRecord], _ keys: VaultKeys) -> [UInt8] {
         var writer = ByteWriter()
         for record in records {
             writer.append(record.name, length: UInt16.self)
             writer.append(UInt32(record.content.count))
             writer.append(record.content)
         }
-        return root.digest.withExposedBytes { KeyedHash.digest(writer.bytes.span, key: $0) }
+        return keys.recordHash.withExposedBytes { KeyedHash.digest(writer.bytes.span, key: $0) }
     }
 
-    mutating func add(lookup: [UInt8], metadata: [UInt8], root: RootKeys) {
-        items.add(Self.digest(lookup: lookup, metadata: metadata, root: root))
+    mutating func add(lookup: [UInt8], metadata: [UInt8], _ keys: VaultKeys) {
+        items.add(Self.digest(lookup: lookup, metadata: metadata, keys))
         itemCount += 1
     }
 
     /// Takes an item out; throws `corrupted` when there are none left.
-    mutating func remove(lookup: [UInt8], metadata: [UInt8], root: RootKeys) throws(StoreError) {
+    mutating func remove(lookup: [UInt8], metadata: [UInt8], _ keys: VaultKeys) throws(StoreError) {
         guard itemCount > 0 else { throw .vaultCorrupted("its manifest counts no item") }
-        items.subtract(Self.digest(lookup: lookup, metadata: metadata, root: root))
+        items.subtract(Self.digest(lookup: lookup, metadata: metadata, keys))
         itemCount -= 1
     }
 }
@@ -108,9 +108,17 @@ struct SetHash: Sendable, Equatable {
         }
     }
 
-    mutating func subtract(_ digest: [UInt8]) {
+    mutating func subtract(_ digest: [UInt8]) { subtract(Self.limbs(of: digest)) }
+
+    func subtracting(_ other: SetHash) -> SetHash {
+        var result = self
+        result.subtract(other.limbs)
+        return result
+    }
+
+    private mutating func subtract(_ other: [UInt64]) {
         var borrow = false
-        for (index, limb) in Self.limbs(of: digest).enumerated() {
+        for (index, limb) in other.enumerated() {
             let (difference, first) = limbs[index].subtractingReportingOverflow(limb)
             let (total, second) = difference.subtractingReportingOverflow(borrow ? 1 : 0)
             limbs[index] = total

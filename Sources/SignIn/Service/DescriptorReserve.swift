@@ -1,0 +1,34 @@
+internal import Credentials
+internal import Glibc
+internal import RedactedLog
+
+/// File descriptors that are held for a save which must not fail for want of them: a vault needs its journal, its folder
+/// and what is remembered of it.
+struct DescriptorReserve: ~Copyable, Sendable {
+    private static let count = 8
+    private let descriptors: [Int32]
+
+    /// Throws `unavailable` when the process may not have so many (`ulimit -n`).
+    init() throws(StoreError) {
+        var descriptors: [Int32] = []
+        for _ in 0..<Self.count {
+            let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                let number = errno
+                for descriptor in descriptors { close(descriptor) }
+                throw StoreError(
+                    .unavailable, "too few files can be opened to keep what the server would send",
+                    hint: "raise the limit on open files (`ulimit -n`)", platform: .errno(number))
+            }
+            descriptors.append(descriptor)
+        }
+        self.descriptors = descriptors
+    }
+
+    deinit {
+        for descriptor in descriptors { close(descriptor) }
+    }
+
+    /// Gives the descriptors to whoever opens the next files.
+    consuming func release() {}
+}

@@ -1,0 +1,112 @@
+internal import Credentials
+internal import Secrets
+
+/// What is wrong with the items of a vault: each is opened, secret included, and all of them are compared with the
+/// manifest.
+struct ItemSurvey {
+    /// An item that can't stay where and as it is.
+    struct Item {
+        let place: Int64
+        let problem: VaultProblem
+    }
+
+    /// In the order of their places.
+    private(set) var items: [Item] = []
+    private(set) var soundCount = 0
+    /// How the items differ from those that were saved last, when it isn't known by which.
+    private(set) var difference: VaultProblem?
+
+    /// An item that may be the one too many.
+    private struct Candidate {
+        let place: Int64
+        let lookup: [UInt8]
+        let metadata: ItemMetadata
+    }
+
+    /// Throws what keeps the table from being read.
+    init(
+        of view: some RowView, _ manifest: Manifest, _ keys: VaultKeys, _ patience: Patience
+    ) throws(StoreError) {
+        var found = SetHash()
+        var position = 0
+        var window: [Candidate] = []
+        var doubles: [Int64] = []
+        try Self.forEach(view, patience) { (heading) throws(StoreError) in
+            position += 1
+            found.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
+            guard let metadata = keys.openMetadata(of: heading) else {
+                items.append(Item(place: heading.place, problem: .damagedItem(position, nil)))
+                return
+            }
+            guard try Self.opens(heading.place, metadata, in: view, keys) else {
+                items.append(Item(place: heading.place, problem: .damagedItem(position, metadata.key)))
+                return
+            }
+            soundCount += 1
+            guard heading.isInPlace else {
+                items.append(Item(place: heading.place, problem: .movedItem(metadata.key)))
+                return
+            }
+            // Two of one look-up value stand within eight places.
+            window.removeAll { $0.place <= heading.place - Int64(ItemPlaces.count) }
+            let here = Candidate(place: heading.place, lookup: heading.lookup, metadata: metadata)
+            for other in window where other.lookup == here.lookup {
+                let older = other.metadata.modified.seconds <= metadata.modified.seconds ? other : here
+                items.append(Item(place: older.place, problem: .duplicateItem(metadata.key)))
+                doubles.append(older.place)
+            }
+            window.append(here)
+        }
+        let isDamaged = items.contains { if case .damagedItem = $0.problem { true } else { false } }
+        guard UInt64(position) != manifest.itemCount || found != manifest.items && !isDamaged else { return }
+        // One that is too many is found by what it adds to the sum.
+        if UInt64(position) == manifest.itemCount + 1 {
+            let surplus = found.subtracting(manifest.items)
+            var extra: Item?
+            try Self.forEach(view, patience) { (heading) throws(StoreError) in
+                var digest = SetHash()
+                digest.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
+                guard digest == surplus, extra == nil, let metadata = keys.openMetadata(of: heading) else { return }
+                extra = Item(
+                    place: heading.place,
+                    problem: doubles.isEmpty ? .extraItem(metadata.key) : .duplicateItem(metadata.key))
+            }
+            if let extra {
+                items.removeAll { doubles.contains($0.place) || $0.place == extra.place }
+                items.append(extra)
+                items.sort { $0.place < $1.place }
+                return
+            }
+        }
+        difference =
+            UInt64(position) == manifest.itemCount
+            ? .replayedItems : .itemCount(expected: manifest.itemCount, found: position)
+    }
+
+    static func forEach(
+        _ view: some RowView, _ patience: Patience, _ body: (ItemHeading) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var last: Int64?
+        while true {
+            try patience.check()
+            let items = try view.items(after: last, limit: 100)
+            if items.isEmpty { return }
+            for item in items { try body(item) }
+            last = items.last?.place
+        }
+    }
+
+    /// Whether the secret in a place is the one of its metadata.
+    private static func opens(
+        _ place: Int64, _ metadata: ItemMetadata, in view: some RowView, _ keys: VaultKeys
+    ) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            return try view.withItem(place: place) { (heading, secret) throws(StoreError) -> Bool in
+                _ = try keys.openSecret(secret, of: metadata, at: heading.lookup)
+                return true
+            } ?? false
+        } catch  where error.code == .corrupted || error.code == .tooLarge {
+            return false
+        }
+    }
+}

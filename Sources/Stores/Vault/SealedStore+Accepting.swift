@@ -1,0 +1,65 @@
+internal import Credentials
+internal import RedactedLog
+
+extension SealedStore {
+    func acceptItems(deadline: Deadline) async throws(StoreError) -> VaultAcceptance {
+        try await worker.run(until: deadline) { (patience) throws(StoreError) in
+            let damage = try patience.retry { () throws(StoreError) in try self.table.damage(patience) }
+            guard damage.isEmpty else { throw .damagedPages }
+            return try self.commit(patience) { (transaction, state, manifest: inout Manifest) throws(StoreError) in
+                try Self.accept(transaction, state.keys, &manifest, patience)
+            }
+        }
+    }
+
+    private static func accept(
+        _ transaction: Table.Transaction, _ keys: VaultKeys, _ manifest: inout Manifest, _ patience: Patience
+    ) throws(StoreError) -> VaultAcceptance {
+        let survey = try ItemSurvey(of: transaction, manifest, keys, patience)
+        var dropped: [VaultProblem] = []
+        var moved: [ItemSurvey.Item] = []
+        for item in survey.items {
+            if case .movedItem = item.problem {
+                moved.append(item)
+                continue
+            }
+            try transaction.remove(place: item.place)
+            dropped.append(item.problem)
+        }
+        // When what was in their places is gone.
+        var restored: [VaultProblem] = []
+        for item in moved {
+            let row = try transaction.withItem(place: item.place) { (heading, secret) throws(StoreError) in
+                (heading, [UInt8](copying: secret))
+            }
+            guard let (heading, secret) = row else { throw .damagedItem }
+            try transaction.remove(place: item.place)
+            if try transaction.heading(heading.lookup) == nil {
+                try transaction.put(heading.lookup, metadata: heading.metadata, secret: secret)
+                restored.append(item.problem)
+            } else {
+                dropped.append(item.problem)
+            }
+        }
+        let before = manifest
+        (manifest.items, manifest.itemCount) = (SetHash(), 0)
+        try ItemSurvey.forEach(transaction, patience) { (heading) throws(StoreError) in
+            manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
+        }
+        let count = Int(manifest.itemCount)
+        let lost: VaultProblem? =
+            if manifest.itemCount != before.itemCount {
+                .itemCount(expected: before.itemCount, found: count)
+            } else {
+                manifest.items == before.items ? nil : .replayedItems
+            }
+        return VaultAcceptance(itemCount: count, dropped: dropped, restored: restored, lost: lost)
+    }
+}
+
+extension StoreError {
+    fileprivate static var damagedPages: StoreError {
+        StoreError(
+            .corrupted, "the file itself is damaged, and not only what was saved in it", hint: "restore a backup")
+    }
+}

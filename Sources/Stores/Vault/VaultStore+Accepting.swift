@@ -1,0 +1,25 @@
+public import Credentials
+
+/// What `VaultStore.acceptItems` did with the items of a vault that someone changed without its key.
+public struct VaultAcceptance: Sendable, Hashable {
+    /// How many credentials there are now.
+    public let itemCount: Int
+    /// What was removed: items that can't be opened, and those that are too many.
+    public let dropped: [VaultProblem]
+    /// What had been moved, and is where it belongs again.
+    public let restored: [VaultProblem]
+    /// How what is left differs from what was saved last. That is lost; `nil`: nothing is.
+    public let lost: VaultProblem?
+}
+
+extension VaultStore {
+    /// Goes on with the items of a vault as they are, after others changed them without the key: removes what can't be
+    /// opened or is there twice, puts back what was moved, and takes the rest for what was saved last. Slots and keys stay.
+    ///
+    /// What was taken away or put back to an older state stays so. Open the vault with `ItemCheck.never` for it.
+    ///
+    /// Throws `corrupted`, and changes nothing, when pages of the file are damaged.
+    public func acceptItems(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultAcceptance {
+        try await rows.acceptItems(deadline: deadline)
+    }
+}

@@ -1,0 +1,10 @@
+public import Credentials
+
+extension VaultStore {
+    /// Beside the vault, as `NAME.leases`: whoever shares the file shares its leases, whatever else their environments
+    /// have in common. Nothing is waited for.
+    public func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory {
+        LeaseDirectory(
+            path: path.directory, fileName: String(path.file.split(separator: "/").last ?? "vault") + ".leases")
+    }
+}

@@ -1,0 +1,100 @@
+import Credentials
+import Foundation
+import TestServices
+import Testing
+
+@testable import Vault
+
+/// Vaults that someone else makes for a slot's holder, so that they save their secrets into them.
+///
+/// The forger is a program in Python that knows the format's document and nothing of this code.
+@Suite struct ForgeryTests {
+    private let folder: VaultFolder
+    private var memory: VaultMemory { VaultMemory(directory: folder.path + "/state") }
+
+    /// A vault with the slots of a holder (`key`) and of a colleague (`colleague`).
+    init() async throws {
+        folder = try VaultFolder()
+        let store = try await folder.store()
+        try VaultKeyFile.create(at: folder.path + "/colleague")
+        try await store.addSlot(.keyFile(folder.path + "/colleague"), name: KeySlotName("colleague")!)
+        try await store.save(secret("genuine"), for: key("ada"))
+    }
+
+    private func forge(_ arguments: String...) async throws {
+        try await Program("/usr/bin/python3").run([InUseTests.script, folder.vault] + arguments).successful("forge")
+    }
+
+    private func open(_ memory: VaultMemory? = nil) async throws(StoreError) -> VaultStore {
+        try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
+    }
+
+    @Test func `a forger without any key makes no vault that a slot's holder opens`() async throws {
+        try await forge("forge")
+        let forged = try folder.contents()
+        for path in [folder.keyFile, folder.path + "/colleague"] {
+            let error = await refusal { () async throws(StoreError) in
+                try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(path))
+            }
+            #expect(error?.code == .wrongKey)
+        }
+        #expect(try folder.contents() == forged)
+    }
+
+    /// Shows that it is the pre-shared key that the forger lacks, and nothing else.
+    @Test func `with the holder's own key the same program makes a vault that opens`() async throws {
+        try await forge("forge-holding", folder.keyFile)
+        #expect(try await open().text(key("ada")) == "forged")
+    }
+
+    @Test func `a store that is open takes no forged vault for a rekeyed one`() async throws {
+        let store = try await folder.store()
+        #expect(try await store.text(key("ada")) == "genuine")
+        try await forge("forge")
+        let refused = await refusal { () async throws(StoreError) in try await store.text(key("ada")) }
+        #expect(refused?.code == .wrongKey)
+    }
+
+    @Test func `not even from someone with its own key, as it isn't the vault that was open`() async throws {
+        let store = try await folder.store()
+        #expect(try await store.text(key("ada")) == "genuine")
+        try await forge("forge-holding", folder.keyFile)
+        let refused = await refusal { () async throws(StoreError) in try await store.text(key("ada")) }
+        #expect(refused?.code == .rolledBack)
+    }
+
+    /// What Docs/Threats.md says of a removed holder: towards those who were away since, and to nobody else.
+    @Test func `a removed holder who can write the file deceives who was away, and not who saw the new key`()
+        async throws
+    {
+        let away = memory
+        _ = try await open(away)
+        let present = VaultMemory(directory: folder.path + "/present")
+        let old = folder.path + "/old"
+        try folder.replace(old, with: try folder.contents())
+        let store = try await open(present)
+        try await store.removeSlot(KeySlotName("colleague")!)
+        try await store.rekey()
+        try await forge("forge-knowing", folder.keyFile, old, folder.path + "/colleague")
+        // Who was away can't tell: in their eyes someone with the root key of then has rekeyed the vault.
+        #expect(try await open(away).text(key("ada")) == "forged")
+        // Who saw the vault under its new key can, and so can a store that is open.
+        let refused = await refusal { () async throws(StoreError) in try await open(present) }
+        #expect(refused?.code == .corrupted)
+        let inUse = await refusal { () async throws(StoreError) in try await store.text(key("ada")) }
+        #expect(inUse?.code == .rolledBack)
+    }
+
+    @Test func `who was away for sixteen rekeyings still knows the vault, and for one more asks`() async throws {
+        let away = memory
+        _ = try await open(away)
+        let store = try await folder.store()
+        for _ in 0..<FormerKeys.capacity { try await store.rekey() }
+        let sixteen = try folder.contents()
+        try await store.rekey()
+        let refused = await refusal { () async throws(StoreError) in try await open(away) }
+        #expect(refused?.code == .corrupted)
+        try folder.replace(with: sixteen)
+        #expect(try await open(away).rollback == .current)
+    }
+}

@@ -1,0 +1,248 @@
+import Credentials
+import Foundation
+import Secrets
+import Synchronization
+import TestServices
+import Testing
+
+@testable import Vault
+
+/// A new root key for a vault: what opened it before opens it no longer.
+@Suite struct RekeyTests {
+    private func filled(_ folder: VaultFolder, _ count: Int) async throws -> VaultStore {
+        let store = try await folder.store()
+        for index in 0..<count { try await store.save(secret("secret \(index)"), for: key("\(index)")) }
+        return store
+    }
+
+    private func expectAll(_ count: Int, in store: VaultStore) async throws {
+        for index in 0..<count {
+            let text = try await store.text(key("\(index)"))
+            #expect(text == "secret \(index)")
+        }
+    }
+
+    private func rows(_ store: VaultStore) throws -> [ItemHeading] {
+        try store.rows.table.read { (view) throws(StoreError) in try view.items(after: nil, limit: 10_000) }
+    }
+
+    private func open(_ folder: VaultFolder, _ word: String) async throws(StoreError) -> VaultStore {
+        try await VaultStore.open(at: folder.vault, unlockedBy: passphrase(word))
+    }
+
+    @Test func `everything is sealed anew, the old keys are gone, and versions and slots stay`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 600)
+        try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
+        let before = (try await store.list().all(), try await store.slots())
+        let sealed = try rows(store)
+        let old = store.rows.keys
+        #expect(try await store.rekey() == 600)
+        #expect(store.rows.keys.id != old.id && store.rows.keys.vault == old.vault)
+        try await expectAll(600, in: store)
+        let after = (try await store.list().all(), try await store.slots())
+        #expect(Set(after.0) == Set(before.0))
+        #expect(after.1 == before.1)
+        #expect(try await store.verify().problems == [])
+        for opened in [try await folder.store(), try await open(folder, "p")] { try await expectAll(600, in: opened) }
+        // Nothing of the old rows is left in the file or beside it.
+        for name in ["vault", "vault-journal"] {
+            let bytes = Data(try folder.contents(folder.path + "/" + name))
+            for row in sealed {
+                #expect(bytes.range(of: Data(row.lookup)) == nil)
+                #expect(bytes.range(of: Data(row.metadata.prefix(48))) == nil)
+            }
+        }
+    }
+
+    @Test func `an empty vault and one large secret are rekeyed too, twenty times`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        #expect(try await store.rekey() == 0)
+        let large = String(repeating: "x", count: 5 << 20)
+        for name in ["a", "b", "c"] { try await store.save(secret(large + name), for: key(name)) }
+        for _ in 0..<20 { #expect(try await store.rekey() == 3) }
+        for name in ["a", "b", "c"] {
+            let isWhole = try await folder.store().text(key(name)) == large + name
+            #expect(isWhole)
+        }
+    }
+
+    // MARK: - Who is locked out
+
+    /// The review's attack: `remove-slot` and a new data key left the root key as it was, which an old copy still held.
+    @Test func `an old copy with a removed slot's passphrase opens nothing that is saved after a rekeying`()
+        async throws
+    {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 3)
+        try await store.addSlot(passphrase("stolen"), name: .passphrase, cost: .cheap)
+        let copy = folder.path + "/copy"
+        try folder.replace(copy, with: try folder.contents())
+        #expect(try await store.removeSlot(.passphrase))
+        let thief = try await VaultStore.open(at: copy, unlockedBy: passphrase("stolen"))
+        let table = try SQLiteRowTable(path: folder.vault)
+        func thiefsKeysFit() -> Bool {
+            let record = try? table.read { (view) throws(StoreError) in try view.record(Manifest.recordName) }
+            return (try? Manifest.open(record ?? [], thief.rows.keys)) != nil
+        }
+        // This is what rekeying is for.
+        #expect(thiefsKeysFit())
+        try await store.rekey()
+        try await store.save(secret("new"), for: key("new"))
+        #expect(!thiefsKeysFit())
+        // Nor does any record or row open under any of the keys that the thief has.
+        let keys = thief.rows.keys
+        for row in try rows(store) { #expect(keys.openMetadata(of: row) == nil) }
+        let records = try table.read { (view) throws(StoreError) in try view.records() }
+        #expect((try? FormerKeys.open(records.first { $0.name == FormerKeys.recordName }?.content, keys)) == nil)
+        for slot in try KeySlot.all(in: records) { #expect((try? slot.describe(keys)) == nil) }
+        let refused = await refusal { () async throws(StoreError) in try await open(folder, "stolen") }
+        #expect(refused?.code == .wrongKey)
+        // The slot's record, put back from the copy, doesn't help.
+        let slot = try #require(
+            try thief.rows.table.read { (view) throws(StoreError) in try view.records() }.first { record in
+                record.name.hasPrefix("slot/") && record.content[1] == 1
+            })
+        try table.write(Patience(.standard)) { (rows) throws(StoreError) in
+            try rows.put(record: slot.name, slot.content)
+        }
+        let again = await refusal { () async throws(StoreError) in try await open(folder, "stolen") }
+        #expect(again?.code == .corrupted || again?.code == .wrongKey)
+    }
+
+    @Test func `a passphrase that was replaced opens nothing after a rekeying`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.addSlot(passphrase("old"), name: .passphrase, cost: .cheap)
+        let thief = try await open(folder, "old")
+        try await store.addSlot(passphrase("new"), name: .passphrase, replacing: .passphrase, cost: .cheap)
+        try await store.rekey()
+        try await store.save(secret("s"), for: key("ada"))
+        let refused = await refusal { () async throws(StoreError) in try await thief.text(key("ada")) }
+        #expect(refused?.code == .wrongKey)
+        #expect(try await open(folder, "new").text(key("ada")) == "s")
+    }
+
+    // MARK: - Who goes on
+
+    @Test func `a store that is open goes on by its slot, reading, listing, writing and adding slots`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 150)
+        let others = [try await folder.store(), try await folder.store(), try await folder.store()]
+        let page = try await others[1].page(service: nil, after: nil, deadline: .standard)
+        for round in 1...3 {
+            try await store.rekey()
+            try await expectAll(150, in: others[0])
+            // A listing misses nothing: it begins anew.
+            var cursor = page.next
+            var seen = Set(page.entries.map(\.key))
+            repeat {
+                let next = try await others[1].page(service: nil, after: cursor, deadline: .standard)
+                seen.formUnion(next.entries.map(\.key))
+                cursor = next.next
+            } while cursor != nil
+            #expect(seen.count == 150)
+            let name = KeySlotName("round \(round)")!
+            try await others[2].addSlot(passphrase("\(round)"), name: name, cost: .cheap)
+            try await open(folder, "\(round)").save(secret("\(round)"), for: key("by \(round)"))
+            #expect(try await others[2].text(key("by \(round)")) == "\(round)")
+            #expect(try await others[0].delete(key("by \(round)")))
+        }
+        for store in others { #expect(try await store.verify().problems == []) }
+    }
+
+    @Test func `a slot that is made while others rekey is sealed to the new key`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 2)
+        let slot = try NewKeySlot(
+            passphrase("p"), name: .passphrase, cost: .cheap, created: UnixTime(seconds: 1),
+            vault: store.rows.keys.vault)
+        try await folder.store().rekey()
+        try await store.rows.addSlot(slot, replacing: nil, deadline: .standard)
+        try await expectAll(2, in: try await open(folder, "p"))
+    }
+
+    @Test func `a vault that is rekeyed while it is being opened opens all the same`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 5)
+        let (keys, slot) = (store.rows.keys, store.rows.slot)
+        try await folder.store().rekey()
+        // As it goes on that has read the slots before and the manifest after.
+        let opened = try SealedStore(
+            table: try SQLiteRowTable(path: folder.vault), keys: keys, slot: slot, identity: store.identity,
+            worker: WorkThread(), now: { .now() })
+        #expect(try await opened.text(key("3")) == "secret 3")
+    }
+
+    @Test func `a cursor of another making is refused`() async throws {
+        let store = try await VaultFolder().store()
+        for bytes: [UInt8] in [
+            [], [1], [1, 0, 0, 0, 5], Array(repeating: 1, count: 23), Array(repeating: 1, count: 37),
+        ] {
+            let error = await refusal { () async throws(StoreError) in
+                try await store.page(service: nil, after: ListingCursor(bytes: bytes), deadline: .standard)
+            }
+            #expect(error?.code == .unsupported)
+        }
+    }
+
+    // MARK: - What stops it
+
+    @Test func `an item that can't be opened stops it, and nothing is changed`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 20)
+        let row = try #require(try rows(store).last)
+        try store.rows.table.write(Patience(.standard)) { (transaction) throws(StoreError) in
+            try transaction.put(row.lookup, metadata: row.metadata, secret: Array(repeating: 7, count: 296))
+        }
+        let before = try folder.contents()
+        let error = await refusal { () async throws(StoreError) in try await store.rekey() }
+        #expect(error?.code == .corrupted)
+        #expect(try folder.contents() == before)
+    }
+
+    @Test func `a slot or record of a newer kind stops it, and nothing is changed`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 2)
+        for name in ["slot/" + String(repeating: "0", count: 32), "future"] {
+            try store.rows.commit(Patience(.standard)) {
+                (transaction, state, manifest: inout Manifest) throws(StoreError) in
+                try transaction.put(record: name, [9, 9])
+                manifest.recordsDigest = Manifest.digest(try transaction.records(), state.keys)
+            }
+            let before = try folder.contents()
+            let error = await refusal { () async throws(StoreError) in try await store.rekey() }
+            #expect(error?.code == .unsupported)
+            #expect(try folder.contents() == before)
+            try store.rows.commit(Patience(.standard)) {
+                (transaction, state, manifest: inout Manifest) throws(StoreError) in
+                try transaction.remove(record: name)
+                manifest.recordsDigest = Manifest.digest(try transaction.records(), state.keys)
+            }
+        }
+        #expect(try await store.rekey() == 2)
+    }
+
+    @Test func `one that is cancelled in the middle leaves the old vault`() async throws {
+        let folder = try VaultFolder()
+        let store = try await filled(folder, 300)
+        let before = (try folder.contents(), store.rows.keys.id)
+        let running = Mutex<Task<StoreError?, Never>?>(nil)
+        let task = Task {
+            await refusal { () async throws(StoreError) in
+                try await store.rekey { fraction in
+                    if fraction < 0.2 { return }
+                    while running.withLock({ $0 == nil }) { sched_yield() }
+                    running.withLock { $0?.cancel() }
+                }
+            }
+        }
+        running.withLock { $0 = task }
+        #expect(await task.value?.code == .cancelled)
+        #expect(try folder.contents() == before.0)
+        #expect(store.rows.keys.id == before.1)
+        try await expectAll(300, in: store)
+        #expect(try await store.rekey() == 300)
+    }
+}

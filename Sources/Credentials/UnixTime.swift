@@ -12,6 +12,19 @@ public struct UnixTime: Sendable, Hashable, Comparable, Loggable {
     /// The system's clock (time(2)).
     public static func now() -> UnixTime { UnixTime(seconds: Int64(time(nil))) }
 
+    /// The moment so many seconds later; the last or the first that there is, where that one doesn't fit. What comes from outside
+    /// or from a store may be any number.
+    package func advanced(bySeconds count: Int64) -> UnixTime {
+        let (sum, overflows) = seconds.addingReportingOverflow(count)
+        return UnixTime(seconds: overflows ? (count < 0 ? .min : .max) : sum)
+    }
+
+    /// How many seconds it is later than another moment; the most or the fewest that there are, where they don't fit.
+    package func seconds(since other: UnixTime) -> Int64 {
+        let (difference, overflows) = seconds.subtractingReportingOverflow(other.seconds)
+        return overflows ? (seconds < other.seconds ? .min : .max) : difference
+    }
+
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
 
     /// Safe: a moment.

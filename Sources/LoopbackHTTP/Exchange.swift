@@ -80,22 +80,20 @@ final class Exchange: @unchecked Sendable {
         return connection.queue(message)
     }
 
-    /// Drops an answer that came too late.
-    func discardResponse() {
-        guard let response = response.take() else { return }
-        response.whenEnded?()
+    /// The library is done with it, and with an answer that it was never handed.
+    func ended() {
+        whenEnded?()
+        if let response = response.take() { response.whenEnded?() }
     }
-
-    /// The library is done with it.
-    func ended() { whenEnded?() }
 
     func suspend() { connection.suspend() }
     func resume() { connection.resume() }
 
-    // MARK: - In the handler's task
+    // MARK: - While the connection is suspended
 
     func takeRequest() -> LoopbackRequest? { request.take() }
 
+    /// Takes the answer. The daemon's thread reads it once the connection is resumed.
     func give(_ response: consuming LoopbackResponse) {
         self.response = consume response
         stage = .answered

@@ -92,9 +92,13 @@ final class LoopbackDaemon: Sendable {
         }
         guard isWaiting else { return false }
         let task = Task { [handler, weak self] in
-            guard let request = exchange.takeRequest() else { return }
-            exchange.give(await handler(request))
-            self?.answered(exchange)
+            guard let request = self?.request(of: exchange) else { return }
+            let response = await handler(request)
+            guard let self else {
+                response.whenEnded?()
+                return
+            }
+            answer(exchange, response)
         }
         let isStopped = state.withLock { state in
             state.waiting[identifier]?.task = task
@@ -104,14 +108,25 @@ final class LoopbackDaemon: Sendable {
         return true
     }
 
-    private func answered(_ exchange: Exchange) {
-        let isAwaited = state.withLock { state in
-            guard state.waiting.removeValue(forKey: ObjectIdentifier(exchange)) != nil else { return false }
+    /// An exchange is touched only while it waits: `stop` takes it out of the table, and then it is the daemon's thread's again,
+    /// which closes the connection.
+    private func request(of exchange: Exchange) -> LoopbackRequest? {
+        state.withLock { state in
+            state.waiting[ObjectIdentifier(exchange)] == nil ? nil : exchange.takeRequest()
+        }
+    }
+
+    private func answer(_ exchange: Exchange, _ response: consuming LoopbackResponse) {
+        var response: LoopbackResponse? = consume response
+        state.withLock { state in
+            guard state.waiting.removeValue(forKey: ObjectIdentifier(exchange)) != nil,
+                let response = response.take()
+            else { return }
+            exchange.give(response)
             exchange.resume()
-            return true
         }
         // The server stopped meanwhile and has closed the connection: the answer goes nowhere.
-        if !isAwaited { exchange.discardResponse() }
+        if let response { response.whenEnded?() }
     }
 
     var isStopped: Bool { state.withLock { $0.isStopped } }

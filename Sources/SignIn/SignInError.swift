@@ -31,6 +31,8 @@ public struct SignInError: RedactedError, Hashable {
         case accountNameNeeded
         /// The tokens, or the user information, are somebody else's than was asked for, or than the ID token.
         case accountMismatch
+        /// The name is that of another person's session at the same server, which was left as it is.
+        case otherPerson
         /// The server calls the person by one of the tokens that it gave, and the name would be kept in the clear.
         case tokenInAccount
         /// The server gave tokens without a scope that they are of no use without.
@@ -100,6 +102,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountUnknown: "sign-in.account-unknown"
         case .accountNameNeeded: "sign-in.account-name-needed"
         case .accountMismatch: "sign-in.account-mismatch"
+        case .otherPerson: "sign-in.other-person"
         case .tokenInAccount: "sign-in.token-in-account"
         case .scopeMissing: "sign-in.scope-missing"
         case .otherOrigin: "sign-in.other-origin"
@@ -128,6 +131,7 @@ public struct SignInError: RedactedError, Hashable {
         case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
         case .accountMismatch: "the server's answers are about another person than the one who signs in"
+        case .otherPerson: "the account is another person's at that server than the one who signed in"
         case .tokenInAccount: "the server calls the person by a token, which is a secret and no name"
         case .scopeMissing: "the server gave tokens without the scope that they are of no use without"
         case .otherOrigin: "the request goes to an origin that the provider's tokens must not be sent to"
@@ -157,6 +161,7 @@ public struct SignInError: RedactedError, Hashable {
         case .tokensNotStored: "see that the store can be written, then sign in again"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"
+        case .otherPerson: "sign out of the account first, or give the new session another name with --account"
         case .tokenInAccount: "don't use this server before whoever runs it has mended that"
         case .otherOrigin: "name the origin among the provider's own, if its server is to have the token"
         case .otherResource: "ask the account's own server; it passes on what is for others"

@@ -37,9 +37,10 @@ struct ProviderFolder: Sendable {
         let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if descriptor < 0 {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw unusable("can't be read", errno)
+            throw errno == ELOOP ? notOwn(name) : unusable("can't be read", errno)
         }
         defer { close(descriptor) }
+        guard Self.isOwn(descriptor, S_IFREG), isFolderOwn else { throw notOwn(name) }
         let content = try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: 64 << 10)
         do throws(JSONError) {
             return try ProviderConfiguration(name: name, parsing: content)
@@ -48,6 +49,28 @@ struct ProviderFolder: Sendable {
                 .configuration, "provider.malformed", "the file of the provider \(name) is malformed",
                 hint: "add the provider again, or remove \(shown(file(name)))")
         }
+    }
+
+    /// Whoever may write a provider's file chooses the server that codes and client secrets go to.
+    private func notOwn(_ name: ProviderName) -> CommandFailure {
+        CommandFailure(
+            .refused, "provider.not-own",
+            "the file of the provider \(name) is a link, another user's, or one that others may write",
+            hint: "see that \(shown(file(name))) says what you want, then make it and its folder your own: chmod go-w")
+    }
+
+    /// Whether a file is this user's, and nobody else may write it.
+    private static func isOwn(_ descriptor: Int32, _ kind: mode_t) -> Bool {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
+            && status.st_mode & 0o022 == 0
+    }
+
+    private var isFolderOwn: Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return Self.isOwn(descriptor, S_IFDIR)
     }
 
     /// Makes the folder where there is none, and throws when nothing can be written there.

@@ -12,7 +12,7 @@ enum SchemeCommand {
         guard let program = ThisProgram.path else {
             throw CommandFailure(.unavailable, "program.not-found", "the path of this program can't be read")
         }
-        try await SchemeEntries(environment: context.environment).add(scheme, starting: program)
+        try SchemeEntries(environment: context.environment).add(scheme, starting: program)
         context.output.note("the desktop hands over answers at \(shown(scheme)):")
         return .success
     }
@@ -45,7 +45,7 @@ enum SchemeCommand {
         let address = Secret<MessageBody>(copying: arguments.operand("URL").utf8.span)
         let folder = RedirectFolder.standard(
             environment: context.environment.variables, home: context.environment.home)
-        guard folder.deliver(address) else {
+        guard try folder.deliver(address) else {
             throw CommandFailure(
                 .notFound, "scheme.nobody-waits", "no sign-in waits for that answer",
                 hint: "start the sign-in again, and answer only the page it opens")

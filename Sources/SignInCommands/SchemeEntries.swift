@@ -1,6 +1,5 @@
 internal import Glibc
 internal import OAuth
-internal import ProcessHardening
 internal import RedactedLog
 internal import StoreSelection
 internal import Terminal
@@ -10,14 +9,13 @@ internal import Terminal
 struct SchemeEntries {
     private let folder: String
     /// Which entry the desktop takes for what (XDG MIME Applications Specification).
-    private let associations: String
-    private let environment: [String: String]
+    private let associations: MimeAssociations
 
     init(environment: ProgramEnvironment) {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         folder = (absolute("XDG_DATA_HOME") ?? environment.home + "/.local/share") + "/applications"
-        associations = (absolute("XDG_CONFIG_HOME") ?? environment.home + "/.config") + "/mimeapps.list"
-        self.environment = environment.variables
+        associations = MimeAssociations(
+            path: (absolute("XDG_CONFIG_HOME") ?? environment.home + "/.config") + "/mimeapps.list")
     }
 
     private static let prefix = "latchkey-"
@@ -42,23 +40,19 @@ struct SchemeEntries {
         return schemes.sorted()
     }
 
-    /// Writes the entry of a scheme, and makes it the one that the desktop takes (xdg-mime(1)). When that fails, nothing
-    /// is left behind.
-    func add(_ scheme: String, starting program: String) async throws {
+    /// Writes the entry of a scheme, and makes it the one that the desktop takes. When that fails, nothing is left behind.
+    func add(_ scheme: String, starting program: String) throws {
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(folder)
             try PrivateFile.replace(path(scheme), with: Self.text(scheme, program))
         } catch {
             throw Self.unwritable(error.number)
         }
-        let command = ["xdg-mime", "default", name(scheme), "x-scheme-handler/\(scheme)"]
-        guard let registrar = try? DetachedProgram(command, environment: environment),
-            await registrar.ending() == .exited(0)
-        else {
+        do throws(PrivateFile.Failure) {
+            try associations.set(scheme, to: name(scheme))
+        } catch {
             unsafe unlink(path(scheme))
-            throw CommandFailure(
-                .unavailable, "scheme.no-registrar", "xdg-mime, which tells the desktop of it, is missing or failed",
-                hint: "install xdg-utils")
+            throw unwritableAssociations(error.number)
         }
     }
 
@@ -68,17 +62,20 @@ struct SchemeEntries {
             if errno == ENOENT { return false }
             throw Self.unwritable(errno)
         }
-        let line = "x-scheme-handler/\(scheme)=\(name(scheme))"
-        guard let text = try? PrivateFile.read(associations, limit: 1 << 20) else { return true }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let kept = lines.filter { $0 != line && $0 != line + ";" }
-        guard kept.count < lines.count else { return true }
         do throws(PrivateFile.Failure) {
-            try PrivateFile.replace(associations, with: kept.joined(separator: "\n"))
+            try associations.remove(scheme, name(scheme))
         } catch {
-            throw Self.unwritable(error.number)
+            throw unwritableAssociations(error.number)
         }
         return true
+    }
+
+    private func unwritableAssociations(_ number: Int32) -> CommandFailure {
+        let shown = LoggableText(reviewed: "a path from the XDG environment", unredacted: associations.path)
+        return CommandFailure(
+            .cannotWrite, "scheme.associations",
+            "the desktop's list of defaults, \(shown), can't be changed (errno \(number))",
+            hint: "make it a file of your own, or a link to one, in UTF-8")
     }
 
     private static func unwritable(_ number: Int32) -> CommandFailure {

@@ -14,7 +14,7 @@ package struct Moment: Loggable {
             return
         }
         func two(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let date = unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+        let date = unsafe "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
         text = unsafe "\(date)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
     }
 

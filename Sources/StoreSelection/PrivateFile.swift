@@ -5,6 +5,10 @@ package enum PrivateFile {
     /// A system call failed; `number` is its errno.
     package struct Failure: Error, Sendable, Hashable {
         package let number: Int32
+
+        package init(number: Int32) {
+            self.number = number
+        }
     }
 
     /// Makes a folder and those above it (0700) where they are missing, durably.

@@ -81,7 +81,7 @@ struct TokenHandlingTests {
                 calls.withLock { $0 += 1 }
                 return try await endpoint.exchange(callback, authentication: authentication)
             }
-            $0.patience = .seconds(10)
+            $0.patience = .seconds(15)
         }
         scene.server.switchOn(.wrongIssuer)
         #expect(await scene.failure()?.code == .signIn(.oauth(OAuthError(.issuerMismatch))))

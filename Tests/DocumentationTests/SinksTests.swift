@@ -51,10 +51,10 @@ import Testing
         return corrections
     }
 
-    @Test func `every use of withExposedBytes is listed with its reason`() throws {
+    @Test func `every use of withExposedBytes and lentBytes is listed with its reason`() throws {
         var found: [String: Int] = [:]
         for (path, code) in try Self.sources() {
-            let count = code.matches(of: /(func )?withExposedBytes/).count { $0.output.1 == nil }
+            let count = code.matches(of: /(func |var )?(withExposedBytes|lentBytes)/).count { $0.output.1 == nil }
             if count > 0 { found[path] = count }
         }
         let corrections = Self.corrections(try Self.rows(under: "Exposed bytes"), found, why: true)

@@ -132,18 +132,35 @@ struct LoopbackServerTests {
     }
 
     @Test func `starting and stopping in the middle of requests never hangs or crashes`() async throws {
+        let made = Mutex(0)
+        let ended = Mutex(0)
         for _ in 0..<20 {
+            let (asked, isAsked) = AsyncStream.makeStream(of: Void.self)
             let server = try LoopbackServer { _ in
+                isAsked.yield()
                 await Task.yield()
-                return LoopbackResponse(status: 204)
+                var response = LoopbackResponse(status: 204)
+                response.whenEnded = { ended.withLock { $0 += 1 } }
+                made.withLock { $0 += 1 }
+                return response
             }
             let url = try HTTPURL(server.origin)
             let client = client
             await withTaskGroup { group in
                 for _ in 0..<8 { group.addTask { _ = try? await client.send(HTTPRequest(.get, url)) } }
-                group.addTask { server.stop() }
+                group.addTask {
+                    for await _ in asked { break }
+                    server.stop()
+                }
             }
         }
+        // Each answer has its end, and one: those that left, those that came too late, and those that were handed over just as
+        // the server stopped, which were written and read by two threads and forgotten.
+        let limit = ContinuousClock.now + .seconds(60)
+        while ended.withLock({ $0 }) < made.withLock({ $0 }), ContinuousClock.now < limit {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(ended.withLock { $0 } == made.withLock { $0 } && made.withLock { $0 } > 0)
     }
 
     @Test func `no thread of it is left behind`() async {

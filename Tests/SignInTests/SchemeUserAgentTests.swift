@@ -55,7 +55,7 @@ struct SchemeUserAgentTests {
 
     private static func deliver(_ address: String, to folder: RedirectFolder) -> Bool {
         let secret: Secret<MessageBody> = .test(address)
-        return folder.deliver(secret)
+        return (try? folder.deliver(secret)) ?? false
     }
 
     private var mailboxes: [String] {
@@ -199,5 +199,45 @@ struct SchemeUserAgentTests {
         await #expect(throws: UserAgentError.unavailable(.noPrivateScheme)) {
             _ = try await agent.begin(.loopback(path: "/callback"))
         }
+    }
+
+    /// Its thread ended without a word when there were no descriptors left, and the sign-in waited for its deadline.
+    @Test(arguments: [EMFILE, ENFILE, ENOBUFS])
+    func `a mailbox that can take nobody any more says why`(number: Int32) async throws {
+        try LeaseDirectory(path: folder.path).prepare()
+        let calls = Mutex(0)
+        let mailbox = try RedirectMailbox(scheme: "com.example.app", in: folder.path) { _ in
+            // Somebody who connects and goes again is no reason.
+            errno = calls.withLock { calls in
+                calls += 1
+                return calls < 3 ? ECONNABORTED : number
+            }
+            return -1
+        }
+        let (failures, failed) = AsyncStream.makeStream(of: Int32.self)
+        try mailbox.start(failed: { failed.yield($0.number) }) { _ in .foreign }
+        var iterator = failures.makeAsyncIterator()
+        #expect(await iterator.next() == number)
+        #expect(calls.withLock { $0 } == 3)
+        mailbox.stop()
+    }
+
+    @Test func `a mailbox that is stopped says nothing`() async throws {
+        try LeaseDirectory(path: folder.path).prepare()
+        let mailbox = try RedirectMailbox(scheme: "com.example.app", in: folder.path)
+        let (ends, ended) = AsyncStream.makeStream(of: Int32.self)
+        final class Goodbye: Sendable {
+            let end: AsyncStream<Int32>.Continuation
+            init(_ end: AsyncStream<Int32>.Continuation) { self.end = end }
+            deinit { end.finish() }
+        }
+        // The thread lets go of both closures when it ends.
+        func start() throws {
+            let goodbye = Goodbye(ended)
+            try mailbox.start(failed: { [goodbye] failure in goodbye.end.yield(failure.number) }) { _ in .foreign }
+        }
+        try start()
+        mailbox.stop()
+        for await number in ends { Issue.record("errno \(number)") }
     }
 }

@@ -25,7 +25,7 @@ extension ATProtocolClient {
             did: destination.did, account: destination.account, resource: destination.resource,
             issuer: destination.server.issuer?.text ?? "", clientID: destination.clientID,
             redirect: configuration.redirect, scopes: configuration.scopes, keyThumbprint: signer.thumbprint,
-            expiry: UnixTime(seconds: context.now().seconds + configuration.patience.components.seconds))
+            expiry: context.now().advanced(bySeconds: configuration.patience.components.seconds))
         do throws(StoreError) {
             // The key first, as at a sign-in: an attempt without its key would be of no use.
             try await sessions.saveKey(signer.key, account: kept.account)

@@ -36,10 +36,10 @@ public final class DPoPMemory: Sendable {
         var learned = known ?? Origin()
         if let nonce = response.field("DPoP-Nonce"), Self.isNonce(nonce) { learned.nonce = nonce }
         if let date = response.field("Date").flatMap(HTTPDate.parse) {
-            let skew = date.seconds - now.seconds
-            if abs(skew) <= Self.toleratedSkew {
+            let skew = date.seconds(since: now)
+            if skew.magnitude <= Self.toleratedSkew {
                 learned.skew = 0
-            } else if abs(skew) <= Self.maximumSkew, abs(skew - learned.skew) > Self.toleratedSkew {
+            } else if skew.magnitude <= Self.maximumSkew, (skew - learned.skew).magnitude > Self.toleratedSkew {
                 learned.skew = skew
             }
         }

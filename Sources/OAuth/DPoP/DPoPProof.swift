@@ -44,7 +44,7 @@ package struct DPoPProof {
         try json.member("htm", publicText: method)
         try json.member("htu", publicText: address)
         try json.member("iat", integer: issued.seconds)
-        try json.member("exp", integer: issued.seconds + Self.lifetime)
+        try json.member("exp", integer: issued.advanced(bySeconds: Self.lifetime).seconds)
         if let tokenHash { try json.member("ath", publicText: tokenHash) }
         if let nonce { try json.member("nonce", publicText: nonce) }
         return try json.finish(as: MessageBody.self)

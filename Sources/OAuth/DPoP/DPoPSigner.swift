@@ -47,7 +47,7 @@ public final class DPoPSigner: Sendable {
         let proof = DPoPProof(
             method: method.rawValue, address: DPoPProof.address(of: url),
             identifier: identifier.withExposedBytes { Base64URL.encode($0) },
-            issued: UnixTime(seconds: now().seconds + basis.origin.skew), tokenHash: tokenHash,
+            issued: now().advanced(bySeconds: basis.origin.skew), tokenHash: tokenHash,
             nonce: basis.origin.nonce)
         return try proof.signed(by: key)
     }

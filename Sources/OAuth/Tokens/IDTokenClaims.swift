@@ -52,12 +52,12 @@ struct IDTokenClaims: ~Copyable {
         else { throw OAuthError(.invalidResponse(.idTokenIssuer)) }
         guard isAddressed(to: clientID) else { throw OAuthError(.invalidResponse(.idTokenAudience)) }
         guard let expiry = payload.member("exp"), let seconds = try? payload.double(expiry),
-            seconds > Double(now.seconds - Self.toleratedSkew)
+            seconds > Double(now.advanced(bySeconds: -Self.toleratedSkew).seconds)
         else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
         // Item 10: one from the future is somebody's stock.
         if let issued = payload.member("iat") {
             guard let seconds = try? payload.double(issued),
-                seconds < Double(now.seconds + Self.toleratedFuture)
+                seconds < Double(now.advanced(bySeconds: Self.toleratedFuture).seconds)
             else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
         }
     }

@@ -98,7 +98,7 @@ public struct TokenEndpoint: Sendable {
     ///   and its word comes over the same connection; ours may be a day off. What is two days off isn't believed.
     func reader(at date: UnixTime?) -> TokenAnswerReader {
         let ours = now()
-        let isCredible = date.map { abs($0.seconds - ours.seconds) <= DPoPMemory.maximumSkew } ?? false
+        let isCredible = date.map { $0.seconds(since: ours).magnitude <= DPoPMemory.maximumSkew } ?? false
         return TokenAnswerReader(
             server: server, clientID: client.clientID, isBound: endpoint.dpop != nil,
             now: isCredible ? date ?? ours : ours)

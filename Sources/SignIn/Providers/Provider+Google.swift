@@ -14,6 +14,7 @@ extension BuiltInProvider {
                 AuthorizationParameter("access_type", "offline"), AuthorizationParameter("prompt", "consent"),
             ],
             proof: .secretIfPresent(choices.secretMethod ?? .secretPost))
+        provider.revokesReplacedTokens = false
         provider.apiOrigins = Set(
             [
                 "docs", "drive", "gmail", "oauth2", "openidconnect", "people", "photoslibrary", "sheets", "tasks",

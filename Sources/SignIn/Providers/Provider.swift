@@ -75,6 +75,9 @@ public struct Provider: Sendable, Hashable {
     /// When authorization requests are pushed (RFC 9126).
     public var pushes: PushedRequests = .whenOffered
 
+    /// Whether the tokens of a session are revoked that a new sign-in replaces; false for a server that ends the new ones with
+    /// them, as Google does.
+    public var revokesReplacedTokens = true
     /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each is
     /// written as `HTTPURL.origin` is.
     public var apiOrigins: Set<String> = []

@@ -60,8 +60,8 @@ public struct StoredSession: ~Copyable, Sendable {
     /// a short life, in the last quarter.
     public func isFresh(at now: UnixTime) -> Bool {
         guard let expiry else { return true }
-        let margin = min(60, max(0, expiry.seconds - issued.seconds) / 4)
-        return now.seconds < expiry.seconds - margin
+        let margin = min(60, max(0, expiry.seconds(since: issued)) / 4)
+        return now < expiry.advanced(bySeconds: -margin)
     }
 
     /// All that is no secret.
@@ -152,6 +152,6 @@ extension StoredSession {
     }
 
     private static func end(of seconds: Int64?, _ now: UnixTime) -> UnixTime? {
-        seconds.map { UnixTime(seconds: now.seconds + $0) }
+        seconds.map { now.advanced(bySeconds: $0) }
     }
 }

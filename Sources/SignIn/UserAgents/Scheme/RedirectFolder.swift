@@ -40,10 +40,15 @@ public struct RedirectFolder: Sendable, Hashable {
     /// Passes on the address that a handler was started with, and returns whether a sign-in took it. Each one that waits
     /// has five seconds to say so.
     ///
-    /// What is no address of a private-use scheme is taken by nobody.
-    public func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) -> Bool {
+    /// What is no address of a private-use scheme is taken by nobody. Throws `.unavailable(.cannotWaitForHandler)` where
+    /// there are no descriptors left to ask with.
+    public func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) throws(UserAgentError) -> Bool {
         guard let scheme = Self.scheme(of: address) else { return false }
-        return RedirectMailbox.post(address, scheme: scheme, in: path)
+        do throws(RedirectMailbox.Failure) {
+            return try RedirectMailbox.post(address, scheme: scheme, in: path)
+        } catch {
+            throw .unavailable(.cannotWaitForHandler(number: error.number))
+        }
     }
 
     private static func scheme<Purpose: SecretPurpose>(of address: borrowing Secret<Purpose>) -> String? {

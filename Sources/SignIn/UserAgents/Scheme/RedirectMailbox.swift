@@ -22,11 +22,18 @@ final class RedirectMailbox: Sendable {
 
     private let path: String
     private let listener: Int32
+    private let accept: @Sendable (Int32) -> Int32
 
     static let maximumByteCount = RedirectAnswer.maximumByteCount
 
     /// Starts listening; nothing is taken before `start`.
-    init(scheme: String, in folder: String) throws(Failure) {
+    ///
+    /// - Parameter accept: accept(2), or what a test has in its place.
+    init(
+        scheme: String, in folder: String,
+        accept: @escaping @Sendable (Int32) -> Int32 = { latchkey_mailbox_accept($0) }
+    ) throws(Failure) {
+        self.accept = accept
         let octets: [UInt8]
         do throws(RandomOctetsError) {
             octets = try RandomOctets.array(8)
@@ -43,8 +50,13 @@ final class RedirectMailbox: Sendable {
     }
 
     /// Takes messages on a thread of its own, one after another, until `stop`. Throws when there is no thread.
-    func start(_ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt) throws(Failure) {
-        let work = Work(mailbox: self, receive: receive)
+    ///
+    /// - Parameter failed: is told when no more messages can be taken, as where there is no descriptor left (EMFILE).
+    func start(
+        failed: @escaping @Sendable (Failure) -> Void,
+        _ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt
+    ) throws(Failure) {
+        let work = Work(mailbox: self, receive: receive, failed: failed)
         var thread = pthread_t()
         let argument = unsafe Unmanaged.passRetained(work).toOpaque()
         var all = sigset_t()
@@ -56,7 +68,7 @@ final class RedirectMailbox: Sendable {
             &thread, nil,
             { argument in
                 let work = unsafe Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue()
-                work.mailbox.serve(work.receive)
+                if let failure = work.mailbox.serve(work.receive) { work.failed(failure) }
                 return nil
             }, argument)
         guard status == 0 else {
@@ -69,10 +81,15 @@ final class RedirectMailbox: Sendable {
     private final class Work: Sendable {
         let mailbox: RedirectMailbox
         let receive: @Sendable (borrowing Secret<MessageBody>) -> Receipt
+        let failed: @Sendable (Failure) -> Void
 
-        init(mailbox: RedirectMailbox, receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt) {
+        init(
+            mailbox: RedirectMailbox, receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt,
+            failed: @escaping @Sendable (Failure) -> Void
+        ) {
             self.mailbox = mailbox
             self.receive = receive
+            self.failed = failed
         }
     }
 
@@ -84,13 +101,15 @@ final class RedirectMailbox: Sendable {
 
     // MARK: - Taking messages
 
-    private func serve(_ receive: (borrowing Secret<MessageBody>) -> Receipt) {
+    /// Returns why no more messages can be taken; `nil` after `stop`.
+    private func serve(_ receive: (borrowing Secret<MessageBody>) -> Receipt) -> Failure? {
         while true {
-            let connection = latchkey_mailbox_accept(listener)
+            let connection = accept(listener)
             guard connection >= 0 else {
+                let number = errno
                 // Whoever connected may have gone again; a listener that was shut down takes nobody (EINVAL).
-                if [EINTR, ECONNABORTED].contains(errno) { continue }
-                return
+                if [EINTR, ECONNABORTED].contains(number) { continue }
+                return number == EINVAL ? nil : Failure(number: number)
             }
             defer { close(connection) }
             guard Self.isOurs(connection), let message = Self.receive(connection) else { continue }
@@ -118,16 +137,18 @@ final class RedirectMailbox: Sendable {
 
     // MARK: - Posting
 
-    /// Gives an address to the sign-ins that wait for its scheme, until one admits it; returns whether one did.
+    /// Gives an address to the sign-ins that wait for its scheme, until one admits it; returns whether one did. Throws where
+    /// there is no descriptor to ask them with.
     ///
     /// Sockets that nobody listens at any more are taken away.
     static func post<Purpose: SecretPurpose>(
         _ address: borrowing Secret<Purpose>, scheme: String, in folder: String
-    ) -> Bool {
-        for name in names(in: folder, of: scheme) {
+    ) throws(Failure) -> Bool {
+        for name in try names(in: folder, of: scheme) {
             let path = "\(folder)/\(name)"
             let connection = unsafe latchkey_mailbox_connect(path)
             guard connection >= 0 else {
+                if isShortage(errno) { throw Failure(number: errno) }
                 if errno == ECONNREFUSED { unsafe unlink(path) }
                 continue
             }
@@ -148,8 +169,13 @@ final class RedirectMailbox: Sendable {
     /// More than wait at once; the rest are left alone.
     private static let mostMailboxes = 64
 
-    private static func names(in folder: String, of scheme: String) -> [String] {
-        guard let stream = unsafe opendir(folder) else { return [] }
+    private static func isShortage(_ number: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) }
+
+    private static func names(in folder: String, of scheme: String) throws(Failure) -> [String] {
+        guard let stream = unsafe opendir(folder) else {
+            if isShortage(errno) { throw Failure(number: errno) }
+            return []
+        }
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while let entry = unsafe readdir(stream), names.count < mostMailboxes {

@@ -67,7 +67,9 @@ private final class SchemeAttempt: UserAgentAttempt {
     ) async throws(UserAgentError) -> RedirectAnswer {
         let (desk, redirect, log) = (browser.desk, redirect, log)
         do throws(RedirectMailbox.Failure) {
-            try mailbox.start { message in
+            try mailbox.start(failed: { failure in
+                desk.event.give(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
+            }) { message in
                 guard let answer = try? RedirectAnswer(pasted: message, redirect: redirect) else {
                     log.info("what the handler brought is no answer; it is ignored")
                     return .foreign

@@ -1,0 +1,236 @@
+internal import Credentials
+internal import OAuth
+internal import RedactedLog
+internal import Secrets
+
+extension SignInService {
+    // MARK: - With tokens in hand
+
+    /// Keeps the session, or gives the tokens back. A server that calls the person by a token of theirs is refused.
+    func keep(
+        _ tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata,
+        secret: borrowing Secret<ClientSecret>?, signer: DPoPSigner?
+    ) async throws(SignInError) -> SessionSummary {
+        do throws(SignInError) {
+            let texts = TokensInText(tokens)
+            let identity = try await identity(of: tokens, named: account, server: server, signer: signer)
+            try texts.check(identity)
+            let session = StoredSession(
+                tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
+                subject: identity.subject, scopes: texts.plain(tokens.grantedScopes, log) ?? provider.scopes,
+                keyThumbprint: signer?.thumbprint, resource: provider.knownAccount?.resource, now: context.now())
+            if Task.isCancelled { throw .cancelled }
+            let replaced = try await save(session, signer)
+            if let replaced { await revoke(replaced, server: server, secret: secret) }
+            return session.summary
+        } catch {
+            log.warning("the session could not be kept, so its tokens are given back: \(error)")
+            let outcome = await revoke(
+                IssuedTokens(tokens), server: server, secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm,
+                dpop: signer, patience: TokenEndpoint.patienceForGivingBack)
+            if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
+            throw error
+        }
+    }
+
+    private func identity(
+        of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata, signer: DPoPSigner?
+    ) async throws(SignInError) -> AccountIdentity {
+        if let known = provider.knownAccount {
+            try check(tokens, are: known)
+            return AccountIdentity(name: account ?? known.subject, subject: known.subject)
+        }
+        if let identify {
+            let identity = try await identify(tokens.accessToken, tokens.grantedScopes)
+            return AccountIdentity(name: account ?? identity.name, subject: identity.subject)
+        }
+        let lookup = AccountLookup(source: provider.account, server: server, http: context.http, dpop: signer, log: log)
+        if let account {
+            // Who it is matters only where somebody has the name already.
+            let subject: String? =
+                if let subject = tokens.subject { subject } else if try await isTaken(account) {
+                    try await lookup.identify(tokens.accessToken, subject: nil).subject
+                } else { nil }
+            return AccountIdentity(name: account, subject: subject)
+        }
+        return try await lookup.identify(tokens.accessToken, subject: tokens.subject)
+    }
+
+    /// Whether a name's session says whose it is.
+    private func isTaken(_ account: String) async throws(SignInError) -> Bool {
+        try await stored { () throws(StoreError) in try await previousSession(of: account).subject != nil }
+    }
+
+    /// Whose tokens they are is looked at before anything is done with them.
+    func check(_ tokens: borrowing TokenResponse, are known: Provider.KnownAccount) throws(SignInError) {
+        guard tokens.namedSubject?.hasSameOctets(as: known.subject) == true else { throw SignInError(.accountMismatch) }
+        let granted = tokens.grantedScopes ?? []
+        guard known.requiredScopes.scopes.allSatisfy(granted.contains) else { throw SignInError(.scopeMissing) }
+    }
+
+    // MARK: - In the store
+
+    private enum Saving {
+        /// In place of a session whose tokens can be revoked, if any.
+        case saved(ReplacedSession?)
+        /// The name is another person's.
+        case taken
+    }
+
+    private func save(
+        _ session: borrowing StoredSession, _ signer: DPoPSigner?
+    ) async throws(SignInError) -> ReplacedSession? {
+        let saving: Saving
+        do throws(StoreError) {
+            saving = try await saveUnderLease(session, signer)
+        } catch {
+            throw .store(error)
+        }
+        guard case .saved(let replaced) = saving else { throw SignInError(.otherPerson) }
+        return replaced
+    }
+
+    /// Under the lease, so that a renewal in another process doesn't write an old session over the new one. When either of
+    /// the two writes fails, everything is as it was before.
+    private func saveUnderLease(
+        _ session: borrowing StoredSession, _ signer: DPoPSigner?
+    ) async throws(StoreError) -> Saving {
+        let account = session.account
+        let lease = try await sessions.lease(account, deadline: .standard)
+        let before = try await previousSession(of: account)
+        guard before.isReplaceable(by: session) else { return .taken }
+        let replaced = await replacedSession(before, by: session)
+        do throws(StoreError) {
+            // The key first: a session without its key would be of no use.
+            if let signer { try await sessions.saveKey(signer.key, account: account) }
+            try await sessions.save(session)
+            try await sessions.setCurrentAccount(account)
+        } catch {
+            await putBack(before, account, without: signer?.thumbprint)
+            throw error
+        }
+        if let signer { signers[Octets(signer.thumbprint)] = signer }
+        if let old = before.keyThumbprint {
+            signers[Octets(old)] = nil
+            do throws(StoreError) {
+                try await sessions.deleteKey(old)
+            } catch {
+                log.warning("the key of the session before could not be deleted: \(error)")
+            }
+        }
+        lease.release()
+        return .saved(replaced)
+    }
+
+    /// A session that a sign-in replaces.
+    private final class PreviousSession: Sendable {
+        let session: StoredSession?
+        let keyThumbprint: String?
+        let subject: String?
+
+        init(_ session: consuming StoredSession?) {
+            keyThumbprint = session?.keyThumbprint
+            subject = session?.subject
+            self.session = session
+        }
+
+        /// Whether nobody else loses an account by it: the same server must not say that another person has it.
+        func isReplaceable(by session: borrowing StoredSession) -> Bool {
+            guard let subject, isOfSameServer(as: session) else { return true }
+            return session.subject?.hasSameOctets(as: subject) ?? false
+        }
+
+        func isOfSameServer(as other: borrowing StoredSession) -> Bool {
+            switch session {
+            case .some(let session):
+                session.authority.hasSameOctets(as: other.authority)
+                    && session.clientID.hasSameOctets(as: other.clientID)
+            case .none: false
+            }
+        }
+    }
+
+    // MARK: - What is replaced
+
+    /// Tokens that are good for nobody any more, and what they are revoked with.
+    private final class ReplacedSession: Sendable {
+        let tokens: IssuedTokens
+        let basicForm: ClientAuthentication.BasicForm?
+        let signer: DPoPSigner?
+
+        init(_ session: borrowing StoredSession, signer: DPoPSigner?) {
+            tokens = IssuedTokens(session.accessToken.duplicate(), session.refreshToken?.duplicate())
+            basicForm = session.basicForm
+            self.signer = signer
+        }
+    }
+
+    /// Returns `nil` where the new session shares a token with the old one (some servers give the same token again), where
+    /// revoking would end the new one as well, and for tokens of another server.
+    private func replacedSession(
+        _ before: PreviousSession, by session: borrowing StoredSession
+    ) async -> ReplacedSession? {
+        guard provider.revokesReplacedTokens, before.isOfSameServer(as: session) else { return nil }
+        switch before.session {
+        case .some(let old):
+            guard !old.accessToken.matches(session.accessToken), !Self.areSame(old.refreshToken, session.refreshToken)
+            else { return nil }
+            return ReplacedSession(old, signer: try? await signer(of: old))
+        case .none: return nil
+        }
+    }
+
+    private static func areSame(
+        _ left: borrowing Secret<RefreshToken>?, _ right: borrowing Secret<RefreshToken>?
+    ) -> Bool {
+        switch left {
+        case .some(let left):
+            switch right {
+            case .some(let right): left.matches(right)
+            case .none: false
+            }
+        case .none: false
+        }
+    }
+
+    /// The new session is stored: whatever comes of this, the sign-in is done.
+    private func revoke(
+        _ replaced: ReplacedSession, server: ServerMetadata, secret: borrowing Secret<ClientSecret>?
+    ) async {
+        let outcome = await revoke(
+            replaced.tokens, server: server, secret: secret?.duplicate(), basicForm: replaced.basicForm,
+            dpop: replaced.signer, patience: TokenEndpoint.patienceForGivingBack)
+        switch outcome {
+        case .revoked: log.info("the tokens of the session before are revoked")
+        case .failed(let error): log.warning("the tokens of the session before could not be revoked: \(error)")
+        case .unsupported, .notNeeded: log.info("the server has no way to revoke the tokens of the session before")
+        }
+    }
+
+    private func previousSession(of account: String) async throws(StoreError) -> PreviousSession {
+        do throws(StoreError) {
+            return PreviousSession(try await sessions.load(account))
+        } catch {
+            // A new session is the cure for a damaged one.
+            guard error.code == .corrupted else { throw error }
+            return PreviousSession(nil)
+        }
+    }
+
+    /// A task of its own, since the caller's may be cancelled: the new session's tokens are about to be revoked, so it must
+    /// not stay.
+    private func putBack(_ before: PreviousSession, _ account: String, without thumbprint: String?) async {
+        let undoing = Task { [sessions, log] in
+            do throws(StoreError) {
+                switch before.session {
+                case .some(let session): try await sessions.save(session)
+                case .none: try await sessions.delete(account)
+                }
+                if let thumbprint { try await sessions.deleteKey(thumbprint) }
+            } catch {
+                log.warning("the store could not be put back as it was: \(error)")
+            }
+        }
+        await undoing.value
+    }
+}

@@ -1,0 +1,122 @@
+internal import Foundation
+internal import TestServices
+internal import Testing
+
+/// Files that other programs and other users may have a hand in: what a provider is, and which entry the desktop takes.
+@Suite struct OwnFilesTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+    private var file: String { directory / "config/latchkey/providers/spotify.json" }
+    private var associations: String { directory / "config/mimeapps.list" }
+
+    init() async throws {
+        directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_STORE"] = "vault"
+        self.environment = environment
+    }
+
+    private func run(_ arguments: String...) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment)
+    }
+
+    // MARK: - Providers
+
+    enum Tampering: String, CaseIterable {
+        case writableByGroup, writableByAll, folderWritableByAll, link, fifo, anotherOwner, folderOfAnotherOwner
+    }
+
+    /// Whoever may write a provider's file chooses where codes and secrets are sent: it was read whosever it was.
+    @Test(arguments: Tampering.allCases)
+    func `a provider's file that others have a hand in is refused`(tampering: Tampering) async throws {
+        try await run("provider", "add", "spotify", "--client-id", "me").successful("provider add")
+        let folder = (file as NSString).deletingLastPathComponent
+        switch tampering {
+        case .writableByGroup: #expect(unsafe chmod(file, 0o620) == 0)
+        case .writableByAll: #expect(unsafe chmod(file, 0o602) == 0)
+        case .folderWritableByAll: #expect(unsafe chmod(folder, 0o777) == 0)
+        case .link:
+            try FileManager.default.moveItem(atPath: file, toPath: file + ".real")
+            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: file + ".real")
+        case .fifo:
+            try FileManager.default.removeItem(atPath: file)
+            #expect(unsafe mkfifo(file, 0o600) == 0)
+        case .anotherOwner, .folderOfAnotherOwner:
+            // Only root can give a file away.
+            guard geteuid() == 0 else { return }
+            #expect(unsafe chown(tampering == .anotherOwner ? file : folder, 1234, 1234) == 0)
+        }
+        for arguments in [
+            ["provider", "list"], ["sign-in", "spotify", "--browser"], ["provider", "remove", "spotify"],
+        ] {
+            let run = try await BuiltProducts.latchkey().run(arguments, environment: environment)
+            #expect(run.status == 77, "\(arguments): \(run.errorText)")
+            #expect(run.errorText.contains("[provider.not-own]"))
+            #expect(run.errorText.contains("latchkey: hint: see that \(file) says what you want"))
+        }
+        _ = unsafe chown(folder, geteuid(), getegid())
+    }
+
+    // MARK: - mimeapps.list
+
+    private static let others =
+        "[Added Associations]\ntext/plain=x.desktop;\n\n[Default Applications]\ntext/html=b.desktop\n"
+
+    @Test func `a scheme's entry is written among those of others, and taken out again`() async throws {
+        try directory.write("config/mimeapps.list", Self.others)
+        try await run("scheme", "add", "com.example.app").successful("scheme add")
+        let line = "x-scheme-handler/com.example.app=latchkey-com.example.app.desktop"
+        let expected = Self.others.replacing("[Default Applications]\n", with: "[Default Applications]\n\(line)\n")
+        #expect(try String(contentsOfFile: associations, encoding: .utf8) == expected)
+        // Another one's entry gives way, and a second time changes nothing.
+        try directory.write("config/mimeapps.list", expected.replacing("latchkey-", with: "other-"))
+        for _ in 0..<2 {
+            try await run("scheme", "add", "com.example.app").successful("scheme add")
+            #expect(try String(contentsOfFile: associations, encoding: .utf8) == expected)
+        }
+        try await run("scheme", "remove", "com.example.app").successful("scheme remove")
+        #expect(try String(contentsOfFile: associations, encoding: .utf8) == Self.others)
+    }
+
+    @Test func `a list that is a link stays one, and is written where it leads`() async throws {
+        try directory.makeFolder("dotfiles")
+        try directory.write("dotfiles/mimeapps", Self.others)
+        try FileManager.default.createSymbolicLink(
+            atPath: associations, withDestinationPath: "../dotfiles/mimeapps")
+        try await run("scheme", "add", "com.example.app").successful("scheme add")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: associations) == "../dotfiles/mimeapps")
+        #expect(String(decoding: try directory.read("dotfiles/mimeapps"), as: UTF8.self).contains("com.example.app"))
+        try await run("scheme", "remove", "com.example.app").successful("scheme remove")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: associations) == "../dotfiles/mimeapps")
+        #expect(String(decoding: try directory.read("dotfiles/mimeapps"), as: UTF8.self) == Self.others)
+    }
+
+    @Test func `a list that can't come back as it was is left alone, and no entry stays`() async throws {
+        try directory.write("config/mimeapps.list", Array("[Default Applications]\ntext/x=".utf8) + [0xFF, 0x0A])
+        let broken = try await run("scheme", "add", "com.example.app")
+        #expect(broken.status == 73 && broken.errorText.contains("[scheme.associations]"), "\(broken.errorText)")
+        try FileManager.default.removeItem(atPath: associations)
+        try FileManager.default.createSymbolicLink(atPath: associations, withDestinationPath: "nowhere/at/all")
+        let dangling = try await run("scheme", "add", "com.example.app")
+        #expect(dangling.status == 73 && dangling.errorText.contains("[scheme.associations]"), "\(dangling.errorText)")
+        #expect(try await run("scheme", "list").outputText.contains("com.example") == false)
+    }
+
+    @Test func `entries that many processes write at once are all there`() async throws {
+        try directory.write("config/mimeapps.list", Self.others)
+        let schemes = (1...8).map { "com.example.app\($0)" }
+        let environment = environment
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for scheme in schemes {
+                group.addTask {
+                    try await BuiltProducts.latchkey().run(["scheme", "add", scheme], environment: environment)
+                        .successful("scheme add")
+                }
+            }
+            try await group.waitForAll()
+        }
+        let text = try String(contentsOfFile: associations, encoding: .utf8)
+        for scheme in schemes { #expect(text.contains("x-scheme-handler/\(scheme)=latchkey-\(scheme).desktop\n")) }
+        #expect(text.contains("text/plain=x.desktop;\n") && text.contains("text/html=b.desktop\n"))
+    }
+}

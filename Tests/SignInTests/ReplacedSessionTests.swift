@@ -1,0 +1,90 @@
+import AuthorizationServer
+import Credentials
+import HTTPTransport
+import OAuth
+import Secrets
+import TestSecrets
+import Testing
+
+@testable import SignIn
+
+/// Signing in again under a name that has a session. The tokens before stayed good at the server with nobody to use or revoke
+/// them, and another person could take the name's place without a word.
+struct ReplacedSessionTests {
+    /// Puts a session of this server under a name, as another person's sign-in left it.
+    private func plant(
+        _ subject: String?, account: String, in scene: SignInScene, authority: String? = nil
+    ) async throws {
+        try await scene.service.sessions.save(
+            StoredSession(
+                authority: authority ?? scene.provider.authority, clientID: "latchkey", account: account,
+                subject: subject, scopes: ["read"], issued: scene.clock.now, expiry: nil, refreshExpiry: nil,
+                accessToken: .test("the-token-before"), refreshToken: .test("the-refresh-token-before")))
+    }
+
+    private func isGood(_ token: String, _ scene: SignInScene) async throws -> Bool {
+        let response = try await ResourceClient(http: CurlHTTPClient())
+            .send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)), token: .test(token))
+        return response.status == 200
+    }
+
+    @Test(arguments: [nil, "me"])
+    func `the tokens that a new sign-in replaces are revoked, and the new ones are good`(name: String?) async throws {
+        let scene = try SignInScene()
+        let account = try await scene.signIn(account: name).account
+        let first = try await scene.token()
+        #expect(try await isGood(first, scene))
+        try await scene.signIn(account: name)
+        #expect(try await isGood(scene.token(), scene))
+        #expect(try await !isGood(first, scene))
+        // They can be renewed too.
+        scene.clock.advance(seconds: 4000)
+        #expect(try await isGood(scene.token(account), scene))
+        #expect(scene.server.record.replays == 0)
+    }
+
+    @Test func `a server that can't be asked to revoke holds up no sign-in`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let first = try await scene.token()
+        scene.server.switchOn(.status(503, .revocation))
+        try await scene.signIn()
+        #expect(try await scene.token() != first)
+    }
+
+    @Test func `where revoking would end the new tokens as well, nothing is revoked`() async throws {
+        let scene = try SignInScene { server in
+            var provider = try SignInScene.provider(server)
+            provider.revokesReplacedTokens = false
+            return provider
+        }
+        for _ in 0..<2 { try await scene.signIn() }
+        #expect(scene.server.record.revocations == 0)
+        #expect(BuiltInProvider.named("google") != nil)
+        let google = try #require(BuiltInProvider.named("google"))
+        #expect(try !google.provider(.init(name: .google, clientID: "c")).revokesReplacedTokens)
+    }
+
+    @Test(arguments: [nil, "octocat"])
+    func `another person doesn't take an account's place`(name: String?) async throws {
+        let scene = try SignInScene()
+        try await plant("somebody else", account: "octocat", in: scene)
+        let error = await #expect(throws: SignInError.self) { try await scene.signIn(account: name) }
+        #expect(error?.code == .otherPerson)
+        #expect(try await scene.token("octocat") == "the-token-before")
+        // What the server gave is revoked.
+        #expect(scene.server.record.revocations > 0)
+        // Under another name both have their place.
+        try await scene.signIn(account: "me")
+        #expect(try await scene.service.accounts().map(\.account) == ["me", "octocat"])
+    }
+
+    @Test func `nobody is another person who is at another server, or of whom nothing is known`() async throws {
+        for (subject, authority) in [("somebody else", "https://other.example"), (nil, nil)] as [(String?, String?)] {
+            let scene = try SignInScene()
+            try await plant(subject, account: "octocat", in: scene, authority: authority)
+            try await scene.signIn()
+            #expect(try await scene.token("octocat") != "the-token-before")
+        }
+    }
+}

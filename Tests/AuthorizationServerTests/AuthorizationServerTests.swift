@@ -1,17 +1,29 @@
-import AuthorizationServer
 import HTTPTransport
 import LoopbackHTTP
 import Secrets
 import TestServices
 import Testing
 
+@testable import AuthorizationServer
+
 struct AuthorizationServerTests {
     private let server: LoopbackAuthorizationServer
     private let client: TestClient
 
     init() throws {
-        server = try LoopbackAuthorizationServer()
+        // One path, where the default client takes any.
+        let known = RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/callback", "http://[::1]/callback"])
+        server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(clients: [known]))
         client = TestClient(server)
+    }
+
+    @Test func `a client that is registered with a path and a star takes any path below it, and no other`() {
+        let client = RegisteredClient("any", redirectURIs: ["http://127.0.0.1/a/*"])
+        #expect(client.permits(redirectURI: "http://127.0.0.1:4711/a/b/callback"))
+        for other in [
+            "http://127.0.0.1:4711/b", "http://127.0.0.1:4711/a", "http://127.0.0.1.attacker.example/a/b",
+            "http://127.0.0.1:x@attacker.example/a/b", "https://attacker.example/a/b",
+        ] { #expect(!client.permits(redirectURI: other), "\(other)") }
     }
 
     // MARK: - The code flow

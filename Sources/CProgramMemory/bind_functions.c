@@ -77,23 +77,47 @@ static const char *version(const struct object *object, size_t symbol) {
     return NULL;
 }
 
+// The memory of the objects that define no versions, such as the program itself and what LD_PRELOAD names.
+struct ranges {
+    size_t count;
+    struct {
+        ElfW(Addr) start, end;
+    } of[256];
+};
+
+static int note_unversioned(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    struct ranges *ranges = context;
+    ElfW(Addr) end = 0;
+    const ElfW(Dyn) *dynamic = NULL;
+    for (unsigned index = 0; index < info->dlpi_phnum; index++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[index];
+        if (part->p_type == PT_DYNAMIC) dynamic = (const void *)(info->dlpi_addr + part->p_vaddr);
+        if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > end) end = part->p_vaddr + part->p_memsz;
+    }
+    if (dynamic == NULL || read_object(info->dlpi_addr, dynamic).defined != NULL) return 0;
+    if (ranges->count == sizeof ranges->of / sizeof ranges->of[0]) return ENOMEM;
+    ranges->of[ranges->count].start = info->dlpi_addr;
+    ranges->of[ranges->count++].end = info->dlpi_addr + end;
+    return 0;
+}
+
 // What ld.so would bind: the first definition in the order of loading that has the wanted version, or that stands in an
-// object without versions, such as the program itself or one of LD_PRELOAD. dlvsym(3) alone passes over the latter.
-static void *definition(const struct object *object, size_t symbol) {
+// object without versions. dlvsym(3) alone passes over the latter.
+static void *definition(const struct object *object, size_t symbol, const struct ranges *unversioned) {
     const char *name = object->strings + object->symbols[symbol].st_name;
     const char *wanted = version(object, symbol);
     void *first = dlsym(RTLD_DEFAULT, name);
     if (wanted == NULL) return first;
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (first != NULL && dladdr1(first, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 &&
-        read_object(map->l_addr, map->l_ld).defined == NULL)
-        return first;
+    for (size_t index = 0; first != NULL && index < unversioned->count; index++)
+        if ((ElfW(Addr))first - unversioned->of[index].start <
+            unversioned->of[index].end - unversioned->of[index].start)
+            return first;
     return dlvsym(RTLD_DEFAULT, name, wanted);
 }
 
 static int bind_object(struct dl_phdr_info *info, size_t size, void *context) {
-    (void)size, (void)context;
+    (void)size;
     for (unsigned index = 0; index < info->dlpi_phnum; index++) {
         if (info->dlpi_phdr[index].p_type != PT_DYNAMIC) continue;
         struct object object =
@@ -101,7 +125,7 @@ static int bind_object(struct dl_phdr_info *info, size_t size, void *context) {
         if (object.is_bound || object.relocations == NULL || object.symbols == NULL || object.strings == NULL) return 0;
         for (const ElfW(Rela) *one = object.relocations; one < object.relocations + object.count; one++) {
             if (ELF64_R_TYPE(one->r_info) != JUMP_SLOT) continue;
-            void *function = definition(&object, ELF64_R_SYM(one->r_info));
+            void *function = definition(&object, ELF64_R_SYM(one->r_info), context);
             void **slot = (void **)(object.base + one->r_offset);
             // One that is missing everywhere is weak: who calls it asks first whether it is there.
             if (function != NULL && *slot != function) *slot = function;
@@ -111,7 +135,8 @@ static int bind_object(struct dl_phdr_info *info, size_t size, void *context) {
 }
 
 int latchkey_bind_functions(void) {
-    dl_iterate_phdr(bind_object, NULL);
-    return 0;
+    struct ranges unversioned = {0};
+    int number = dl_iterate_phdr(note_unversioned, &unversioned);
+    return number != 0 ? number : dl_iterate_phdr(bind_object, &unversioned);
 }
 #endif

@@ -28,7 +28,7 @@ enum ImportCommand {
                 hint: "give the file's path after --from")
         }
         let transfer = CredentialTransfer(
-            from: read.store, to: try await context.openStore(), mode: .copy,
+            from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,
             replaces: arguments.has(TransferCommand.replace))
         let isRehearsal = arguments.has(TransferCommand.dryRun)
         let status = try await TransferRun(

@@ -31,6 +31,13 @@ public struct CommandContext: Sendable {
         try await selector.open(named: namedStore, settings: settings).store
     }
 
+    /// Opens the chosen store to copy into it: all items of a vault are compared with its manifest, however many.
+    public func openStoreToCopyInto() async throws -> any CredentialStore {
+        var settings = settings
+        settings.vaultItemCheck = .always
+        return try await selector.open(named: namedStore, settings: settings).store
+    }
+
     /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
     public func openView() async throws -> StoreView {
         guard usesAllStores else { return StoreView([try await openStore()]) }

@@ -131,8 +131,8 @@ import Testing
     /// Eight bytes are found wherever they are, on another thread's stack too, which is where registers that hold a secret
     /// were saved when a function was bound at its first call; the search for sixteen bytes in order that was here before saw
     /// them on some processors only.
-    @Test(arguments: [(Planting.heap, ["[heap]"]), (.stack, ["anonymous"]), (.freed, [])])
-    func `the search finds what was planted in use, and nothing of what was freed`(_ place: Planting, found: [String])
+    @Test(arguments: [(Planting.heap, true), (.stack, true), (.freed, false)])
+    func `the search finds what was planted in use, and nothing of what was freed`(_ place: Planting, isFound: Bool)
         async throws
     {
         let session = try await CommandLineSession(.vault)
@@ -143,7 +143,7 @@ import Testing
             ["set", "residue", "ada"], environment: session.environment, input: secret, planting: (file, place)
         ) { pid in
             let places = try ProcessMemory.places(ofPiecesOf: [secret], in: pid)[0]
-            #expect(places.map(\.mapping) == found, "\(places)")
+            #expect(places.isEmpty != isFound, "\(places)")
         }
     }
 

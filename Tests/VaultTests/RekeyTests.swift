@@ -189,6 +189,33 @@ import Testing
 
     // MARK: - What stops it
 
+    @Test func `a kill at any moment leaves the old vault or the new one`() async throws {
+        let folder = try VaultFolder()
+        _ = try await filled(folder, 20)
+        let memory = VaultMemory(directory: folder.path + "/memory")
+        var ids: Set<[UInt8]> = []
+        var (rounds, done) = (0, 0)
+        // Until some were done, too: a machine that is busy kills all of them in the middle.
+        while rounds < (runsLong ? 1000 : 40) || ids.count < 3 {
+            let victim = try BuiltProducts.program("vault-writer").start(
+                ["rekey", folder.vault, folder.keyFile, "-", "100000"],
+                environment: ["VAULT_MEMORY": memory.directory], folder: folder.path)
+            try await victim.wait(for: "open", within: .seconds(60)) { victim.outputSoFar.contains("open") }
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...30_000 * (1 + rounds / 40))))
+            victim.kill()
+            let run = try await victim.finish()
+            #expect(run.status == 137, "\(run.outputText.suffix(300))")
+            done += run.outputText.split(separator: "\n").count { $0.hasPrefix("rekeyed") }
+            let store = try await VaultStore.open(
+                at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
+            try await expectAll(20, in: store)
+            #expect(try await store.verify().problems == [])
+            ids.insert(store.rows.keys.id)
+            rounds += 1
+        }
+        print("rekeying, \(rounds) kills: \(done) said to be done between them, \(ids.count) keys seen")
+    }
+
     @Test func `an item that can't be opened stops it, and nothing is changed`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 20)

@@ -50,12 +50,13 @@ import Testing
         for vault in 0..<(runsLong ? 20 : 1) {
             // Every other one on the disk, where syncing makes other moments long.
             let folder = try VaultFolder(inMemory: vault % 2 == 0)
-            let store = try await folder.store()
+            try await folder.store()
             try await folder.fill(0..<Self.kept)
             for round in 0..<Self.roundsPerVault {
                 let victims = try ["save", "churn", "rekey", ["slots", "export", "rekey"][round % 3]].enumerated()
                     .map { try Victim($1, folder, name: "\($1)\(round)\($0 == 3 ? "b" : "a")") }
                 for victim in victims { try await victim.begins() }
+                let store = try await folder.store()
                 for victim in victims.shuffled(using: &generator) {
                     // One after the other: the others find what each leaves behind.
                     try await Task.sleep(for: .microseconds(Int.random(in: 0...40_000, using: &generator)))
@@ -73,6 +74,7 @@ import Testing
                     memory: VaultMemory(directory: folder.path + "/memory"))
                 #expect(try await again.verify().problems == [], "round \(round)")
             }
+            let store = try await folder.store()
             for index in 0..<Self.kept { #expect(try await store.read(key("\(index)"), as: Password.self) != nil) }
             _ = try await store.rekey()
             #expect(try await folder.store().verify().problems == [])

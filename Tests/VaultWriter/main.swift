@@ -11,7 +11,7 @@ import Vault
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
 //                                                      saves and a delete; says "did N" after each step
 //     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
-//     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, and says "rekeyed N" after each time
+//     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, says "rekeyed N" after each time, and pauses
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
 //     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
@@ -91,6 +91,8 @@ func work() async throws {
         for index in 0..<count {
             _ = try await store.rekey(deadline: deadline)
             say("rekeyed \(index)")
+            // Others have their turn, and a store that is open sees each sixteenth at least (FormerKeys.capacity).
+            try await Task.sleep(for: .milliseconds(50))
         }
     case "export":
         for index in 0..<count {
@@ -134,7 +136,9 @@ func work() async throws {
 
 /// Opens and reads in some tasks, while another one says when it has its turn.
 func beside(_ count: Int, _ open: @escaping @Sendable () async throws -> VaultStore) async throws {
-    let (vault, key) = (CommandLine.arguments[2], try CredentialKey(service: "writer", account: CommandLine.arguments[4]))
+    let (vault, key) = (
+        CommandLine.arguments[2], try CredentialKey(service: "writer", account: CommandLine.arguments[4])
+    )
     let other = Task.detached {
         while !Task.isCancelled {
             say("beside")

@@ -40,7 +40,7 @@ extension SealedStore {
         guard manifest.generation >= last.manifest.generation else { throw .vaultWentBack }
         let former = try Self.checkRecords(view, manifest, keys)
         // Not the vault that was open, or an older copy of it.
-        guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultWentBack }
+        guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultExchanged }
         if comparing { try itemCheck.compare(view, manifest, keys) }
         return (KnownState(keys: keys, manifest: manifest, mark: mark), former)
     }

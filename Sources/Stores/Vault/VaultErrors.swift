@@ -46,6 +46,14 @@ extension StoreError {
             hint: "open it again; if that fails too, run `latchkey vault verify`")
     }
 
+    /// A vault that is open, and is under a key that doesn't follow from the one of then.
+    static var vaultExchanged: StoreError {
+        StoreError(
+            .rolledBack,
+            "the vault was put back to before it was rekeyed, exchanged, or rekeyed too often to be known, while it was open",
+            hint: "open it again, and check it with `latchkey vault verify`")
+    }
+
     static var vaultWentBack: StoreError {
         StoreError(
             .rolledBack, "the vault was put back to an older state while it was open",

@@ -15,12 +15,18 @@ extension VaultStore {
     ///
     /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.
     ///
-    /// Throws `unavailable` when the kernel refuses, as in many containers.
+    /// Throws `unavailable` when the kernel refuses, as in many containers, and what a read throws.
     public func keepUnlocked(for duration: Duration) throws(StoreError) {
         guard Self.unlockedDurations.contains(duration) else {
             throw StoreError(
                 .unsupported, "a vault can't stay unlocked for that long",
                 hint: "from a second to seven days are possible")
+        }
+        do throws(StoreError) {
+            // Others may have rekeyed it since it was last read.
+            _ = try rows.generation()
+        } catch  where error.code == .busy {
+            // Someone writes just now: the key is the one that was last seen.
         }
         let (seconds, rest) = duration.components
         var sink = KernelKeyringSink(vault: rows.keys.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))

@@ -81,14 +81,14 @@ struct BrowserChoiceTests {
         #expect(error?.hint?.text.contains("--paste") == true)
     }
 
-    @Test func `an installed browser's private window is found, by the name it is a link to as well`() throws {
+    @Test func `an installed browser's private window is found, by the name it is a link to as well`() async throws {
         let folder = try TestDirectory()
         let environment = ["DISPLAY": ":0", "PATH": folder.path]
-        _ = try folder.script("xdg-open", "exit 1")
+        _ = try await folder.script("xdg-open", "exit 1")
         #expect(throws: UserAgentError.unavailable(.noPrivateWindow)) {
             try BrowserChoice(environment: environment, ephemeral: true)
         }
-        let chromium = try folder.script("chromium", "exit 1")
+        let chromium = try await folder.script("chromium", "exit 1")
         try FileManager.default.createSymbolicLink(
             atPath: folder.path + "/x-www-browser", withDestinationPath: chromium)
         let choice = try BrowserChoice(environment: environment, ephemeral: true)

@@ -98,7 +98,10 @@ public struct CommandProgram: Sendable {
     ) async throws -> ExitStatus {
         guard cancelsWhenInterrupted else { return try await command.run(arguments, context) }
         let task = Task { try await command.run(arguments, context) }
-        Interruption.onFirst { task.cancel() }
+        Interruption.onFirst { [logger = context.logger] in
+            task.cancel()
+            logger.debug("asked to stop; what is under way is put in order first")
+        }
         return try await task.value
     }
 

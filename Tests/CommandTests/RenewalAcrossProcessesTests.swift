@@ -60,11 +60,14 @@ import Testing
         server.expireAccessTokens()
         server.switchOn(.heldAnswer(.token))
         let questions = count(.userInfo)
-        let first = try ask()
+        let first = try ask("--log-level", "debug")
         try await first.wait(for: "the renewal") { server.record.refreshes == 1 }
         let others = try (0..<7).map { _ in try ask() }
         try await others[6].wait(for: "the others' refusals") { count(.userInfo) >= questions + 8 }
-        for number in signals { first.signal(number) }
+        for number in signals {
+            first.signal(number)
+            try await first.waitUntilAskedToStop()
+        }
         server.switchOff(.heldAnswer(.token))
         #expect(try await first.finish().status == 128 + signals[0])
         for program in others {
@@ -79,10 +82,12 @@ import Testing
         try await run("sign-out", "work").successful("sign-out")
         let (codes, revocations) = (server.record.codesExchanged, server.record.revocations)
         server.switchOn(.heldAnswer(.token))
-        let program = try BuiltProducts.latchkey().start(["sign-in", "work"], environment: environment)
+        let program = try BuiltProducts.latchkey().start(
+            ["sign-in", "work", "--log-level", "debug"], environment: environment)
         program.closeInput()
         try await program.wait(for: "the exchange") { server.record.codesExchanged > codes }
         program.signal(number)
+        try await program.waitUntilAskedToStop()
         server.switchOff(.heldAnswer(.token))
         let ended = try await program.finish()
         #expect(ended.status == 128 + number && ended.errorText.contains("[sign-in.cancelled]"), "\(ended.errorText)")
@@ -303,5 +308,13 @@ import Testing
             #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
         }
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+}
+
+extension RunningProgram {
+    /// A signal goes from the process that was started to its worker, and there to the task: it may be on its way for longer than
+    /// the server's answer. The worker's own word is what tells that it came.
+    fileprivate func waitUntilAskedToStop() async throws {
+        try await wait(for: "its word on the signal") { errorsSoFar.contains("asked to stop;") }
     }
 }

@@ -207,7 +207,7 @@ struct FlowSignInTests {
         let http = CurlHTTPClient()
         let metadata = try await ServerMetadata.discover(Issuer(server.issuer), over: http)
         let endpoint = try #require(RegistrationEndpoint(server: metadata, http: http))
-        let redirect = try RedirectURI.loopback(path: "/callback")
+        let redirect = try RedirectURI.loopback(authority: metadata.authority)
         let client = try await endpoint.register(ClientRegistration(name: "App", redirects: [redirect]))
         let clientID = client.clientID
         #expect(server.record.registrations == 1)

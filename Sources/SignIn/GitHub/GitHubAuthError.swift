@@ -54,7 +54,8 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
         case .sessionEnded, .renewalLost, .otherAuthority, .keyLost: self = .sessionEnded
-        case .accountUnknown, .accountNameNeeded, .accountMismatch, .otherPerson, .tokenInAccount, .scopeMissing, .otherResource,
+        case .accountUnknown, .accountNameNeeded, .accountMismatch, .otherPerson, .tokenInAccount, .scopeMissing,
+            .otherResource,
             .stepFailed:
             self = .invalidResponse
         case .otherOrigin: self = .otherOrigin

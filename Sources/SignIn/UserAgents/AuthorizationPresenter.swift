@@ -6,6 +6,8 @@ internal import RedactedLog
 public protocol AuthorizationPresenter: Sendable {
     /// Shows the page and returns the answer that came to the redirect address, or `nil` when the person closed it.
     ///
+    /// `RedirectAnswer(pasted:redirect:)` makes it of the address, which it compares with the redirect's.
+    ///
     /// Whatever it throws becomes `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client), and its words
     /// are dropped, unless it is a `UserAgentError` or a `CancellationError`.
     ///

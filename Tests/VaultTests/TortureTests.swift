@@ -56,14 +56,15 @@ import Testing
                 let victims = try ["save", "churn", "rekey", ["slots", "export", "rekey"][round % 3]].enumerated()
                     .map { try Victim($1, folder, name: "\($1)\(round)\($0 == 3 ? "b" : "a")") }
                 for victim in victims { try await victim.begins() }
-                let store = try await folder.store()
                 for victim in victims.shuffled(using: &generator) {
                     // One after the other: the others find what each leaves behind.
                     try await Task.sleep(for: .microseconds(Int.random(in: 0...40_000, using: &generator)))
                     try await victim.kill()
                     let kept = key("\(Int.random(in: 0..<Self.kept, using: &generator))")
-                    #expect(try await store.read(kept, as: Password.self) != nil, "\(kept.account)")
+                    // Opened anew: beside a busy suite, two rekeyers may be farther than a store that is open can follow.
+                    #expect(try await folder.store().read(kept, as: Password.self) != nil, "\(kept.account)")
                 }
+                let store = try await folder.store()
                 for victim in victims {
                     try await check(victim, store, folder)
                     steps[victim.mode, default: 0] += victim.steps

@@ -216,7 +216,11 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         return records
     }
 
-    func changeMark() throws(StoreError) -> UInt32 { try connection.changeCounter() }
+    func changeMark() throws(StoreError) -> UInt32 {
+        // A look-up that found nothing has let go of its lock, and what a writer has written by then may yet be undone.
+        if view == .begun { _ = try record(Manifest.recordName) }
+        return try connection.changeCounter()
+    }
 
     // MARK: - Writing
 

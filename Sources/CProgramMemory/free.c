@@ -1,9 +1,10 @@
 // free(3) and realloc(3) that overwrite what they give back. glibc's own M_PERTURB (mallopt(3)) leaves out what goes to a
-// thread's cache: everything up to 1,032 bytes. glibc permits that programs replace these functions ("Replacing malloc" in
-// its manual), and __libc_free is what it exports for doing so.
+// thread's cache: everything up to 1,032 bytes. The memory is given back to whose it is: glibc, or an allocator that
+// LD_PRELOAD or ld.so.preload puts before it.
 #define _GNU_SOURCE
 #include "program_memory.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -20,13 +21,19 @@ int latchkey_freed_memory_is_overwritten(void) { return ENOTSUP; }
 #else
 int latchkey_freed_memory_is_overwritten(void) { return 0; }
 
-extern void __libc_free(void *memory);
-
 void free(void *memory) {
-    if (memory == NULL) return;
+    static void (*next)(void *);
+    static int is_looking;
+    // What dlsym(3) itself frees while it looks is kept.
+    if (memory == NULL || is_looking) return;
     int number = errno;
+    if (next == NULL) {
+        is_looking = 1;
+        next = (void (*)(void *))dlsym(RTLD_NEXT, "free");
+        is_looking = 0;
+    }
     explicit_bzero(memory, malloc_usable_size(memory));
-    __libc_free(memory);
+    next(memory);
     errno = number;
 }
 

@@ -26,7 +26,7 @@ import Testing
             _ body: (Int32) async throws -> Void
         ) async throws {
             var environment = environment
-            environment["LD_PRELOAD"] = path
+            environment["LD_PRELOAD"] = [path, environment["LD_PRELOAD"]].compactMap(\.self).joined(separator: ":")
             environment["LATCHKEY_TEST_PLANT"] = planted?.file
             environment["LATCHKEY_TEST_PLANT_PLACE"] = planted?.place.rawValue
             let running = try BuiltProducts.latchkey().start(
@@ -93,6 +93,24 @@ import Testing
                 try Self.expectNoPiece(of: key, in: pid)
             }
         }
+    }
+
+    /// The programs' own free(3) once gave everything back to glibc, whoever had lent it.
+    @Test func `with another allocator before glibc's, what it lent goes back to it, overwritten`() async throws {
+        let session = try await CommandLineSession(.vault)
+        let allocator = try await SystemCallTests.library("other_allocator", in: session.directory)
+        var environment = session.environment
+        environment["LD_PRELOAD"] = allocator
+        let secret = Self.random()
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["set", "residue", "ada"], environment: environment, input: secret).successful("set")
+        let get = try await latchkey.run(["get", "residue", "ada"], environment: environment).successful("get")
+        #expect(get.output == secret)
+        let brake = try await Brake(in: session.directory)
+        let file = try session.directory.write("planted", secret)
+        try await brake.run(
+            ["get", "residue", "ada"], environment: environment, planting: (file, .freed)
+        ) { pid in try Self.expectNoPiece(of: secret, in: pid) }
     }
 
     /// A call that is bound when it is first made saves all vector registers on the stack, with what the last copy moved

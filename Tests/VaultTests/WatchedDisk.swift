@@ -45,7 +45,8 @@ struct WatchedDisk {
         if let fail { environment.merge(["DISK_FAIL": "\(fail)", "DISK_ERROR": "\(error)"]) { $1 } }
         defer { try? FileManager.default.removeItem(atPath: log) }
         let run = try await BuiltProducts.program("vault-writer").run(
-            [mode, vault ?? folder.vault, folder.keyFile, name, "\(count)"], environment: environment, folder: folder.path)
+            [mode, vault ?? folder.vault, folder.keyFile, name, "\(count)"], environment: environment,
+            folder: folder.path)
         return (run, try Self.steps([UInt8](try Data(contentsOf: URL(fileURLWithPath: log))), in: folder.path))
     }
 

@@ -5,27 +5,13 @@ import Testing
 
 /// Eight processes with one session whose token has ended: one renewal, whatever becomes of the process that makes it.
 @Suite struct RenewalAcrossProcessesTests {
-    private let directory: TestDirectory
-    private let server: LoopbackAuthorizationServer
-    private let environment: [String: String]
+    private let scene: RefreshScene
+    private var directory: TestDirectory { scene.directory }
+    private var server: LoopbackAuthorizationServer { scene.server }
+    private var environment: [String: String] { scene.environment }
+    private var vault: String { scene.vault }
 
-    init() async throws {
-        directory = try TestDirectory()
-        server = try LoopbackAuthorizationServer()
-        var environment = try directory.environment()
-        environment["LATCHKEY_KEY_FILE"] = directory / "key"
-        environment["LATCHKEY_STORE"] = "vault"
-        environment["BROWSER"] = try directory.write(
-            "browser", "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700
-        )
-        self.environment = environment
-        try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
-        try await run(
-            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "latchkey", "--scope", "read"
-        )
-        .successful("provider add")
-        try await run("sign-in", "work").successful("sign-in")
-    }
+    init() async throws { scene = try await RefreshScene() }
 
     private func run(_ arguments: String...) async throws -> ProgramRun {
         try await BuiltProducts.latchkey().run(arguments, environment: environment)
@@ -37,8 +23,6 @@ import Testing
         program.closeInput()
         return program
     }
-
-    private var vault: String { (environment["XDG_DATA_HOME"] ?? directory / "data") + "/latchkey/vault" }
 
     private func count(_ endpoint: AuthorizationServerEndpoint) -> Int { server.record.requests[endpoint] ?? 0 }
 

@@ -11,15 +11,21 @@ enum VaultExportCommand {
     private static let newPassphrase = CommandOption.value(
         "--new-passphrase-fd", "N", form: .descriptor, help: "read the export's passphrase from this descriptor")
 
+    private static let leaveOutDamaged = CommandOption.flag(
+        "--leave-out-damaged", help: "export what can still be read of a damaged vault, and say how many are missing")
+
     static let command = Command(
         CommandDefinition(
             "vault", "export", summary: "write everything in a vault into a new one with a key of its own",
             operands: [.required("FILE", help: "the new vault, in a folder that is yours alone")],
-            options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService],
+            options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, leaveOutDamaged],
             details: """
                 Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
                 everything was read back from it. It is one moment's state; others use the vault meanwhile. For that a
                 large vault is first copied as it is, sealed, and takes its size twice on the disk for as long.
+
+                With --leave-out-damaged the vault isn't compared with what was saved last: an older password that someone
+                without its key put back is exported as it is. `latchkey vault verify` tells before.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(
@@ -27,7 +33,8 @@ enum VaultExportCommand {
         let path = AbsolutePath.of(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(newPassphrase)
         try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")
-        let vault = try await context.openVault()
+        let leavesOut = arguments.has(leaveOutDamaged)
+        let vault = try await context.openVault(itemCheck: leavesOut ? .never : .whenSmall)
         let key: NewVaultKey
         if let file = arguments.value(keyFile) {
             key = try NewVaultKey(keyFile: AbsolutePath.of(file))
@@ -40,17 +47,23 @@ enum VaultExportCommand {
         } else {
             key = try NewVaultKey(asking: context.prompt, "New passphrase of the export")
         }
-        let count: Int
+        let done: VaultExport
         do throws(StoreError) {
-            count = try await vault.export(
-                to: path, unlockedBy: key.source, deadline: context.longDeadline(arguments))
+            done = try await vault.export(
+                to: path, unlockedBy: key.source, leavingOutDamaged: leavesOut,
+                deadline: context.longDeadline(arguments))
         } catch {
             await key.discard()
             throw error
         }
         key.announce(on: context.output)
         let shown = LoggableText(reviewed: "the path of an export", unredacted: path)
-        try context.output.write("\(shown): \(count) credentials, all read back")
+        try context.output.write("\(shown): \(done.itemCount) credentials, all read back")
+        if done.missingCount > 0 {
+            context.output.warn(
+                "\(done.missingCount) credentials could not be read, and are not in it",
+                hint: "a backup may have them")
+        }
         return .success
     }
 }

@@ -38,7 +38,9 @@ enum VaultVerifyCommand {
         guard found.isSound else {
             throw StoreError(
                 .corrupted, "\(vault.identity) is damaged, or was changed without its key",
-                hint: "restore a backup, or go on with what is there: latchkey vault verify --accept")
+                hint: found.problems.contains { $0.isOfTheFile }
+                    ? "restore a backup, or save what can be read: latchkey vault export --leave-out-damaged FILE"
+                    : "restore a backup, or go on with what is there: latchkey vault verify --accept")
         }
         try context.output.write("\(vault.identity): \(found.itemCount) credentials, all sound")
         return .success
@@ -80,6 +82,16 @@ enum VaultVerifyCommand {
             guard error.code == .corrupted else { throw error }
             throw StoreError(
                 .corrupted, error.cause, hint: "it can't even be opened: restore a backup", platform: error.platform)
+        }
+    }
+}
+
+extension VaultProblem {
+    /// Whether the file itself is damaged, which no acceptance mends.
+    fileprivate var isOfTheFile: Bool {
+        switch self {
+        case .damagedPage, .wrongLength, .brokenStructure: true
+        default: false
         }
     }
 }

@@ -118,6 +118,40 @@ internal import Testing
         }
     }
 
+    @Test func `above 10,000 a read goes on, while what goes through all of it or copies into it notices`()
+        async throws
+    {
+        try await BuiltProducts.program("vault-writer").run(["fill", vault, directory / "key", "8", "10001"])
+            .successful("fill")
+        try await attack("delete")
+        let before = try contents()
+        try await latchkey("vault", "init", "--vault", directory / "other/vault").successful("init")
+        let other = try directory.read("other/vault")
+        try directory.write("git", Array("https://ada:pass@example.org\n".utf8))
+        let key = ["--key-file", directory / "key"]
+        let commands = [
+            ["vault", "verify"], ["vault", "rekey"], ["vault", "export", directory / "export"] + key,
+            ["vault", "import", directory / "other/vault"] + key,
+            ["vault", "import", vault, "--vault", directory / "other/vault"] + key,
+            ["copy", "--from", "vault", "--to", "secret-service"],
+            ["move", "--from", "vault", "--to", "secret-service"],
+            ["import", "--from", "git", "--store", "vault", directory / "git"],
+        ]
+        for command in commands {
+            let run = try await BuiltProducts.latchkey().run(command, environment: environment, folder: directory.path)
+            #expect(run.status == 65, "\(command): \(run.status) \(run.errorText)")
+            #expect(try contents() == before, "\(command)")
+            #expect(try directory.read("other/vault") == other, "\(command)")
+        }
+        // Docs/Threats.md says that this isn't protected.
+        let names = Self.names.dropLast()
+        var found = 0
+        for name in names where try await latchkey("get", "--store", "vault", "example.org", name).status == 0 {
+            found += 1
+        }
+        #expect(found >= names.count - 1)
+    }
+
     @Test func `a vault that a stranger made for a slot's holder doesn't open`() async throws {
         try await attack("forge")
         let before = try contents()

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A program that a test runs: `try Program("secret-tool").run(["lookup", …], environment: …)`.
 ///
-/// Nothing of the test's own environment reaches it, standard input is a pipe (or empty), and it has no terminal.
+/// Nothing of the test's own environment reaches it but a sanitizer's options, standard input is a pipe (or empty), and it has no terminal.
 public struct Program: Sendable {
     public static let searchPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -40,8 +40,9 @@ public struct Program: Sendable {
         _ arguments: [String] = [], environment: [String: String] = ["PATH": Program.searchPath], folder: String = "/",
         terminal: PseudoTerminal? = nil, streamsOnTerminal: Bool = false
     ) throws -> RunningProgram {
-        try RunningProgram(
-            path: path, arguments: arguments, environment: environment, folder: folder,
+        let options = ProcessInfo.processInfo.environment.filter { ["TSAN_OPTIONS", "ASAN_OPTIONS"].contains($0.key) }
+        return try RunningProgram(
+            path: path, arguments: arguments, environment: environment.merging(options) { $1 }, folder: folder,
             terminal: terminal.map { Spawn.Terminal(path: $0.path, takesStreams: streamsOnTerminal) })
     }
 }

@@ -75,7 +75,7 @@ import Testing
         try await writer.wait(for: "its first step", within: .seconds(60)) { writer.outputSoFar.contains("did 0") }
         for round in 0..<2 {
             let path = folder.path + "/export \(round)"
-            let count = try await store.export(to: path, unlockedBy: .keyFile(folder.keyFile))
+            let count = try await store.export(to: path, unlockedBy: .keyFile(folder.keyFile)).itemCount
             let report = try await store.verify()
             #expect(report.problems == [])
             for found in [count, report.itemCount] { #expect((20...27).contains(found)) }
@@ -94,7 +94,8 @@ import Testing
         let store = try await VaultStore.open(at: path, unlockedBy: .keyFile(folder.keyFile))
         #expect(try store.rows.table.copy(Patience(.standard), from: 0) == nil)
         #expect(try await store.verify().problems == [])
-        #expect(try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile)) == 20)
+        let export = try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
+        #expect(export.itemCount == 20)
         let other = try VaultFolder()
         let target = try await other.store()
         #expect(try await target.takeOver(store, onConflict: .refuse).addedCount == 20)

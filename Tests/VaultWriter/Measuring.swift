@@ -78,7 +78,8 @@ func all(_ store: VaultStore, _ job: String, keyFile: String) async throws {
         count = report.itemCount
     case "rekey": count = try await store.rekey(deadline: deadline)
     case "export":
-        count = try await store.export(to: path + "-export", unlockedBy: .keyFile(keyFile), deadline: deadline)
+        let key = VaultKeySource.keyFile(keyFile)
+        count = try await store.export(to: path + "-export", unlockedBy: key, deadline: deadline).itemCount
     case "import":
         let other = try await VaultStore.open(at: path + "-export", unlockedBy: .keyFile(keyFile))
         let target =

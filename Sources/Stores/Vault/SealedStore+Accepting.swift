@@ -60,6 +60,7 @@ extension SealedStore {
 extension StoreError {
     fileprivate static var damagedPages: StoreError {
         StoreError(
-            .corrupted, "the file itself is damaged, and not only what was saved in it", hint: "restore a backup")
+            .corrupted, "the file itself is damaged, and not only what was saved in it",
+            hint: "restore a backup, or export what can still be read")
     }
 }

@@ -20,8 +20,16 @@ public struct VaultImport: Sendable, Hashable {
     public internal(set) var keptCount = 0
 }
 
+/// What an export wrote.
+public struct VaultExport: Sendable, Hashable {
+    /// How many credentials the new vault has.
+    public let itemCount: Int
+    /// How many of those that were saved could not be read. Always 0 unless an export may leave something out.
+    public let missingCount: Int
+}
+
 extension VaultStore {
-    /// Writes all credentials into a new vault with keys of its own and one slot, and returns how many.
+    /// Writes all credentials into a new vault with keys of its own and one slot.
     ///
     /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state,
     /// and others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any
@@ -29,10 +37,13 @@ extension VaultStore {
     ///
     /// Throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would
     /// only be noticed when it is needed.
+    ///
+    /// - Parameter leavingOutDamaged: writes what can still be read of a damaged vault, opened with `ItemCheck.never`, and
+    ///   counts what is missing. It then can't tell a credential that was put back from the newest one.
     public func export(
         to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
-        cost: PassphraseCost? = nil, deadline: Deadline = .after(.seconds(86_400))
-    ) async throws(StoreError) -> Int {
+        cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400))
+    ) async throws(StoreError) -> VaultExport {
         let kept = KeptSource(source.duplicate())
         let name = name ?? source.kind.slotName
         let rows = rows
@@ -44,18 +55,27 @@ extension VaultStore {
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: rows.now(), vault: vault)
             let records = try SealedStore<SQLiteRowTable>.newRecords(keys, slot)
             var manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
+            var savedCount: UInt64?
             try place.create { (temporary) throws(StoreError) in
                 try SQLiteRowTable.create(path: temporary, records: records) { (table) throws(StoreError) in
-                    try rows.forEachItem(patience) { (metadata, secret) throws(StoreError) in
-                        try SealedStore<SQLiteRowTable>.put(
-                            metadata, secret, under: keys, in: table, &manifest)
+                    func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
+                        try SealedStore<SQLiteRowTable>.put(item, secret, under: keys, in: table, &manifest)
+                    }
+                    if leavingOutDamaged {
+                        savedCount = try rows.forEachReadableItem(patience) { (item, secret) throws(StoreError) in
+                            // A credential that is there twice is copied once.
+                            if try table.heading(keys.lookup(of: item.key)) == nil { try copy(item, secret) }
+                        }
+                    } else {
+                        try rows.forEachItem(patience, copy)
                     }
                     try table.put(record: Manifest.recordName, try manifest.seal(keys))
                 }
                 // The file gets its name now, or never.
                 try patience.commit()
             }
-            return Int(manifest.itemCount)
+            let count = Int(manifest.itemCount)
+            return VaultExport(itemCount: count, missingCount: max(0, Int(savedCount ?? manifest.itemCount) - count))
         }
     }
 

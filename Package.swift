@@ -1,10 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One C library has one Swift owner; see Docs/Decisions/0001-structure.md.
-func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+// A module's name must be unique in every graph that a product of ours is part of, so each begins with Latchkey, and a C
+// library's with CLatchkey; see Docs/Decisions/0001-structure.md. Its folder has the short name.
+func module(_ name: String, at folder: String, uses dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(folder)")
+}
+
+// One C library has one Swift owner.
+func system(_ name: String, at folder: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(
-        name: name, path: "Sources/SystemLibraries/\(name)", pkgConfig: pkgConfig,
+        name: name, path: "Sources/SystemLibraries/\(folder)", pkgConfig: pkgConfig,
         providers: apt.map { [.apt([$0])] })
 }
 
@@ -13,20 +19,15 @@ let desktop: TargetDependencyCondition? = .when(traits: ["Desktop"])
 let package = Package(
     name: "latchkey",
     products: [
-        .library(
-            name: "Latchkey",
-            targets: [
-                "Secrets", "RedactedLog", "LogScrubbing", "ProcessHardening", "Credentials", "InMemory", "Vault",
-                "SecretService", "StoreSelection", "HTTPTransport", "OAuth", "SignIn", "Authenticating", "Surroundings",
-                "ATProtocol",
-            ]),
-        .library(name: "FoundationBridge", targets: ["FoundationBridge"]),
-        .library(name: "RedactedLog", targets: ["Secrets", "RedactedLog", "LogScrubbing"]),
-        .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
-        .library(name: "StoreContract", targets: ["StoreContract"]),
-        .library(name: "RedactionAudit", targets: ["RedactionAudit"]),
-        .executable(name: "latchkey", targets: ["latchkey"]),
-        .executable(name: "latchkey-auth", targets: ["latchkey-auth"]),
+        .library(name: "Latchkey", targets: ["Latchkey"]),
+        .library(name: "LatchkeyLog", targets: ["LatchkeyLog"]),
+        .library(name: "LatchkeyATProtocol", targets: ["LatchkeyATProtocol"]),
+        .library(name: "LatchkeyFoundation", targets: ["LatchkeyFoundation"]),
+        .library(name: "LatchkeyTestServer", targets: ["LatchkeyTestServer"]),
+        .library(name: "LatchkeyStoreContract", targets: ["LatchkeyStoreContract"]),
+        .library(name: "LatchkeyLeakAudit", targets: ["LatchkeyLeakAudit"]),
+        .executable(name: "latchkey", targets: ["LatchkeyCommand"]),
+        .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
     ],
     traits: [
         .default(enabledTraits: ["Desktop"]),
@@ -35,198 +36,251 @@ let package = Package(
     ],
     targets: [
         // MARK: System libraries
-        system("CLinux"),
-        system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
-        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-        system("CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev"),
-        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
-        system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
-        system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
-        system("CResolver"),
+        system("CLatchkeyLinux", at: "CLinux"),
+        system("CLatchkeySodium", at: "CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+        system("CLatchkeySQLite", at: "CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        system("CLatchkeyLibsecret", at: "CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev"),
+        system("CLatchkeyCurl", at: "CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CLatchkeyMicroHTTPD", at: "CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        system("CLatchkeyCrypto", at: "CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        system("CLatchkeyResolver", at: "CResolver"),
 
         // MARK: Foundations
-        .target(name: "Sodium", dependencies: ["CSodium"]),
-        .target(name: "Secrets", dependencies: ["Sodium"]),
-        .target(name: "RedactedLog", dependencies: ["Secrets", "CLinux"]),
-        .target(name: "LogScrubbing", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
-        .target(name: "ProcessHardening", dependencies: ["CLinux", "RedactedLog"]),
-        .target(name: "Surroundings", dependencies: ["RedactedLog"]),
+        module("LatchkeySodium", at: "Sodium", uses: ["CLatchkeySodium"]),
+        module("LatchkeySecrets", at: "Secrets", uses: ["LatchkeySodium"]),
+        module("LatchkeyLog", at: "RedactedLog", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),
+        module("LatchkeyHardening", at: "ProcessHardening", uses: ["LatchkeyLog", "CLatchkeyLinux"]),
+        module("LatchkeyEnvironment", at: "Surroundings", uses: ["LatchkeyLog"]),
         // Replaces free(3) in what it is linked into: for executables, never for a library product.
-        .target(name: "CProgramMemory"),
+        module("CLatchkeyProgramMemory", at: "CProgramMemory"),
 
         // MARK: Stores
-        .target(name: "Credentials", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
-        .target(
-            name: "InMemory", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium"],
-            path: "Sources/Stores/InMemory"),
-        .target(
-            name: "Vault", dependencies: ["Credentials", "RedactedLog", "Secrets", "Sodium", "CSQLite", "CLinux"],
-            path: "Sources/Stores/Vault"),
-        .target(
-            name: "SecretService",
-            dependencies: ["Credentials", "Sodium", .target(name: "CLibsecret", condition: desktop)],
-            path: "Sources/Stores/SecretService"),
-        .target(name: "StoreSelection", dependencies: ["Credentials", "InMemory", "Vault", "SecretService"]),
+        module("LatchkeyCredentials", at: "Credentials", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
+        module(
+            "LatchkeyInMemory", at: "Stores/InMemory",
+            uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium"]),
+        module(
+            "LatchkeyVault", at: "Stores/Vault",
+            uses: [
+                "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium", "CLatchkeySQLite",
+                "CLatchkeyLinux",
+            ]),
+        module(
+            "LatchkeySecretService", at: "Stores/SecretService",
+            uses: [
+                "LatchkeyCredentials", "LatchkeySodium", .target(name: "CLatchkeyLibsecret", condition: desktop),
+            ]),
+        module(
+            "LatchkeyStoreSelection", at: "StoreSelection",
+            uses: ["LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyVault", "LatchkeySecretService"]),
 
         // MARK: What other programs keep
-        .target(name: "LibCrypto", dependencies: ["CCrypto", "Secrets"]),
-        .target(name: "Importing", dependencies: ["Credentials", "InMemory", "LibCrypto", "RedactedLog", "Secrets"]),
+        module("LatchkeyLibCrypto", at: "LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
+        module(
+            "LatchkeyImporting", at: "Importing",
+            uses: ["LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyLibCrypto", "LatchkeyLog", "LatchkeySecrets"]),
 
         // MARK: Sign-in
-        .target(name: "HTTPTransport", dependencies: ["Secrets", "RedactedLog", "CCurl"]),
-        .target(name: "LoopbackHTTP", dependencies: ["Secrets", "RedactedLog", "CMicroHTTPD", "CLinux"]),
-        .target(name: "OAuth", dependencies: ["Credentials", "HTTPTransport", "LibCrypto", "Sodium"]),
-        .target(
-            name: "SignIn",
-            dependencies: [
-                "OAuth", "LogScrubbing", "LoopbackHTTP", "ProcessHardening", "Sodium", "Surroundings", "CLinux",
+        module("LatchkeyHTTP", at: "HTTPTransport", uses: ["LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
+        module(
+            "LatchkeyLoopback", at: "LoopbackHTTP",
+            uses: ["LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
+        module(
+            "LatchkeyOAuth", at: "OAuth",
+            uses: ["LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeySodium"]),
+        module(
+            "LatchkeySignIn", at: "SignIn",
+            uses: [
+                "LatchkeyOAuth", "LatchkeyLog", "LatchkeyLoopback", "LatchkeyHardening", "LatchkeySodium",
+                "LatchkeyEnvironment", "CLatchkeyLinux",
             ]),
-        .target(
-            name: "ATProtocol",
-            dependencies: ["CResolver", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
-        .target(
-            name: "Authenticating",
-            dependencies: ["Credentials", "HTTPTransport", "InMemory", "OAuth", "RedactedLog", "Secrets", "SignIn"]),
+        module(
+            "LatchkeyATProtocol", at: "ATProtocol",
+            uses: [
+                "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeySignIn",
+            ]),
+        module(
+            "LatchkeyAuthenticator", at: "Authenticating",
+            uses: [
+                "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyInMemory", "LatchkeyOAuth", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeySignIn",
+            ]),
         // The only importer of FoundationNetworking.
-        .target(
-            name: "FoundationBridge",
-            dependencies: [
-                "Authenticating", "Credentials", "HTTPTransport", "OAuth", "RedactedLog", "Secrets", "SignIn",
+        module(
+            "LatchkeyFoundation", at: "FoundationBridge",
+            uses: [
+                "LatchkeyAuthenticator", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeySignIn",
+            ]),
+
+        // What `import Latchkey` is.
+        module(
+            "Latchkey", at: "Latchkey",
+            uses: [
+                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHTTP", "LatchkeyHardening", "LatchkeyInMemory",
+                "LatchkeyLog", "LatchkeyOAuth", "LatchkeySecretService", "LatchkeySecrets", "LatchkeySignIn",
+                "LatchkeyStoreSelection", "LatchkeyVault",
             ]),
 
         // MARK: Products for other people's tests
-        .target(
-            name: "AuthorizationServer",
-            dependencies: ["LibCrypto", "LoopbackHTTP", "OAuth", "Secrets", "Sodium"]),
-        .target(name: "StoreContract", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
-        .target(name: "RedactionAudit", dependencies: ["Secrets", "RedactedLog", "Sodium"]),
+        module(
+            "LatchkeyTestServer", at: "AuthorizationServer",
+            uses: ["LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeySecrets", "LatchkeySodium"]),
+        module(
+            "LatchkeyStoreContract", at: "StoreContract",
+            uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),
+        module("LatchkeyLeakAudit", at: "RedactionAudit", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
 
         // MARK: The command line
-        .target(name: "Terminal", dependencies: ["Secrets", "RedactedLog", "LogScrubbing", "ProcessHardening"]),
-        .target(
-            name: "StoreCommands",
-            dependencies: [
-                "Terminal", "StoreSelection", "LogScrubbing", "ProcessHardening", "SecretService", "Surroundings",
-                "Vault", "CProgramMemory",
+        module("LatchkeyTerminal", at: "Terminal", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeyHardening"]),
+        module(
+            "LatchkeyStoreCommands", at: "StoreCommands",
+            uses: [
+                "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyHardening",
+                "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault", "CLatchkeyProgramMemory",
             ]),
-        .target(
-            name: "SignInCommands",
-            dependencies: [
-                "Terminal", "StoreCommands", "StoreSelection", "ATProtocol", "SignIn", "OAuth", "HTTPTransport",
-                "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "InMemory", "Vault", "Importing",
-                "SecretService", "Surroundings",
+        module(
+            "LatchkeySignInCommands", at: "SignInCommands",
+            uses: [
+                "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyATProtocol",
+                "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer", "LatchkeyLoopback",
+                "LatchkeyLeakAudit", "LatchkeyInMemory", "LatchkeyVault", "LatchkeyImporting", "LatchkeySecretService",
+                "LatchkeyEnvironment",
             ]),
-        .executableTarget(name: "latchkey", dependencies: ["StoreCommands", "StoreSelection"]),
+        // Modules that differ from `Latchkey` in case only would share a file where case is ignored.
         .executableTarget(
-            name: "latchkey-auth", dependencies: ["SignInCommands", "StoreCommands", "StoreSelection"]),
+            name: "LatchkeyCommand", dependencies: ["LatchkeyStoreCommands", "LatchkeyStoreSelection"],
+            path: "Sources/latchkey"),
+        .executableTarget(
+            name: "LatchkeyAuthCommand",
+            dependencies: ["LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
+            path: "Sources/latchkey-auth"),
 
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
         .target(
             name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
-        .target(name: "TestSecrets", dependencies: ["OAuth", "Secrets"], path: "Tests/TestSecrets"),
+        .target(name: "TestSecrets", dependencies: ["LatchkeyOAuth", "LatchkeySecrets"], path: "Tests/TestSecrets"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
-        .testTarget(name: "SodiumTests", dependencies: ["Sodium"]),
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "Sodium", "TestServices"]),
-        .testTarget(name: "RedactedLogTests", dependencies: ["RedactedLog", "Secrets", "TestServices"]),
+        .testTarget(name: "SodiumTests", dependencies: ["LatchkeySodium"]),
+        .testTarget(name: "SecretsTests", dependencies: ["LatchkeySecrets", "LatchkeySodium", "TestServices"]),
+        .testTarget(name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"]),
         .testTarget(
-            name: "LogScrubbingTests", dependencies: ["LogScrubbing", "RedactedLog", "RedactionAudit", "Secrets"]),
-        .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "RedactedLog", "Secrets"]),
-        .testTarget(name: "InMemoryTests", dependencies: ["InMemory", "StoreContract", "Secrets", "RedactedLog"]),
+            name: "LogScrubbingTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets"]),
+        .testTarget(name: "CredentialsTests", dependencies: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),
+        .testTarget(
+            name: "InMemoryTests",
+            dependencies: ["LatchkeyInMemory", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog"]),
         .target(name: "CWatchedDisk", path: "Tests/CWatchedDisk"),
         .executableTarget(
-            name: "vault-writer", dependencies: ["Vault", "Credentials", "RedactedLog", "Secrets", "CWatchedDisk"],
+            name: "vault-writer",
+            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "CWatchedDisk"],
             path: "Tests/VaultWriter"),
         .testTarget(
             name: "VaultTests",
-            dependencies: ["Vault", "StoreContract", "TestServices", "VaultChecks", "vault-writer"],
+            dependencies: ["LatchkeyVault", "LatchkeyStoreContract", "TestServices", "VaultChecks", "vault-writer"],
             exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .executableTarget(
-            name: "keyring-probe", dependencies: ["SecretService", "StoreContract"], path: "Tests/KeyringProbe"),
+            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
+            path: "Tests/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",
-            dependencies: ["SecretService", "StoreContract", "TestServices", "keyring-probe", "latchkey"]),
-        .testTarget(name: "ImportingTests", dependencies: ["Importing", "TestServices"]),
-        .testTarget(name: "StoreSelectionTests", dependencies: ["StoreSelection", "TestServices"]),
+            dependencies: [
+                "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
+            ]),
+        .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
+        .testTarget(name: "StoreSelectionTests", dependencies: ["LatchkeyStoreSelection", "TestServices"]),
         .testTarget(
-            name: "HTTPTransportTests", dependencies: ["HTTPTransport", "LoopbackHTTP", "TestServices"]),
-        .testTarget(name: "LoopbackHTTPTests", dependencies: ["LoopbackHTTP", "HTTPTransport"]),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "LibCrypto", "AuthorizationServer", "TestServices"]),
+            name: "HTTPTransportTests", dependencies: ["LatchkeyHTTP", "LatchkeyLoopback", "TestServices"]),
+        .testTarget(name: "LoopbackHTTPTests", dependencies: ["LatchkeyLoopback", "LatchkeyHTTP"]),
+        .testTarget(
+            name: "OAuthTests",
+            dependencies: ["LatchkeyOAuth", "LatchkeyLibCrypto", "LatchkeyTestServer", "TestServices"]),
         // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Fuzz/Corpus.
         .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver"),
         .target(
-            name: "VaultChecks", dependencies: ["Vault", "Credentials", "Secrets"], path: "Tests/Fuzz/VaultChecks"),
-        .executableTarget(name: "fuzz-parsers", dependencies: ["OAuth", "FuzzDriver"], path: "Tests/Fuzz/Parsers"),
+            name: "VaultChecks", dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets"],
+            path: "Tests/Fuzz/VaultChecks"),
+        .executableTarget(
+            name: "fuzz-parsers", dependencies: ["LatchkeyOAuth", "FuzzDriver"], path: "Tests/Fuzz/Parsers"),
         .executableTarget(
             name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "SignIn", "AuthorizationServer", "InMemory", "RedactionAudit", "Surroundings", "TestSecrets",
-                "TestServices",
+                "LatchkeySignIn", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "LatchkeyEnvironment",
+                "TestSecrets", "TestServices",
             ]),
         .testTarget(
             name: "ATProtocolTests",
             dependencies: [
-                "ATProtocol", "AuthorizationServer", "InMemory", "RedactionAudit", "TestSecrets", "TestServices",
+                "LatchkeyATProtocol", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
+                "TestServices",
             ]),
         .testTarget(
             name: "AuthenticatingTests",
             dependencies: [
-                "Authenticating", "AuthorizationServer", "InMemory", "RedactionAudit", "TestSecrets", "TestServices",
+                "LatchkeyAuthenticator", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
+                "TestServices",
             ]),
         .testTarget(
             name: "FoundationBridgeTests",
             dependencies: [
-                "FoundationBridge", "AuthorizationServer", "InMemory", "RedactionAudit", "TestSecrets", "TestServices",
+                "LatchkeyFoundation", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
+                "TestServices",
             ]),
         .testTarget(
-            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "HTTPTransport", "TestServices"]),
+            name: "AuthorizationServerTests", dependencies: ["LatchkeyTestServer", "LatchkeyHTTP", "TestServices"]),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.
-        .target(name: "Orders", dependencies: ["RedactedLog", "Secrets"], path: "Docs/Examples/AuditedLogs/Sources"),
+        .target(
+            name: "Orders", dependencies: ["LatchkeyLog", "LatchkeySecrets"], path: "Docs/Examples/AuditedLogs/Sources"),
         .testTarget(
-            name: "OrdersTests", dependencies: ["Orders", "RedactionAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
-        .testTarget(name: "RedactionAuditTests", dependencies: ["RedactionAudit", "RedactedLog", "Secrets"]),
+            name: "OrdersTests", dependencies: ["Orders", "LatchkeyLeakAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
         .testTarget(
-            name: "TerminalTests", dependencies: ["Terminal", "LogScrubbing", "ProcessHardening", "TestServices"]),
+            name: "RedactionAuditTests", dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"]),
+        .testTarget(
+            name: "TerminalTests",
+            dependencies: ["LatchkeyTerminal", "LatchkeyLog", "LatchkeyHardening", "TestServices"]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestServices", "AuthorizationServer", "LoopbackHTTP", "RedactionAudit", "Secrets", "latchkey",
-                "latchkey-auth", "vault-writer",
+                "TestServices", "LatchkeyTestServer", "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeySecrets",
+                "LatchkeyCommand", "LatchkeyAuthCommand", "vault-writer",
             ],
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestServices", "AuthorizationServer", "Credentials", "SecretService", "Vault", "RedactionAudit",
-                "Secrets", "latchkey", "latchkey-auth", "keyring-probe",
+                "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "keyring-probe",
             ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         // The cases import these modules; nothing here does.
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "LogScrubbing", "ATProtocol", "Authenticating", "FoundationBridge", "SignIn", "Terminal",
-                "StoreSelection", "AuthorizationServer",
-                "StoreContract",
-                "RedactionAudit",
+                "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyAuthenticator", "LatchkeyFoundation",
+                "LatchkeySignIn",
+                "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyTestServer", "LatchkeyStoreContract",
+                "LatchkeyLeakAudit",
             ],
             path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "AuthorizationServer", "CAllocations", "Credentials", "HTTPTransport", "LoopbackHTTP", "LogScrubbing",
-                "OAuth", "RedactedLog", "RedactionAudit", "Secrets", "SignIn", "TestServices", "Vault", "InMemory",
-                "SecretService", "Sodium", "CSQLite",
-                .target(name: "CLibsecret", condition: desktop), "latchkey",
+                "LatchkeyTestServer", "CAllocations", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLoopback",
+                "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeySignIn",
+                "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
+                "CLatchkeySQLite", .target(name: "CLatchkeyLibsecret", condition: desktop), "LatchkeyCommand",
             ],
             path: "Tests/Benchmarks"),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "TestServices", "Vault", "Credentials", "RedactedLog", "Secrets", "latchkey", "latchkey-auth",
+                "TestServices", "Latchkey", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeyCommand", "LatchkeyAuthCommand",
             ]),
     ],
     swiftLanguageModes: [.v6]
@@ -260,5 +314,5 @@ if let only = Context.environment["LATCHKEY_ONLY"] {
         grown = needed.count > before
     }
     package.targets.removeAll { !needed.contains($0.name) }
-    package.products = []
+    package.products.removeAll { !(($0 as? Product.Executable)?.targets.allSatisfy(needed.contains) ?? false) }
 }

@@ -1,7 +1,7 @@
-public import HTTPTransport
-internal import OAuth
-public import RedactedLog
-public import SignIn
+public import LatchkeyHTTP
+public import LatchkeyLog
+internal import LatchkeyOAuth
+public import LatchkeySignIn
 
 /// Why an account on AT Protocol can't be found, signed in, used or signed out. It holds no secret and no one else's
 /// prose.

@@ -1,9 +1,9 @@
-internal import Credentials
-public import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
+internal import LatchkeyCredentials
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
 
 extension Authenticator {
     // MARK: - Sending

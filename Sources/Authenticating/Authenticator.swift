@@ -1,8 +1,8 @@
-internal import Credentials
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-public import SignIn
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+public import LatchkeySignIn
 
 /// Sends requests with a login's token, and sees to the login: gets it when there is none, renews it before it ends, and
 /// does both when a server refuses it.

@@ -1,5 +1,5 @@
-public import HTTPTransport
-public import SignIn
+public import LatchkeyHTTP
+public import LatchkeySignIn
 
 /// What an `Authenticator` needs to know: which service and client, how a person signs in, and where the login is kept.
 ///

@@ -1,6 +1,6 @@
-internal import Credentials
-public import RedactedLog
-public import SignIn
+internal import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeySignIn
 
 /// Why a sign-in or a request of an `Authenticator` did not come about. It holds no secret and no one else's prose.
 public struct AuthenticatorError: RedactedError, Hashable {

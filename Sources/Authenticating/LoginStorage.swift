@@ -1,7 +1,7 @@
-public import Credentials
-internal import InMemory
-internal import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyInMemory
+internal import LatchkeyLog
+public import LatchkeySecrets
 
 /// Where an authenticator keeps its login.
 public struct LoginStorage: Sendable {

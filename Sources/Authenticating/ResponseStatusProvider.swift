@@ -1,5 +1,5 @@
-internal import HTTPTransport
-public import OAuth
+internal import LatchkeyHTTP
+public import LatchkeyOAuth
 
 /// Says what an answer to a request with the token means for the login.
 public struct ResponseStatusProvider: Sendable {

@@ -1,6 +1,6 @@
-public import OAuth
-public import Secrets
-internal import SignIn
+public import LatchkeyOAuth
+public import LatchkeySecrets
+internal import LatchkeySignIn
 
 /// What is done with tokens and on the way to them. Every part has a safe default; a state, a code verifier with S256 and
 /// the checks of an answer belong to every sign-in and can't be replaced.

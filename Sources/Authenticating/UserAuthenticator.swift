@@ -1,4 +1,4 @@
-public import SignIn
+public import LatchkeySignIn
 
 /// How a person signs in: the one way that the caller allows.
 public struct UserAuthenticator: Sendable {

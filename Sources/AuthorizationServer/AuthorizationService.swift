@@ -1,6 +1,6 @@
 internal import Glibc
-internal import LoopbackHTTP
-internal import Secrets
+internal import LatchkeyLoopback
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// Answers the server's requests: finds the endpoint, keeps the record, and does wrong what a test asked for.

@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 
 /// A client's `Authorization: Basic …` (RFC 7617), its parts form-encoded (RFC 6749 section 2.3.1).
 struct BasicCredentials {

@@ -1,5 +1,5 @@
-public import LoopbackHTTP
-public import Secrets
+public import LatchkeyLoopback
+public import LatchkeySecrets
 
 /// A client that the server knows.
 public final class RegisteredClient: Sendable {

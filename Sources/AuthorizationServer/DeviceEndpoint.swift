@@ -1,6 +1,6 @@
-internal import LoopbackHTTP
-internal import Secrets
-internal import Sodium
+internal import LatchkeyLoopback
+internal import LatchkeySecrets
+internal import LatchkeySodium
 internal import Synchronization
 
 /// A sign-in that waits for somebody on another device.

@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 
 /// The parameters of a query or of a form body (application/x-www-form-urlencoded), each value in guarded memory.
 struct FormFields: Sendable {

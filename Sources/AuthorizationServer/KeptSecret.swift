@@ -1,5 +1,5 @@
-internal import Secrets
-internal import Sodium
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// A secret that several places of the server refer to.
 final class KeptSecret: Sendable {

@@ -1,5 +1,5 @@
-public import LoopbackHTTP
-internal import Secrets
+public import LatchkeyLoopback
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// A small AT Protocol network inside the process, on loopback addresses: the account's own server, the server that

@@ -1,5 +1,5 @@
-public import LoopbackHTTP
-public import Secrets
+public import LatchkeyLoopback
+public import LatchkeySecrets
 internal import Synchronization
 
 /// A whole authorization server inside the process, on a loopback address: for tests and demonstrations.

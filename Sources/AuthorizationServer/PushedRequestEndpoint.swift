@@ -1,5 +1,5 @@
-internal import LoopbackHTTP
-internal import Secrets
+internal import LatchkeyLoopback
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// A request that was pushed; it is good once, for a short while.

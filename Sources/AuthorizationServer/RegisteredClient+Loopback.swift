@@ -1,5 +1,5 @@
-internal import LoopbackHTTP
-internal import Secrets
+internal import LatchkeyLoopback
+internal import LatchkeySecrets
 
 extension RegisteredClient {
     /// The client that an id of the form `http://localhost?redirect_uri=…&scope=…` describes, for AT Protocol. Returns `nil`

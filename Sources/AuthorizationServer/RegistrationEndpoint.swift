@@ -1,6 +1,6 @@
-internal import LoopbackHTTP
-internal import OAuth
-internal import Secrets
+internal import LatchkeyLoopback
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 internal import Synchronization
 
 extension AuthorizationService {
@@ -30,7 +30,7 @@ extension AuthorizationService {
                 note(secret)
                 members.append(Member("client_secret", .secret(secret)))
             }
-            let client = AuthorizationServer.RegisteredClient(
+            let client = LatchkeyTestServer.RegisteredClient(
                 identifier, redirectURIs: redirects, secret: secret?.value.duplicate(as: ClientSecret.self))
             state.withLock { state in
                 state.registered.append(client)

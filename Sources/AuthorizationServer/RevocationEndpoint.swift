@@ -1,5 +1,5 @@
-internal import LoopbackHTTP
-internal import Secrets
+internal import LatchkeyLoopback
+internal import LatchkeySecrets
 internal import Synchronization
 
 extension AuthorizationService {

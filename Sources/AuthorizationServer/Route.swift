@@ -1,4 +1,4 @@
-internal import LoopbackHTTP
+internal import LatchkeyLoopback
 
 /// Where a request goes.
 enum Route: Sendable {

@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 
 /// Puts together answers that hold secrets: JSON, forms, the `Location` of a redirect. Never through `String`.
 struct SecretText: ~Copyable {

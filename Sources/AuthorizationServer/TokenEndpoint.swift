@@ -1,6 +1,6 @@
-internal import LoopbackHTTP
-internal import Secrets
-internal import Sodium
+internal import LatchkeyLoopback
+internal import LatchkeySecrets
+internal import LatchkeySodium
 internal import Synchronization
 
 /// An OAuth error: the RFC's name and GitHub's.

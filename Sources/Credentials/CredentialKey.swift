@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// What kind of secret a credential is. Stores keep kinds apart: the same service and account may have one of each.
 public struct CredentialKind: Sendable, Hashable, Loggable {

@@ -1,5 +1,5 @@
-public import RedactedLog
-public import Secrets
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// Which state of a credential a store holds: a keyed hash over secret and attributes, different after each change.
 ///

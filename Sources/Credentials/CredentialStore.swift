@@ -1,5 +1,5 @@
-public import RedactedLog
-public import Secrets
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// Keeps credentials: bytes under keys. A store knows nothing of OAuth.
 ///

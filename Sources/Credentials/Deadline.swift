@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// The moment at which an operation gives up with `StoreError.timedOut`.
 public struct Deadline: Sendable, Hashable, Loggable {

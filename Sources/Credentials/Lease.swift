@@ -1,5 +1,5 @@
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyLog
 
 /// Exclusive access to one key of one store, among all Latchkey processes of this user.
 ///

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RedactedLog
-internal import Sodium
+internal import LatchkeyLog
+internal import LatchkeySodium
 
 /// Where leases are: one empty file in a directory of this user alone, with a byte for each key.
 public struct LeaseDirectory: Sendable, Hashable {

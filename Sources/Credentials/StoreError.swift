@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// Why a store refused. Absence is no error: `read` returns `nil` and `delete` returns `false`.
 public struct StoreError: RedactedError, Hashable {

@@ -1,5 +1,5 @@
 internal import Glibc
-public import RedactedLog
+public import LatchkeyLog
 
 /// A moment in whole seconds since 1970-01-01T00:00:00Z.
 public struct UnixTime: Sendable, Hashable, Comparable, Loggable {

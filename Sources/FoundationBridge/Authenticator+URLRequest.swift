@@ -1,9 +1,9 @@
-public import Authenticating
 public import Foundation
 public import FoundationNetworking
-internal import HTTPTransport
-internal import Secrets
-internal import SignIn
+public import LatchkeyAuthenticator
+internal import LatchkeyHTTP
+internal import LatchkeySecrets
+internal import LatchkeySignIn
 
 extension Authenticator {
     // MARK: - Sending

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Secrets
+internal import LatchkeySecrets
 
 /// The sink through which a request's fields and body reach Foundation, and an answer's body the caller.
 ///

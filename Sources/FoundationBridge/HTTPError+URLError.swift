@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
-internal import HTTPTransport
-internal import RedactedLog
+internal import LatchkeyHTTP
+internal import LatchkeyLog
 
 extension HTTPError {
     /// The error of ours that says what one of Foundation's means; its words are dropped.

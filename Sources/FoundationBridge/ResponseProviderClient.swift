@@ -1,8 +1,8 @@
 public import Foundation
 public import FoundationNetworking
-public import HTTPTransport
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// Sends requests by a closure of the caller's own, such as another URLSession or a stand-in of a test.
 ///

@@ -1,9 +1,9 @@
-internal import Authenticating
 internal import Foundation
 internal import FoundationNetworking
-internal import HTTPTransport
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyAuthenticator
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 extension HTTPRequest {
     /// The request of Foundation's as one of ours.

@@ -1,8 +1,8 @@
 internal import Foundation
 public import FoundationNetworking
-public import HTTPTransport
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// Sends requests with a URLSession of its own, for programs that need that transport; `CurlHTTPClient` guards more.
 ///

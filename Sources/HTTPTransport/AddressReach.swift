@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CLatchkeyCurl
 internal import Glibc
 
 /// Which addresses a client connects to. What counts is the address of the connection itself, however its name was looked up.

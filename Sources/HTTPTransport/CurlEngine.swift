@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CLatchkeyCurl
 internal import Glibc
 internal import Synchronization
 

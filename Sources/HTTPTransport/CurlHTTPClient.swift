@@ -1,5 +1,5 @@
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyLog
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// Sends requests with libcurl, on one private thread that the first request starts and that ends with the client.

@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CLatchkeyCurl
 internal import Synchronization
 
 /// The one-time start of libcurl, paid for by the first request rather than at start-up.

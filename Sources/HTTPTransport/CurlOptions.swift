@@ -1,5 +1,5 @@
-internal import CCurl
-internal import Secrets
+internal import CLatchkeyCurl
+internal import LatchkeySecrets
 
 extension CurlEasyHandle {
     /// Sets everything but method, header and body.

@@ -1,7 +1,7 @@
-internal import CCurl
+internal import CLatchkeyCurl
 internal import Glibc
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyLog
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// One request on its way and the answer as it comes in.

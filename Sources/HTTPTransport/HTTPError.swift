@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// Why there is no answer.
 public struct HTTPError: RedactedError, Hashable {

@@ -1,5 +1,5 @@
-public import RedactedLog
-public import Secrets
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// A request method (RFC 9110 section 9).
 public enum HTTPMethod: String, Sendable, Hashable, CaseIterable, Loggable {

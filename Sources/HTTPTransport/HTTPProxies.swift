@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 
 /// The proxy that the environment names for HTTPS, and the hosts that are reached without it.
 ///

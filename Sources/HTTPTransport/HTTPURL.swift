@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// An absolute `http` or `https` URL without user information and fragment, checked once (RFC 3986, RFC 9110).
 ///

@@ -1,5 +1,5 @@
-internal import CCurl
-internal import Secrets
+internal import CLatchkeyCurl
+internal import LatchkeySecrets
 
 /// The header of a request as libcurl wants it: a linked list of C strings, here in guarded memory.
 ///

@@ -1,6 +1,6 @@
-internal import Credentials
-public import InMemory
-internal import Secrets
+internal import LatchkeyCredentials
+public import LatchkeyInMemory
+internal import LatchkeySecrets
 
 /// What another program kept, read into memory: `CredentialTransfer` takes it from there to a store.
 public struct CredentialImport: Sendable {

@@ -1,6 +1,6 @@
 internal import Glibc
-public import RedactedLog
-internal import Secrets
+public import LatchkeyLog
+internal import LatchkeySecrets
 
 /// Why another program's file can't be imported.
 public struct ImportError: RedactedError, Hashable {

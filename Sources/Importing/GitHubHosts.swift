@@ -1,6 +1,6 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// The file `hosts.yml` of GitHub's `gh`, where it keeps tokens itself (`gh auth login --insecure-storage`).
 ///

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import LibCrypto
-internal import RedactedLog
-public import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLibCrypto
+internal import LatchkeyLog
+public import LatchkeySecrets
 
 /// The encrypted file of libsecret's file backend, which oo7 writes too: `default.keyring`, where programs in a sandbox
 /// and sessions without a keyring keep their secrets.

@@ -1,6 +1,6 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// The file `keyring_pass.cfg` of Python keyring's plain-text backend (keyrings.alt).
 ///

@@ -1,6 +1,6 @@
-internal import CCrypto
+internal import CLatchkeyCrypto
 internal import Glibc
-public import Secrets
+public import LatchkeySecrets
 
 /// What other programs' files are sealed with, where libsodium has it not: OpenSSL's libcrypto, which has one owner here.
 public enum FileCipher {

@@ -1,5 +1,5 @@
-internal import CCrypto
-public import Secrets
+internal import CLatchkeyCrypto
+public import LatchkeySecrets
 
 /// ECDSA with SHA-256 over P-256: `ES256` of RFC 7518 section 3.4.
 ///

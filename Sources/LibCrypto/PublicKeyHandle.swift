@@ -1,4 +1,4 @@
-internal import CCrypto
+internal import CLatchkeyCrypto
 
 /// Owns one of libcrypto's public keys.
 @safe struct PublicKeyHandle: ~Copyable {

@@ -1,4 +1,4 @@
-internal import CCrypto
+internal import CLatchkeyCrypto
 
 /// RSASSA-PKCS1-v1_5 with SHA-256: `RS256` of RFC 7518 section 3.3.
 public enum RSASignature {

@@ -1,6 +1,6 @@
-internal import CMicroHTTPD
+internal import CLatchkeyMicroHTTPD
 internal import Glibc
-internal import Secrets
+internal import LatchkeySecrets
 
 /// The library's connection. Valid until its exchange has ended.
 @safe struct Connection: @unchecked Sendable {

@@ -1,5 +1,5 @@
-internal import CMicroHTTPD
-internal import Secrets
+internal import CLatchkeyMicroHTTPD
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// One request on its way in and its answer on its way out.

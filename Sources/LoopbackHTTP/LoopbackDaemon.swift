@@ -1,6 +1,6 @@
-internal import CMicroHTTPD
+internal import CLatchkeyMicroHTTPD
 internal import Glibc
-internal import Secrets
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// What the library's callbacks share: the handler, the limits, and which exchanges wait for an answer.

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// Why a loopback server can't start.
 public struct LoopbackError: RedactedError, Hashable {

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CLatchkeyLinux
 internal import Glibc
 
 /// The other end of a connection: a socket on this machine.

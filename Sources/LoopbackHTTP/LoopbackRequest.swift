@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// The methods that the server knows (RFC 9110 section 9).
 public enum LoopbackMethod: String, Sendable, Hashable, CaseIterable {

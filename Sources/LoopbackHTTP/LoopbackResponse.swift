@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// An answer. It says `Cache-Control: no-store` and `Connection: close` whatever its fields say.
 public struct LoopbackResponse: ~Copyable, Sendable {

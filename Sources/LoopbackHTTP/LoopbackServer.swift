@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// A small HTTP/1.1 server on 127.0.0.1 or [::1] and nowhere else: the receiver of redirects, and the server of tests.
 ///

@@ -1,6 +1,6 @@
-internal import CMicroHTTPD
+internal import CLatchkeyMicroHTTPD
 internal import Glibc
-internal import Secrets
+internal import LatchkeySecrets
 
 /// The library's daemon with its thread. All calls to libmicrohttpd are in here, Connection.swift and
 /// OutgoingMessage.swift.

@@ -1,6 +1,6 @@
-internal import CMicroHTTPD
+internal import CLatchkeyMicroHTTPD
 internal import Glibc
-internal import Secrets
+internal import LatchkeySecrets
 
 /// An answer as the library wants it. The body stays in guarded memory; of `Location` the library makes a copy, which is
 /// overwritten when this value dies, after the exchange.

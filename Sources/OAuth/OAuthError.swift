@@ -1,5 +1,5 @@
-public import HTTPTransport
-public import RedactedLog
+public import LatchkeyHTTP
+public import LatchkeyLog
 
 /// Why a sign-in, a renewal or a revocation did not happen.
 public struct OAuthError: RedactedError, Hashable {

@@ -1,5 +1,5 @@
-public import Secrets
-internal import Sodium
+public import LatchkeySecrets
+internal import LatchkeySodium
 
 /// Where random octets come from: the kernel, or what a test puts in its place.
 public struct RandomSource: Sendable {

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// An `error` value of an OAuth answer that we know. Any other text is `.other`: it is neither kept nor shown, because
 /// a server, or whoever forged the answer, could write anything there. `error_description` is never read.

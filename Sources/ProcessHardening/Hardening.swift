@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CLatchkeyLinux
 internal import Glibc
 
 /// Makes a process that holds secrets hard to look into. For executables, as the first thing they do.

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// What protects this process, and what could not be applied.
 public struct HardeningReport: Sendable, Hashable {

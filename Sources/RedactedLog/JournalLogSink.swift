@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CLatchkeyLinux
 internal import Glibc
 
 /// There is no journal at the socket's path; `number` is the errno of connect(2).

@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// The text of a log message: literals and `Loggable` values, nothing else.
 ///

@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 // Numbers, durations and truth values are measurements of ours; a secret is never held as one.
 

@@ -1,4 +1,4 @@
-internal import RedactedLog
+internal import LatchkeyLog
 internal import Synchronization
 
 /// Keeps what is logged for the audit, and passes it on.

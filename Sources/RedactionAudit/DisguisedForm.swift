@@ -1,4 +1,4 @@
-internal import Sodium
+internal import LatchkeySodium
 
 /// One way a secret may look: its bytes in one disguise, and how many of them in a row make a finding.
 struct DisguisedForm {
@@ -11,7 +11,7 @@ struct DisguisedForm {
     /// Overwrites the form, which is a secret as much as what it was made from.
     mutating func wipe() {
         var span = bytes.mutableSpan
-        Sodium.wipe(&span)
+        LatchkeySodium.wipe(&span)
     }
 }
 

@@ -1,5 +1,5 @@
-public import RedactedLog
-public import Secrets
+public import LatchkeyLog
+public import LatchkeySecrets
 internal import Synchronization
 
 /// Searches what a run emitted for the secrets it handled.

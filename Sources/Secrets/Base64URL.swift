@@ -1,4 +1,4 @@
-internal import Sodium
+internal import LatchkeySodium
 
 /// base64url without padding (RFC 4648 section 5), of things that are no secret.
 public enum Base64URL {

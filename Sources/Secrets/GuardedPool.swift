@@ -1,4 +1,4 @@
-internal import Sodium
+internal import LatchkeySodium
 internal import Synchronization
 
 /// A piece of guarded memory, owned by one `Secret` or `SecretBuilder`.

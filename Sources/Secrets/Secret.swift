@@ -1,4 +1,4 @@
-internal import Sodium
+internal import LatchkeySodium
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
 ///

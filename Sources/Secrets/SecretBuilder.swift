@@ -1,4 +1,4 @@
-internal import Sodium
+internal import LatchkeySodium
 
 /// Guarded memory that grows: for what is read or put together piece by piece, such as a prompt's answer or a body.
 ///

@@ -1,7 +1,7 @@
-public import Credentials
-internal import HTTPTransport
-public import OAuth
-public import RedactedLog
+public import LatchkeyCredentials
+internal import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// Why a sign-in, a token, a request or a sign-out did not come about.
 public struct SignInError: RedactedError, Hashable {

@@ -1,11 +1,11 @@
-internal import Credentials
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
-internal import StoreCommands
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// `latchkey accounts [PROVIDER]`.
 enum AccountsCommand {
@@ -94,8 +94,8 @@ enum AccountsCommand {
         }
     }
 
-    private static func json(_ row: Row, namesStore: Bool) -> Terminal.JSONValue {
-        let fields: [(name: StaticString, value: Terminal.JSONValue)] = [
+    private static func json(_ row: Row, namesStore: Bool) -> LatchkeyTerminal.JSONValue {
+        let fields: [(name: StaticString, value: LatchkeyTerminal.JSONValue)] = [
             ("provider", .message("\(row.provider)")), ("account", .text(text(row.session.account))),
             ("current", .bool(row.isCurrent)),
             ("expires", row.session.expiry.map { .message("\(Moment($0))") } ?? .null),

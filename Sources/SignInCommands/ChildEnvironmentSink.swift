@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Secrets
+internal import LatchkeySecrets
 
 /// Puts one secret into the environment of the program that takes this process's place, and nowhere else.
 ///

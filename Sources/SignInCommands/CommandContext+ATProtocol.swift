@@ -1,12 +1,12 @@
-internal import ATProtocol
-internal import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyATProtocol
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 extension ProviderConfiguration {
     /// Whether the server is found by the account (AT Protocol).

@@ -1,8 +1,8 @@
-internal import OAuth
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 // Each authority has a redirect path of its own (RFC 9700 section 4.4.2.2), which a person has to know who registers the
 // client by hand.

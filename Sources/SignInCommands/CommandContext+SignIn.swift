@@ -1,10 +1,10 @@
-internal import Credentials
-internal import HTTPTransport
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 extension CommandContext {
     var providers: ProviderFolder { ProviderFolder(configurationFolder: configurationFolder) }

@@ -1,13 +1,13 @@
-internal import AuthorizationServer
-internal import Credentials
-internal import InMemory
-internal import LoopbackHTTP
-internal import RedactedLog
-internal import RedactionAudit
-internal import StoreCommands
-internal import StoreSelection
-internal import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyInMemory
+internal import LatchkeyLeakAudit
+internal import LatchkeyLog
+internal import LatchkeyLoopback
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyTestServer
+internal import LatchkeyVault
 
 /// `latchkey demo`.
 enum DemoCommand {

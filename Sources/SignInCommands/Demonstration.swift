@@ -1,12 +1,12 @@
-internal import AuthorizationServer
-internal import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import RedactionAudit
-internal import Secrets
-internal import SignIn
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLeakAudit
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyTerminal
+internal import LatchkeyTestServer
 
 /// The whole path of a sign-in, step by step, on a server in this process. Each step says what it did.
 struct Demonstration {

@@ -1,6 +1,6 @@
-public import ATProtocol
-internal import SignIn
-public import Terminal
+public import LatchkeyATProtocol
+internal import LatchkeySignIn
+public import LatchkeyTerminal
 
 extension ATProtocolError: CommandError {
     public var exitStatus: ExitStatus {

@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import OAuth
-public import Terminal
+public import LatchkeyHTTP
+public import LatchkeyOAuth
+public import LatchkeyTerminal
 
 extension OAuthError: CommandError {
     public var exitStatus: ExitStatus {

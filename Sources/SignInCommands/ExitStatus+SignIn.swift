@@ -1,8 +1,8 @@
-internal import HTTPTransport
-internal import OAuth
-public import SignIn
-internal import StoreCommands
-public import Terminal
+internal import LatchkeyHTTP
+internal import LatchkeyOAuth
+public import LatchkeySignIn
+internal import LatchkeyStoreCommands
+public import LatchkeyTerminal
 
 extension SignInError: CommandError {
     public var exitStatus: ExitStatus {

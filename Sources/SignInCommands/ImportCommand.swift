@@ -1,12 +1,12 @@
-internal import Credentials
-public import Importing
-internal import InMemory
-internal import RedactedLog
-internal import SecretService
-internal import Secrets
-internal import StoreCommands
-internal import StoreSelection
-public import Terminal
+internal import LatchkeyCredentials
+public import LatchkeyImporting
+internal import LatchkeyInMemory
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySecretService
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+public import LatchkeyTerminal
 
 /// `latchkey import --from SOURCE [FILE]`.
 enum ImportCommand {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import StoreSelection
+internal import LatchkeyStoreSelection
 
 /// Which desktop entry is taken for what: the file `mimeapps.list` (XDG MIME Applications Specification, section "Default
 /// Application").

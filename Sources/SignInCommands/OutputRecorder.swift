@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RedactedLog
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyTerminal
 
 /// Keeps a copy of every byte that this process writes to standard output and standard error, whoever writes it.
 ///

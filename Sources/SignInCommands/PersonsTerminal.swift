@@ -1,11 +1,11 @@
-internal import Credentials
 internal import Glibc
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyTerminal
 internal import Synchronization
-internal import Terminal
 
 /// The terminal of the person who runs the command, for signing in by paste.
 struct PersonsTerminal: PromptTerminal {

@@ -1,12 +1,12 @@
-internal import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
-internal import StoreCommands
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// `latchkey provider add NAME`.
 enum ProviderAddCommand {

@@ -1,11 +1,11 @@
-internal import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 /// What a provider's file says: where its server is and who we are there. It holds no secret.
 struct ProviderConfiguration: Sendable {
@@ -95,8 +95,8 @@ struct ProviderConfiguration: Sendable {
 
     // MARK: - As JSON
 
-    var json: Terminal.JSONValue {
-        var members: [(name: StaticString, value: Terminal.JSONValue)] = []
+    var json: LatchkeyTerminal.JSONValue {
+        var members: [(name: StaticString, value: LatchkeyTerminal.JSONValue)] = []
         switch server {
         case .issuer(let issuer): members.append(("issuer", .text(Self.shown(issuer))))
         case .builtIn(let service, let host):

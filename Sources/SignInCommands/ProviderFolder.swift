@@ -1,10 +1,10 @@
 internal import Glibc
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// The files of the configured providers, `providers/NAME.json` in the configuration's folder, each 0600.
 struct ProviderFolder: Sendable {

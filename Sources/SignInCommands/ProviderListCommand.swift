@@ -1,7 +1,7 @@
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 /// `latchkey provider list`.
 enum ProviderListCommand {
@@ -23,7 +23,7 @@ enum ProviderListCommand {
         return .success
     }
 
-    private static func json(_ one: ProviderConfiguration) -> Terminal.JSONValue {
+    private static func json(_ one: ProviderConfiguration) -> LatchkeyTerminal.JSONValue {
         let name: LogMessage = "\(one.name)"
         return .object([("name", .message(name)), ("configuration" as StaticString, one.json)])
     }

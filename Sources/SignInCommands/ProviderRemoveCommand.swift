@@ -1,8 +1,8 @@
-internal import Credentials
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 /// `latchkey provider remove NAME`.
 enum ProviderRemoveCommand {

@@ -1,11 +1,11 @@
 internal import Glibc
-internal import HTTPTransport
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
-internal import StoreCommands
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// `latchkey request PROVIDER METHOD URL`.
 enum RequestCommand {

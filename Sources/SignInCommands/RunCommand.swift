@@ -1,10 +1,10 @@
 internal import Glibc
-internal import ProcessHardening
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyHardening
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 /// `latchkey run PROVIDER -- COMMAND…`.
 enum RunCommand {

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import OAuth
-internal import RedactedLog
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// The desktop entries by which a desktop starts `latchkey scheme receive` for the addresses of a private-use scheme:
 /// this user's alone, in `$XDG_DATA_HOME/applications`.

@@ -1,13 +1,13 @@
-internal import ATProtocol
-internal import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import StoreSelection
-internal import Surroundings
-internal import Terminal
+internal import LatchkeyATProtocol
+internal import LatchkeyCredentials
+internal import LatchkeyEnvironment
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// `latchkey sign-in PROVIDER`.
 enum SignInCommand {

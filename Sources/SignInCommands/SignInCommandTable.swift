@@ -1,4 +1,4 @@
-public import StoreCommands
+public import LatchkeyStoreCommands
 
 /// The commands that need the network, and beside them those that don't: `latchkey-auth` runs all of them.
 public enum SignInCommandTable {

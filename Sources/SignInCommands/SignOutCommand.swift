@@ -1,8 +1,8 @@
-internal import OAuth
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 /// `latchkey sign-out PROVIDER` and `latchkey sign-out --everywhere`.
 enum SignOutCommand {

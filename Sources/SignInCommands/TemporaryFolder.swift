@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RedactedLog
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyTerminal
 
 /// A folder of this process alone (0700), removed with all that is in it when the value ends.
 struct TemporaryFolder: ~Copyable {

@@ -1,11 +1,11 @@
 internal import Glibc
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyTerminal
 internal import Synchronization
-internal import Terminal
 
 /// Shows the code of a sign-in on another device at the person's terminal, with a countdown below it.
 final class TerminalDevicePrompt: DevicePrompt {

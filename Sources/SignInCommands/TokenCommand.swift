@@ -1,8 +1,8 @@
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 /// `latchkey token PROVIDER`.
 enum TokenCommand {

@@ -1,7 +1,7 @@
-internal import RedactedLog
-internal import SignIn
-internal import StoreCommands
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeySignIn
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
 
 /// `latchkey use PROVIDER ACCOUNT`.
 enum UseCommand {

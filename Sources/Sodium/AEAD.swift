@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// XChaCha20-Poly1305 (IETF construction, libsodium), with a 192-bit nonce that may be chosen at random.
 package enum XChaCha20Poly1305 {

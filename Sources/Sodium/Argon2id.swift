@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// Argon2id (RFC 9106) with one lane, as libsodium offers it.
 package enum Argon2id {

@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// base64url without padding (RFC 4648 section 5), in constant time for a given length (sodium_bin2base64).
 package enum Base64URLCodec {

@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// What finished calls have left on a thread's stack below the caller's frame.
 package enum DeadStack {

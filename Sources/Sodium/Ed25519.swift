@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// Ed25519 signatures (RFC 8032), from a seed.
 package enum Ed25519 {

@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// One allocation of libsodium's guarded heap: guard pages around it, a canary before it, no core dump, locked when
 /// the system permits it, and wiped when it is freed.

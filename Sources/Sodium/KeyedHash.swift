@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// BLAKE2b (RFC 7693) with an optional key. libsodium leaves the words of key and message on the stack; they are
 /// overwritten here, whatever is hashed.

@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// The one-time start of libsodium; every entry to the library goes through `start()`.
 package enum SodiumLibrary {

@@ -1,4 +1,4 @@
-internal import CSodium
+internal import CLatchkeySodium
 
 /// Diffie-Hellman on Curve25519 (RFC 7748 section 5). Any 32 bytes are a private key.
 package enum X25519 {

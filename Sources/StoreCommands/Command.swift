@@ -1,4 +1,4 @@
-public import Terminal
+public import LatchkeyTerminal
 
 /// A command: how it is called, and what it does.
 ///

@@ -1,7 +1,7 @@
-internal import RedactedLog
-internal import SecretService
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// Which store is named, and which part of it: by arguments, environment and configuration, in this order.
 extension CommandContext {

@@ -1,7 +1,7 @@
-package import Credentials
-internal import RedactedLog
-package import StoreSelection
-package import Terminal
+package import LatchkeyCredentials
+internal import LatchkeyLog
+package import LatchkeyStoreSelection
+package import LatchkeyTerminal
 
 /// That a credential is in two places is said when it comes about; nobody is asked for it, and nothing fails.
 extension CommandContext {

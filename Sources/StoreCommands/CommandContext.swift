@@ -1,11 +1,10 @@
-public import Credentials
-internal import LogScrubbing
-public import ProcessHardening
-public import RedactedLog
-package import Secrets
-public import StoreSelection
-public import Terminal
-internal import Vault
+public import LatchkeyCredentials
+public import LatchkeyHardening
+public import LatchkeyLog
+package import LatchkeySecrets
+public import LatchkeyStoreSelection
+public import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// What a command works with. The defaults are in `CommandProgram`; tests make their own.
 public struct CommandContext: Sendable {

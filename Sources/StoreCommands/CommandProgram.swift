@@ -1,11 +1,10 @@
-internal import CProgramMemory
+internal import CLatchkeyProgramMemory
 internal import Glibc
-internal import LogScrubbing
-internal import ProcessHardening
-internal import RedactedLog
-internal import SecretService
-public import StoreSelection
-internal import Terminal
+internal import LatchkeyHardening
+internal import LatchkeyLog
+internal import LatchkeySecretService
+public import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// A program of Latchkey: its commands, and what it does with those of the other program.
 public struct CommandProgram: Sendable {

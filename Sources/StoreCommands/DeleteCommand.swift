@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// `latchkey delete SERVICE ACCOUNT`.
 enum DeleteCommand {

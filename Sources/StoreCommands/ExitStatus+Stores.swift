@@ -1,7 +1,7 @@
-public import Credentials
-public import SecretService
-public import StoreSelection
-public import Terminal
+public import LatchkeyCredentials
+public import LatchkeySecretService
+public import LatchkeyStoreSelection
+public import LatchkeyTerminal
 
 extension StoreError: CommandError {
     public var exitStatus: ExitStatus {

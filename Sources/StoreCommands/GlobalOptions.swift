@@ -1,4 +1,4 @@
-public import Terminal
+public import LatchkeyTerminal
 
 /// The options that every command takes.
 public enum GlobalOptions {

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyTerminal
 
 /// The two operands that name a credential.
 enum KeyOperands {

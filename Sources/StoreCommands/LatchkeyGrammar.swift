@@ -1,4 +1,4 @@
-public import Terminal
+public import LatchkeyTerminal
 
 /// The whole command line of Latchkey, whichever of its programs runs a command.
 public enum LatchkeyGrammar {

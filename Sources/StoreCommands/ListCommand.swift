@@ -1,7 +1,7 @@
-package import Credentials
-package import RedactedLog
-internal import StoreSelection
-package import Terminal
+package import LatchkeyCredentials
+package import LatchkeyLog
+internal import LatchkeyStoreSelection
+package import LatchkeyTerminal
 
 /// `latchkey list [SERVICE] [--json]`.
 enum ListCommand {

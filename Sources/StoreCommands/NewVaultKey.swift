@@ -1,10 +1,10 @@
-internal import Credentials
 internal import Glibc
-internal import RedactedLog
-internal import Secrets
-internal import StoreSelection
-internal import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// The key of a new vault or key slot, made or asked for.
 struct NewVaultKey: ~Copyable {

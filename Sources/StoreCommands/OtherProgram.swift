@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RedactedLog
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyTerminal
 
 /// `latchkey-auth`, which runs the commands that need the network.
 enum OtherProgram {

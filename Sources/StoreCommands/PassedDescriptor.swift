@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RedactedLog
-package import Terminal
+internal import LatchkeyLog
+package import LatchkeyTerminal
 
 /// A descriptor that the program's caller left open for a secret.
 package struct PassedDescriptor {

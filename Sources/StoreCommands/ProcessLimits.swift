@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RedactedLog
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyTerminal
 
 /// What a program needs of its process before it begins, so that a limit is an ordinary error and not a death in the middle.
 enum ProcessLimits {

@@ -1,8 +1,8 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// `latchkey set SERVICE ACCOUNT`.
 enum SetCommand {

@@ -1,4 +1,4 @@
-public import Terminal
+public import LatchkeyTerminal
 
 /// The commands that `latchkey-auth` runs. They are defined here, so that `latchkey` can check a command line and show
 /// its help without the network's libraries.

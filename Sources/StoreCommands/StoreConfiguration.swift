@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RedactedLog
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyTerminal
 
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///

@@ -1,8 +1,8 @@
-internal import Credentials
-internal import RedactedLog
-internal import StoreSelection
-package import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+package import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
 package enum TransferCommand {

@@ -1,7 +1,7 @@
-package import Credentials
-internal import RedactedLog
-package import StoreSelection
-package import Terminal
+package import LatchkeyCredentials
+internal import LatchkeyLog
+package import LatchkeyStoreSelection
+package import LatchkeyTerminal
 
 /// Transfers credentials one after another, and shows what became of each.
 package struct TransferRun {

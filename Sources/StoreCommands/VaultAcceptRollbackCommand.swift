@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// `latchkey vault accept-rollback`.
 enum VaultAcceptRollbackCommand {

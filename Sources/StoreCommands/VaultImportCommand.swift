@@ -1,9 +1,9 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import StoreSelection
-internal import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// `latchkey vault import FILE`.
 enum VaultImportCommand {

@@ -1,9 +1,9 @@
-internal import Credentials
 internal import Glibc
-internal import RedactedLog
-internal import StoreSelection
-internal import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// `latchkey vault init`.
 enum VaultInitCommand {

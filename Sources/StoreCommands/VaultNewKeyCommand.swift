@@ -1,8 +1,8 @@
 internal import Glibc
-internal import RedactedLog
-internal import Secrets
-internal import Terminal
-internal import Vault
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// `latchkey vault new-key`.
 enum VaultNewKeyCommand {

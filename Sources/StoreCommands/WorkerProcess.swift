@@ -1,6 +1,6 @@
-internal import CLinux
+internal import CLatchkeyLinux
 internal import Glibc
-internal import Terminal
+internal import LatchkeyTerminal
 
 /// A program that works in this one's place, in a process of its own: whoever kills this one doesn't kill the work.
 ///

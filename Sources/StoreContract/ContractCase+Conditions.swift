@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 extension ContractCase {
     /// Compare-and-set.

@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 extension ContractCase {
     /// Labels, content types, times and versions.

@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 extension ContractCase {
     /// Exclusive access to a key.

@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 extension ContractCase {
     /// A second look at the same place.

@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 extension ContractCase {
     /// Changes, and what a store says that it can't do.

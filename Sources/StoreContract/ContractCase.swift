@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 /// One statement that every store must make true.
 ///

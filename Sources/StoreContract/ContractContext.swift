@@ -1,5 +1,5 @@
-internal import Credentials
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
 /// What a case works with: the store, names of its own, and checks that say what they saw.
 struct ContractContext: Sendable {

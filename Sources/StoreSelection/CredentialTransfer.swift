@@ -1,6 +1,6 @@
-public import Credentials
-public import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+public import LatchkeyLog
+internal import LatchkeySecrets
 
 /// Copies or moves credentials from one store to another, one at a time.
 ///

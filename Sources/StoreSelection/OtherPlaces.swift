@@ -1,6 +1,6 @@
-public import Credentials
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// A credential that is in another store as well.
 public struct OtherPlace: Sendable {

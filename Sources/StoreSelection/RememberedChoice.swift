@@ -1,6 +1,6 @@
-public import Credentials
 internal import Glibc
-internal import RedactedLog
+public import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// The file that remembers which store was found, so that a later run uses the same one or says why it can't.
 ///

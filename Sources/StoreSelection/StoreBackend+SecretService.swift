@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import SecretService
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySecretService
 
 extension StoreBackend {
     /// The desktop's keyring. The service is asked, not the library: the library is there without a desktop too.

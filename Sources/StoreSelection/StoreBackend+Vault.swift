@@ -1,7 +1,7 @@
-public import Credentials
 internal import Glibc
-internal import Secrets
-public import Vault
+public import LatchkeyCredentials
+internal import LatchkeySecrets
+public import LatchkeyVault
 
 extension StoreBackend {
     /// A sealed file. It can be used where there is one; making it is an act of its own, `latchkey vault init`.

@@ -1,7 +1,7 @@
-public import Credentials
-public import RedactedLog
-public import SecretService
-public import Vault
+public import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeySecretService
+public import LatchkeyVault
 
 /// What opening a store may need, whichever it is.
 public struct StoreSettings: Sendable {

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import InMemory
+internal import LatchkeyCredentials
+internal import LatchkeyInMemory
 
 extension StoreCatalogue {
     /// Latchkey's own stores, the preferred one first.

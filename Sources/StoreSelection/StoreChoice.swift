@@ -1,5 +1,5 @@
-public import Credentials
-public import RedactedLog
+public import LatchkeyCredentials
+public import LatchkeyLog
 
 /// Where the name of a chosen store comes from.
 public enum StoreChoiceSource: Sendable, Hashable, Loggable {

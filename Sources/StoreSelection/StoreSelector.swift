@@ -1,5 +1,5 @@
-public import Credentials
-public import RedactedLog
+public import LatchkeyCredentials
+public import LatchkeyLog
 
 /// A store that somebody named, and where.
 public struct NamedStore: Sendable, Hashable {

@@ -1,6 +1,6 @@
-public import Credentials
-public import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+public import LatchkeyLog
+internal import LatchkeySecrets
 
 /// Several stores seen as one, where a person has a desktop by day and a vault by night.
 ///

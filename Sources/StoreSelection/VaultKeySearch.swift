@@ -1,7 +1,7 @@
-public import Credentials
-internal import RedactedLog
-public import Secrets
-internal import Vault
+public import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeySecrets
+internal import LatchkeyVault
 
 /// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault has
 /// a slot for: a credential from systemd, a key in the desktop's keyring, a passphrase that the person is asked for.

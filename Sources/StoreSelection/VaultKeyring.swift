@@ -1,8 +1,8 @@
-public import Credentials
-internal import RedactedLog
-internal import SecretService
-internal import Secrets
-public import Vault
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySecretService
+public import LatchkeyVault
 
 /// Keys of vaults in the desktop's keyring (Secret Service): an item for each slot, so that a vault opens without a
 /// passphrase while its user is logged in.

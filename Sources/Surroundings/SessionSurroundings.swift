@@ -1,5 +1,5 @@
 internal import Glibc
-public import RedactedLog
+public import LatchkeyLog
 
 /// What the session of a process has to reach a person with: a display, a terminal; and what may stand between them.
 ///

@@ -1,4 +1,4 @@
-internal import RedactedLog
+internal import LatchkeyLog
 
 /// A word of the command line that is no option.
 public struct CommandOperand: Sendable {

@@ -1,4 +1,4 @@
-internal import RedactedLog
+internal import LatchkeyLog
 
 /// What a command line asks for.
 public enum CommandLineRequest: Sendable {

@@ -1,4 +1,4 @@
-internal import RedactedLog
+internal import LatchkeyLog
 
 /// An option of a command: the parser, the help and the completions read it.
 public struct CommandOption: Sendable {

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// The statuses that Latchkey's programs end with; the numbers from 64 on are those of sysexits(3).
 public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {

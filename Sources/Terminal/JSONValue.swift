@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// JSON for `--json` (RFC 8259), out of parts that can be logged.
 public indirect enum JSONValue: Sendable {

@@ -1,6 +1,6 @@
 internal import Glibc
-public import RedactedLog
-public import Secrets
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// Reads a secret from a pipe or file, exactly: no line break is taken off, and the memory it goes through is guarded.
 public enum SecretInput {

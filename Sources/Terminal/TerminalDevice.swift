@@ -1,5 +1,5 @@
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyLog
 internal import Synchronization
 
 /// An open terminal.

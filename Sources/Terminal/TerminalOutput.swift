@@ -1,7 +1,6 @@
 internal import Glibc
-public import LogScrubbing
-public import RedactedLog
-public import Secrets
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// Where a program writes: results on standard output, everything else on standard error.
 ///

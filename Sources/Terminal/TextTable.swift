@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// Rows with columns as wide as their longest cell; the heading is left out when there is no row.
 public struct TextTable: Sendable {

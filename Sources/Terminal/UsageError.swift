@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// What is wrong with a command line.
 ///

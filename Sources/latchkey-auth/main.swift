@@ -1,6 +1,6 @@
-internal import SignInCommands
-internal import StoreCommands
-internal import StoreSelection
+internal import LatchkeySignInCommands
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
 
 WorkerProcess.endWithStarter()
 await CommandProgram(commands: SignInCommandTable.all, catalogue: .standard, cancelsWhenInterrupted: true).main()

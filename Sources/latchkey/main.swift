@@ -1,4 +1,4 @@
-internal import StoreCommands
-internal import StoreSelection
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
 
 CommandProgram(commands: StoreCommandTable.all, catalogue: .standard).mainOnThisThread()

@@ -1,16 +1,16 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import RedactedLog
-import RedactionAudit
-import Secrets
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
+import Testing
 import TestSecrets
 import TestServices
-import Testing
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// Requests that an HTTP client of the caller's own sends, and what is said and logged on the way.
 struct CallersRequestTests {

@@ -1,10 +1,10 @@
-import ATProtocol
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import SignIn
-import TestSecrets
+import LatchkeyATProtocol
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeySignIn
+import LatchkeyTestServer
 import Testing
+import TestSecrets
 
 // Docs/ATProtocol.md shows this function word for word.
 

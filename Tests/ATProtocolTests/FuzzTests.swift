@@ -1,11 +1,11 @@
 import Foundation
-import HTTPTransport
-import OAuth
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
 import Testing
+import TestServices
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// Parsers of what strangers send, given thousands of damaged samples. The seed is fixed: a failure names the input and
 /// comes back. `LATCHKEY_LONG=1` makes it fifty times as many, from another seed each time.

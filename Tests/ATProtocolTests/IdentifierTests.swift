@@ -1,11 +1,11 @@
-import AuthorizationServer
-import HTTPTransport
-import OAuth
-import Secrets
-import TestSecrets
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestSecrets
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// Handles, DIDs and the documents about them, read strictly.
 struct IdentifierTests {

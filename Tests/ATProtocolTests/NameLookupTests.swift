@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// The DNS through the system's own resolver, against a name server of the test's, and its messages read in bounds.
 struct NameLookupTests {

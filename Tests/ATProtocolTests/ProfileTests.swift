@@ -1,14 +1,14 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import Secrets
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Synchronization
-import TestSecrets
 import Testing
+import TestSecrets
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// What the profile requires of servers, clients and tokens.
 struct ProfileTests {

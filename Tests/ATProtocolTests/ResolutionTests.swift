@@ -1,15 +1,15 @@
-import TestServices
-import RedactedLog
-import InMemory
-import Credentials
-import AuthorizationServer
-import HTTPTransport
-import OAuth
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySignIn
+import LatchkeyTestServer
 import Synchronization
 import Testing
+import TestServices
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// From a handle or a DID to an account's servers, verified in both directions.
 struct ResolutionTests {

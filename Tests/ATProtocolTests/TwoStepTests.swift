@@ -1,15 +1,15 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import RedactedLog
-import Secrets
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
+import Testing
 import TestSecrets
 import TestServices
-import Testing
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// An authorization that begins in one place and ends in another, and sessions that outlive their process.
 struct TwoStepTests {

@@ -1,10 +1,10 @@
-import AuthorizationServer
-import HTTPTransport
-import OAuth
-import SignIn
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySignIn
+import LatchkeyTestServer
 import Testing
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// From a handle to a session and back out, against a network in the process that refuses what the profile forbids.
 struct WholePathTests {

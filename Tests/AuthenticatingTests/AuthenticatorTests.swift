@@ -1,13 +1,13 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import OAuth
-import Secrets
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Testing
 
-@testable import Authenticating
+@testable import LatchkeyAuthenticator
 
 /// Requests that see to their login themselves, against a real server on loopback.
 struct AuthenticatorTests {

@@ -1,15 +1,15 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import RedactedLog
-import Secrets
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLog
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Synchronization
-import TestSecrets
 import Testing
+import TestSecrets
 
-@testable import Authenticating
+@testable import LatchkeyAuthenticator
 
 /// Where a login is kept: nowhere else than in this authenticator, in any store, or behind three closures.
 struct LoginStorageTests {

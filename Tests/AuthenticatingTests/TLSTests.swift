@@ -1,14 +1,14 @@
-import AuthorizationServer
 import Foundation
-import HTTPTransport
-import LoopbackHTTP
-import OAuth
-import Secrets
-import SignIn
-import TestServices
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Testing
+import TestServices
 
-@testable import Authenticating
+@testable import LatchkeyAuthenticator
 
 /// Tokens that are bound to a key, over TLS with an authority that this test alone trusts.
 struct TLSTests {

@@ -1,15 +1,15 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import OAuth
-import Secrets
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Synchronization
-import TestSecrets
 import Testing
+import TestSecrets
 
-@testable import Authenticating
+@testable import LatchkeyAuthenticator
 
 /// The parts that a caller may replace, and what can't be replaced.
 struct TokenHandlingTests {

@@ -1,10 +1,10 @@
-import HTTPTransport
-import LoopbackHTTP
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeySecrets
 import Testing
+import TestServices
 
-@testable import AuthorizationServer
+@testable import LatchkeyTestServer
 
 struct AuthorizationServerTests {
     private let server: LoopbackAuthorizationServer

@@ -1,5 +1,5 @@
-import AuthorizationServer
-import HTTPTransport
+import LatchkeyHTTP
+import LatchkeyTestServer
 import Testing
 
 /// The page on which a person says yes or no.

@@ -1,6 +1,6 @@
-import AuthorizationServer
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
+import LatchkeyTestServer
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
 
 /// The endpoints that answer as GitHub does.

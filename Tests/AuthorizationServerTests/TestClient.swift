@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
+import LatchkeyTestServer
 
 /// A client that does each step by hand. What it handles are a test's throw-away secrets, so it may use strings.
 struct TestClient {

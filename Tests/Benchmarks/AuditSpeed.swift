@@ -1,5 +1,5 @@
-internal import RedactionAudit
-internal import Secrets
+internal import LatchkeyLeakAudit
+internal import LatchkeySecrets
 
 /// How fast the audit searches: 50 random secrets with all their disguises, and the forms of well-known tokens, in a log
 /// without a finding.

@@ -1,5 +1,5 @@
 #if Desktop
-    internal import CLibsecret
+    internal import CLatchkeyLibsecret
 
     /// What the Secret Service store is measured against: libsecret's own simple calls, as a program in C makes them.
     @safe struct BareLibsecret {

@@ -1,6 +1,6 @@
-internal import CSQLite
+internal import CLatchkeySQLite
 internal import Foundation
-internal import Sodium
+internal import LatchkeySodium
 
 /// What a store on SQLite is measured against: one prepared insert or select, with the durability the vault has.
 @safe final class BareSQLite {

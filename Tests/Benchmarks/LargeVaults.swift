@@ -1,9 +1,9 @@
-internal import Credentials
 internal import Foundation
 internal import Glibc
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
+internal import LatchkeyVault
 internal import TestServices
-internal import Vault
 
 /// Vaults of a hundred, ten thousand and a million credentials, read at random.
 struct LargeVaults {

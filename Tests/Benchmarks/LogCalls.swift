@@ -1,8 +1,7 @@
 internal import CAllocations
 internal import Glibc
-internal import LogScrubbing
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// What a log call costs, beside `print` and C's fprintf(3) of the same line, all of them into /dev/null.
 enum LogCalls {

@@ -1,7 +1,7 @@
-internal import HTTPTransport
-internal import LoopbackHTTP
-internal import OAuth
-internal import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLoopback
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 internal import TestServices
 
 /// What a proof of a key adds to a request (RFC 9449), beside the bare transport.

@@ -1,7 +1,7 @@
-internal import Credentials
 internal import Glibc
-internal import Secrets
-internal import SecretService
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
+internal import LatchkeySecretService
 internal import TestServices
 
 /// Reads and listings of large keyrings. libsecret keeps one bus a process, so a second process times the reads.

@@ -1,12 +1,12 @@
-internal import AuthorizationServer
-internal import Credentials
 internal import Glibc
-internal import HTTPTransport
-internal import InMemory
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import SignIn
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyInMemory
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyTestServer
 internal import Synchronization
 internal import TestServices
 

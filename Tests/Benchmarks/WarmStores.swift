@@ -1,10 +1,10 @@
-internal import Credentials
 internal import Glibc
-internal import InMemory
-internal import Secrets
-internal import SecretService
+internal import LatchkeyCredentials
+internal import LatchkeyInMemory
+internal import LatchkeySecrets
+internal import LatchkeySecretService
+internal import LatchkeyVault
 internal import TestServices
-internal import Vault
 
 /// Reads and durable saves inside one process, each store beside what it is built on.
 struct WarmStores {

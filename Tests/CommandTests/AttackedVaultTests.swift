@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// Someone who can write the vault's file, and has no key, changes its rows: through the program that was built.
 ///

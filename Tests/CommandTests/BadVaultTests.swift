@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// Files that are no vault that this program can open: from a newer one, from another program, from someone hostile.
 @Suite struct BadVaultTests {

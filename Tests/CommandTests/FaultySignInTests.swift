@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// What a server, a person or a browser can do wrong, through the programs that were built: an error with its code, a hint
 /// where there is a next step, the exit status of its kind, and a store as it was.

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// What the kernel and other programs see of a running process.
 @Suite struct HardeningTests {

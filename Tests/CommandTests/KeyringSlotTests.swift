@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// A vault whose key the desktop's keyring keeps, with a real gnome-keyring on a bus of the test's own.
 @Suite struct KeyringSlotTests {

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// `latchkey list` of more than is sorted: everything once, and in memory of one size.
 @Suite struct LongListTests {

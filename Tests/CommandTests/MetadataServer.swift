@@ -1,6 +1,6 @@
 internal import Foundation
-internal import LoopbackHTTP
-internal import Secrets
+internal import LatchkeyLoopback
+internal import LatchkeySecrets
 internal import Synchronization
 internal import TestServices
 

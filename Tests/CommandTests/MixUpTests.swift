@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// A host that a person was talked into, and that sends their browser on to one where they have an account (RFC 9700
 /// section 4.4).

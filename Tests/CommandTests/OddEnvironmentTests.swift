@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// What a script's author gets wrong: each is an error that says so, in time, and nothing goes elsewhere.
 @Suite struct OddEnvironmentTests {

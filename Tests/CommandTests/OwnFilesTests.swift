@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// Files that other programs and other users may have a hand in: what a provider is, and which entry the desktop takes.
 @Suite struct OwnFilesTests {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// What a person at a terminal sees and types.
 @Suite struct PromptTests {

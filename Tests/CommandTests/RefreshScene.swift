@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// Somebody who is signed in at a server, with a vault.
 final class RefreshScene: Sendable {

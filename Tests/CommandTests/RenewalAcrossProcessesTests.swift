@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// Eight processes with one session whose token has ended: one renewal, whatever becomes of the process that makes it.
 @Suite struct RenewalAcrossProcessesTests {

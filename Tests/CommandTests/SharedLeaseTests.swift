@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// A cron job, `su`, ssh without a session and a desktop's terminal are one user with one session: they make one refresh.
 ///

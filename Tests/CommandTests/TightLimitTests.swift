@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// A session whose access token has ended, and a process that may not write, or open few files: nothing is lost, whatever it
 /// ends with, and it ends.

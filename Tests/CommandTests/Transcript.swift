@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// A session at a shell as a file shows it:
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// Runs each file of Transcripts in a directory of its own, against the programs that were built.
 @Suite struct TranscriptTests {

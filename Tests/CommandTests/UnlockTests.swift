@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// `vault unlock` and `vault lock`, with the kernel's own keyring, and where the kernel refuses it.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// A sign-in that waits for the person: the browser it has started, and Control-C, typed at the terminal or sent by another
 /// program.

@@ -1,9 +1,9 @@
-import AuthorizationServer
 import Foundation
-import RedactionAudit
-import Secrets
-import TestServices
+import LatchkeyLeakAudit
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// A server that sends a token back as ordinary text: what the real program would then log and say is withheld.
 @Suite struct WithheldTextTests {

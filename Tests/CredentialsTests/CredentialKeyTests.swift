@@ -1,5 +1,5 @@
-import Credentials
-import RedactedLog
+import LatchkeyCredentials
+import LatchkeyLog
 import Testing
 
 @Suite struct CredentialKeyTests {

@@ -1,4 +1,4 @@
-import Credentials
+import LatchkeyCredentials
 import Testing
 
 @Suite struct CredentialListingTests {

@@ -1,8 +1,8 @@
 import Foundation
-import RedactedLog
+import LatchkeyLog
 import Testing
 
-@testable import Credentials
+@testable import LatchkeyCredentials
 
 @Suite struct LeaseTests {
     /// A folder of one test's own, which the test removes.

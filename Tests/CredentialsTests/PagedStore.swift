@@ -1,6 +1,6 @@
-import Credentials
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeySecrets
 
 /// A store that has pages of metadata and nothing else.
 struct PagedStore: CredentialStore {

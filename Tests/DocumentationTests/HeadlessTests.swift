@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// Docs/Headless.md, as far as it can run without systemd as the first process: its unit is checked by systemd itself,
 /// and its commands run with a key that `systemd-creds` sealed.

@@ -1,11 +1,9 @@
-import Credentials
-import RedactedLog
-import Secrets
 import Testing
 import TestServices
-import Vault
 
-// The README shows this function word for word.
+// The README shows this import and this function word for word.
+
+import Latchkey
 
 func keepToken(vault path: String, keyFile: String, log: Logger) async throws -> Bool {
     try VaultKeyFile.create(at: keyFile)

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 struct ManualTests {
     private static let page = "Docs/man/latchkey.1"

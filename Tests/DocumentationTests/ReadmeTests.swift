@@ -62,7 +62,8 @@ struct ReadmeTests {
         }
         #expect(importers == ["FoundationBridge"])
         let manifest = try Repository.text("Package.swift")
-        let users = manifest.matches(of: /\.(?:executableT|t)arget\(\s*name: "([\w-]+)",[^)]*"FoundationBridge"/)
+        let users = manifest.matches(
+            of: /(?:module|\.target|\.executableTarget)\(\s*(?:name: )?"([\w-]+)",[^)]*"LatchkeyFoundation"/)
         #expect(users.map { String($0.output.1) } == [])
     }
 }

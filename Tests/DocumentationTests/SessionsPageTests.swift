@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// Docs/Sessions.md: what it has people type is what the programs take, and what they say is what it says.
 ///

@@ -38,8 +38,8 @@ struct Compiler: Sendable {
 
         let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         modules = bundle.appendingPathComponent("Modules").path
-        guard FileManager.default.fileExists(atPath: modules + "/Secrets.swiftmodule") else {
-            throw NotFound(what: modules + "/Secrets.swiftmodule")
+        guard FileManager.default.fileExists(atPath: modules + "/LatchkeySecrets.swiftmodule") else {
+            throw NotFound(what: modules + "/LatchkeySecrets.swiftmodule")
         }
         let libraries = CompileCase.package.appendingPathComponent("Sources/SystemLibraries").path
         let folders = try FileManager.default.contentsOfDirectory(atPath: libraries).sorted()

@@ -1,15 +1,15 @@
-import Authenticating
-import AuthorizationServer
-import Credentials
 import Foundation
-import FoundationBridge
 import FoundationNetworking
-import HTTPTransport
-import OAuth
-import RedactedLog
-import RedactionAudit
-import Secrets
-import SignIn
+import LatchkeyAuthenticator
+import LatchkeyCredentials
+import LatchkeyFoundation
+import LatchkeyHTTP
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 
 /// A server, a person who says yes, and an authenticator that Foundation's requests go through.
 final class BridgeScene: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
-import LoopbackHTTP
-import Secrets
+import LatchkeyLoopback
+import LatchkeySecrets
 import Synchronization
 import TestSecrets
 

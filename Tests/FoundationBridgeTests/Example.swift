@@ -1,12 +1,12 @@
-import Authenticating
-import AuthorizationServer
-import Credentials
 import Foundation
-import FoundationBridge
 import FoundationNetworking
-import HTTPTransport
-import InMemory
-import SignIn
+import LatchkeyAuthenticator
+import LatchkeyCredentials
+import LatchkeyFoundation
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeySignIn
+import LatchkeyTestServer
 import Testing
 
 // Docs/Authenticator.md shows this function word for word.

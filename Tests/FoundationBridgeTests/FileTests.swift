@@ -1,11 +1,11 @@
-import Authenticating
-import AuthorizationServer
 import Foundation
 import FoundationNetworking
-import HTTPTransport
+import LatchkeyAuthenticator
+import LatchkeyHTTP
+import LatchkeyTestServer
 import Testing
 
-@testable import FoundationBridge
+@testable import LatchkeyFoundation
 
 /// Bodies that come from files and go into files.
 struct FileTests {

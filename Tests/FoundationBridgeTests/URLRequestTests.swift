@@ -1,17 +1,17 @@
-import Authenticating
-import AuthorizationServer
 import Foundation
 import FoundationNetworking
-import HTTPTransport
-import OAuth
-import LoopbackHTTP
-import Secrets
-import SignIn
+import LatchkeyAuthenticator
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import FoundationBridge
+@testable import LatchkeyFoundation
 
 /// Requests of Foundation's with the login's token, over a real URLSession.
 struct URLRequestTests {

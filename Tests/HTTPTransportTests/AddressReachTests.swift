@@ -1,7 +1,7 @@
-import LoopbackHTTP
+import LatchkeyLoopback
 import Testing
 
-@testable import HTTPTransport
+@testable import LatchkeyHTTP
 
 struct AddressReachTests {
     @Test(arguments: [

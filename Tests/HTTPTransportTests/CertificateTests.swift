@@ -1,9 +1,9 @@
 import Foundation
-import HTTPTransport
-import LoopbackHTTP
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeySecrets
 import Testing
+import TestServices
 
 /// HTTPS with certificates of our own, good and bad.
 struct CertificateTests {

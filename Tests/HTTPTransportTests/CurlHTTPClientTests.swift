@@ -1,6 +1,6 @@
-import HTTPTransport
-import LoopbackHTTP
-import Secrets
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeySecrets
 import Testing
 
 struct CurlHTTPClientTests {

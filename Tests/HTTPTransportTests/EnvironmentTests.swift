@@ -1,9 +1,9 @@
 import Foundation
-import HTTPTransport
-import LoopbackHTTP
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeySecrets
 import Testing
+import TestServices
 
 /// What the environment may change, and what it may not.
 struct EnvironmentTests {

@@ -1,5 +1,5 @@
 import Glibc
-import Secrets
+import LatchkeySecrets
 
 /// Looks for bytes in all memory of this process that can be written: heap, stacks, guarded memory.
 enum OwnMemory {

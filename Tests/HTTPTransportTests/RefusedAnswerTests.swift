@@ -1,8 +1,8 @@
-import HTTPTransport
-import RedactedLog
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeyLog
+import LatchkeySecrets
 import Testing
+import TestServices
 
 /// Answers that are none: each has its own error.
 struct RefusedAnswerTests {

@@ -1,9 +1,9 @@
-import HTTPTransport
-import LoopbackHTTP
-import Secrets
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeySecrets
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
 /// What is left in memory when a request is over.
 struct ResidueTests {

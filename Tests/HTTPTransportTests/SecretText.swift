@@ -1,5 +1,5 @@
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
 
 extension Secret where Purpose == MessageBody {
     static func text(_ text: String) -> Secret<MessageBody> {

@@ -1,8 +1,8 @@
-import Credentials
-import Importing
-import Secrets
-import TestServices
+import LatchkeyCredentials
+import LatchkeyImporting
+import LatchkeySecrets
 import Testing
+import TestServices
 
 /// The readers of other programs' files, on files that those programs don't write.
 struct ImportingTests {

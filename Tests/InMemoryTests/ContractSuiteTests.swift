@@ -1,8 +1,8 @@
-import Credentials
-import InMemory
-import RedactedLog
-import Secrets
-import StoreContract
+import LatchkeyCredentials
+import LatchkeyInMemory
+import LatchkeyLog
+import LatchkeySecrets
+import LatchkeyStoreContract
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
-import Credentials
-import InMemory
-import StoreContract
+import LatchkeyCredentials
+import LatchkeyInMemory
+import LatchkeyStoreContract
 import Testing
 
 @Suite struct InMemoryContractTests {

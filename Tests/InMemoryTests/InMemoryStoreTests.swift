@@ -1,6 +1,6 @@
-import Credentials
-import InMemory
-import Secrets
+import LatchkeyCredentials
+import LatchkeyInMemory
+import LatchkeySecrets
 import Testing
 
 @Suite struct InMemoryStoreTests {

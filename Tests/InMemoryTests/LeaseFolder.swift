@@ -1,5 +1,5 @@
-import Credentials
 import Foundation
+import LatchkeyCredentials
 
 /// A lease directory of one test's own, which the test removes.
 struct LeaseFolder {

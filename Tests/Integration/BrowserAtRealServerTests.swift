@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 extension RealBrowser {
     /// A real browser at a real server's own pages, which are scripts.

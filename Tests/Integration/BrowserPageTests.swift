@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 extension RealBrowser {
     /// How each page looks in a real browser: legible in light and dark, on a wide window and on a telephone, whole without

@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 extension RealBrowser {
     /// From `latchkey sign-in` through a real browser and back.

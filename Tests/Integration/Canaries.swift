@@ -1,8 +1,8 @@
 import Foundation
-import RedactionAudit
-import Secrets
-import TestServices
+import LatchkeyLeakAudit
+import LatchkeySecrets
 import Testing
+import TestServices
 
 /// The secrets of a sign-in that a test could get hold of, searched for in all that was said.
 struct Canaries {

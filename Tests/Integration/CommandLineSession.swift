@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
 /// Where a test keeps its credentials.
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// What a container leaves a program: no keyring, no display, folders that can't be written. Made of the kernel's own
 /// namespaces, which is what container engines make theirs of.

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 struct DemoTests {
     /// The README's first line ends with this command.

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// `latchkey doctor` where things are as they should be, and where they are not.
 struct DoctorTests {

@@ -1,12 +1,12 @@
-import AuthorizationServer
-import Credentials
 import Foundation
-import RedactionAudit
-import Secrets
+import LatchkeyCredentials
+import LatchkeyLeakAudit
+import LatchkeySecrets
+import LatchkeyTestServer
+import LatchkeyVault
 import Synchronization
-import TestServices
 import Testing
-import Vault
+import TestServices
 
 /// A terminal where a flow's server is known as `work`, a store, and a person with a browser.
 ///

@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// Runs every way to sign in, with what follows and with what can fail, at the most talkative level, and searches all that
 /// was said and written for each secret that the server ever saw or gave, and for the keys.

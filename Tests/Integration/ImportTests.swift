@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// `latchkey import` from what the real programs wrote.
 struct ImportTests {

@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// The command line and secret-tool on one real keyring, each reading what the other wrote.
 struct KeyringInteropTests {

@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// One user with one keyring, in environments that have nothing in common but the session bus.
 @Suite struct KeyringLeaseTests {

@@ -1,8 +1,8 @@
-import AuthorizationServer
 import Foundation
-import Secrets
-import TestServices
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// What is left of a secret in the memory of a program that has finished its work, searched from outside.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// A credential that is in the keyring and in a vault: it is said when it comes about, and found afterwards.
 struct OtherPlacesTests {

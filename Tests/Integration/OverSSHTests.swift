@@ -1,7 +1,7 @@
-import AuthorizationServer
 import Foundation
-import TestServices
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// What a person does on another machine, through a real ssh and a real sshd: this machine, in a session that knows so.
 @Suite struct OverSSHTests {

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// Keys, pushed requests, other devices and registration, from the command line against a real server.
 struct ProtocolCommandTests {

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// What a person sees and does in a real browser: Debian's Chromium, one for all suites in here, one test after the other.
 @Suite(.serialized, .inChromium)

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// The whole path on a real authorization server, with each store.
 struct RealServerTests {

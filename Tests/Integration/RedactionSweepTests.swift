@@ -1,8 +1,8 @@
 import Foundation
-import RedactionAudit
-import Secrets
-import TestServices
+import LatchkeyLeakAudit
+import LatchkeySecrets
 import Testing
+import TestServices
 
 /// Runs every command of the program, in success and in failure, at the most talkative log level and in each log format,
 /// and searches all that it said and wrote for the secrets it was given.

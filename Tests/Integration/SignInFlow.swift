@@ -1,5 +1,5 @@
-import AuthorizationServer
-import Secrets
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
 
 /// A way to sign in, as the options of the command line make it, and a server in this process that takes it.

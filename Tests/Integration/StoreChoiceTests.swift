@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// Which store the program uses, for every combination of what names one and what is there.
 struct StoreChoiceTests {

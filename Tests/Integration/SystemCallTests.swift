@@ -1,9 +1,9 @@
-import AuthorizationServer
 import Foundation
-import RedactionAudit
-import Secrets
-import TestServices
+import LatchkeyLeakAudit
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// What the kernel is handed while a secret is kept, read or earned, as strace(1) sees it.
 @Suite struct SystemCallTests {

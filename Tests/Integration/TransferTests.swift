@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// Copying and moving between a real keyring and a vault, and a view of both.
 struct TransferTests {

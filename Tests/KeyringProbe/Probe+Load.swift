@@ -1,6 +1,6 @@
-internal import Credentials
-internal import SecretService
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
+internal import LatchkeySecretService
 
 /// What a probe does under load: it saves and reads one key after another, and knows what each may hold.
 extension Probe {

@@ -1,8 +1,8 @@
-internal import Credentials
-internal import RedactedLog
-internal import SecretService
-internal import Secrets
-internal import StoreContract
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySecretService
+internal import LatchkeyStoreContract
 
 /// The commands of the probe.
 actor Probe {

@@ -1,9 +1,9 @@
-import RedactedLog
-import RedactionAudit
-import Secrets
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeySecrets
 import Testing
 
-@testable import LogScrubbing
+@testable import LatchkeyLog
 
 @Suite struct ScrubbingLogSinkTests {
     static func text<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> String {

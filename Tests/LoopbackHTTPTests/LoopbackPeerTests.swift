@@ -1,8 +1,8 @@
 import Glibc
-import HTTPTransport
+import LatchkeyHTTP
 import Testing
 
-@testable import LoopbackHTTP
+@testable import LatchkeyLoopback
 
 /// Whose socket it is, by tables as the kernel prints them.
 struct LoopbackPeerTests {

@@ -1,10 +1,10 @@
 import Foundation
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
 import Synchronization
 import Testing
 
-@testable import LoopbackHTTP
+@testable import LatchkeyLoopback
 
 struct LoopbackServerTests {
     private let client = CurlHTTPClient()

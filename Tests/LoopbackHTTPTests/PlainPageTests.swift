@@ -1,5 +1,5 @@
 import Foundation
-import LoopbackHTTP
+import LatchkeyLoopback
 import Testing
 
 struct PlainPageTests {

@@ -1,10 +1,10 @@
-import Credentials
-import HTTPTransport
-import LibCrypto
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLibCrypto
+import LatchkeySecrets
 import Testing
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Proofs of possession (RFC 9449): what they say, and what answers teach about the next one.
 @Suite struct DPoPTests {

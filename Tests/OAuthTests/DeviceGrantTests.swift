@@ -1,9 +1,9 @@
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
 import Synchronization
 import Testing
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Sign-ins that are confirmed on another device (RFC 8628), on a clock that the tests turn.
 @Suite struct DeviceGrantTests {

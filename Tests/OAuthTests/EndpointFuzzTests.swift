@@ -1,8 +1,8 @@
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
 import Testing
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Answers of endpoints that hand out codes and clients.
 extension FuzzTests {

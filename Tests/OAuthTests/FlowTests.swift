@@ -1,9 +1,9 @@
-import AuthorizationServer
-import HTTPTransport
-import OAuth
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestServices
 
 /// The code flow from discovery to revocation, over real HTTP, against the in-process server and its faults.
 @Suite struct FlowTests {

@@ -1,8 +1,8 @@
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
 import Testing
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 @Suite struct FormTests {
     private func encoded(_ text: String, _ space: PercentEncoding.Space = .plus) throws -> String {

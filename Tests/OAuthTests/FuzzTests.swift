@@ -1,10 +1,10 @@
 import Foundation
-import HTTPTransport
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeySecrets
 import Testing
+import TestServices
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Parsers of what strangers send, given thousands of damaged samples. The seed is fixed: a failure names the input and
 /// comes back. `LATCHKEY_LONG=1` makes it fifty times as many, from another seed each time.

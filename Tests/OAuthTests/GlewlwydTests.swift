@@ -1,8 +1,8 @@
-import HTTPTransport
-import OAuth
-import Secrets
-import TestServices
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
 import Testing
+import TestServices
 
 /// The code flow against a real OAuth and OpenID server, with its own ideas of statuses and encodings.
 @Suite struct GlewlwydTests {

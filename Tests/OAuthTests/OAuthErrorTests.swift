@@ -1,7 +1,7 @@
-import HTTPTransport
-import OAuth
-import RedactedLog
-import Secrets
+import LatchkeyHTTP
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
 import Testing
 
 @Suite struct OAuthErrorTests {

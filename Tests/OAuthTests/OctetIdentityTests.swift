@@ -1,9 +1,9 @@
-import Credentials
-import HTTPTransport
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeySecrets
 import Testing
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Who is meant is compared octet by octet. Swift's `==` takes the Kelvin sign (U+212A) for a K, and a composed é for a
 /// decomposed one: a token for another audience, and another person's, passed for ours.

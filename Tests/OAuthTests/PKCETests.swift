@@ -1,5 +1,5 @@
-import OAuth
-import Secrets
+import LatchkeyOAuth
+import LatchkeySecrets
 import Testing
 
 @Suite struct PKCETests {

@@ -1,8 +1,8 @@
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
 import Testing
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Authorization requests that are pushed beforehand (RFC 9126).
 @Suite struct PushedRequestTests {

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 import Testing
 
 @Suite struct RedirectURITests {

@@ -1,8 +1,8 @@
-import HTTPTransport
-import Secrets
+import LatchkeyHTTP
+import LatchkeySecrets
 import Testing
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Clients that register themselves (RFC 7591), and how a client with a secret proves itself.
 @Suite struct RegistrationTests {

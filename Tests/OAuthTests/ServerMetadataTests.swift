@@ -1,6 +1,6 @@
-import HTTPTransport
-import OAuth
-import Secrets
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
 import Testing
 
 @Suite struct ServerMetadataTests {

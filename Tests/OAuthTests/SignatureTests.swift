@@ -1,13 +1,13 @@
-import Credentials
 import Foundation
-import HTTPTransport
-import LibCrypto
-import RedactedLog
-import Secrets
-import TestServices
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLibCrypto
+import LatchkeyLog
+import LatchkeySecrets
 import Testing
+import TestServices
 
-@testable import OAuth
+@testable import LatchkeyOAuth
 
 /// Signatures of ID tokens (OpenID Connect Core section 3.1.3.7) against servers' key sets (RFC 7517).
 @Suite struct SignatureTests {

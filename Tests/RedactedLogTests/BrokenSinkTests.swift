@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import RedactedLog
+@testable import LatchkeyLog
 
 /// A sink that can't write never takes the program down, and is reported once.
 @Suite struct BrokenSinkTests {

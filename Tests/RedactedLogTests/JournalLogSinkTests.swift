@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import RedactedLog
+@testable import LatchkeyLog
 
 /// The journal here is a socket that reads the documented protocol; see `StandInJournal`. What it got goes into a journal
 /// file by systemd's own program, and journalctl reads it.

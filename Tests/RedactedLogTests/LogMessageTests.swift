@@ -1,5 +1,5 @@
-import RedactedLog
-import Secrets
+import LatchkeyLog
+import LatchkeySecrets
 import Testing
 
 @Suite struct LogMessageTests {

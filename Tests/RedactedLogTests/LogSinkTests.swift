@@ -1,8 +1,8 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
-@testable import RedactedLog
+@testable import LatchkeyLog
 
 @Suite struct LogSinkTests {
     static let record = LogRecord(

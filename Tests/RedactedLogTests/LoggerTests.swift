@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import RedactedLog
+import LatchkeyLog
 import Testing
 
 @Suite struct RedactedErrorTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import RedactionAudit
+@testable import LatchkeyLeakAudit
 
 /// The search by tables beside one that looks at every place of every form: both must say the same, of anything.
 @Suite struct FastSearchTests {

@@ -1,5 +1,5 @@
-import RedactionAudit
-import Secrets
+import LatchkeyLeakAudit
+import LatchkeySecrets
 import Testing
 
 @Suite struct KnownFormTests {

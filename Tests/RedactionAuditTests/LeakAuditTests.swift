@@ -1,7 +1,7 @@
 import Foundation
-import RedactedLog
-import RedactionAudit
-import Secrets
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeySecrets
 import Testing
 
 @Suite struct LeakAuditTests {

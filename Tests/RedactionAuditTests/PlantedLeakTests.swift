@@ -1,7 +1,7 @@
 import Foundation
-import RedactedLog
-import RedactionAudit
-import Secrets
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeySecrets
 import Testing
 
 /// One planted leak of every kind: each must be found, named and placed.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SecretService
+@testable import LatchkeySecretService
 
 struct CollectionNameTests {
     private typealias Collection = SecretServiceConfiguration.Collection

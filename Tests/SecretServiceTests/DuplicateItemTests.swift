@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// Several items under one key, as other programs leave them behind on a real gnome-keyring.
 struct DuplicateItemTests {

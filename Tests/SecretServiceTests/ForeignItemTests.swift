@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// Items that other programs made, each of the shape that the program gives them, on a real gnome-keyring.
 struct ForeignItemTests {

@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// Latchkey's store and other programs on one gnome-keyring: each reads what the other wrote, where their items have the
 /// same shape, and leaves it alone where not. Docs/SecretService.md has the table.

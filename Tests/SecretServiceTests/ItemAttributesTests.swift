@@ -1,8 +1,8 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
 
-@testable import SecretService
+@testable import LatchkeySecretService
 
 struct ItemAttributesTests {
     @Test func `a password has exactly the attributes that other programs use`() throws {

@@ -1,6 +1,6 @@
-import StoreContract
-import TestServices
+import LatchkeyStoreContract
 import Testing
+import TestServices
 
 /// The store on a real KeePassXC.
 struct KeePassXCTests {

@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// Which collection of a real gnome-keyring the store uses, and how it makes one that is missing.
 struct KeyringCollectionTests {

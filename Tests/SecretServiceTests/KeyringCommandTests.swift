@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// The command line on a real gnome-keyring, where it has more to say than a store does.
 struct KeyringCommandTests {

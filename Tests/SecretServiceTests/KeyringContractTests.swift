@@ -1,6 +1,6 @@
-import StoreContract
-import TestServices
+import LatchkeyStoreContract
 import Testing
+import TestServices
 
 /// The contract of all stores, each statement with a gnome-keyring and a process of its own.
 struct KeyringContractTests {

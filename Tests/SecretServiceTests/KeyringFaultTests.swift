@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// What the store says when the bus, the service or the collection isn't there, stops or dies.
 struct KeyringFaultTests {

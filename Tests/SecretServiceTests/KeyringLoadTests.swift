@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// Many processes on one gnome-keyring, which may die at any time. LATCHKEY_LONG=1 takes the large counts.
 struct KeyringLoadTests {

@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// A locked gnome-keyring with somebody in front of it.
 struct KeyringPromptTests {

@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// The store on a real gnome-keyring.
 struct KeyringTests {

@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// An item that was read a moment ago is not described again, as long as its secret is the same.
 struct KnownItemTests {

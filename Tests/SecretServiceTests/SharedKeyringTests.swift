@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// Several processes on one keyring.
 struct SharedKeyringTests {

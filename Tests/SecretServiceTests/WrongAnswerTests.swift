@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 /// A service that answers wrongly, or not: every operation ends with a typed error, and the next one after a restart
 /// works.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Secrets
+@testable import LatchkeySecrets
 
 /// What happens to the memory of secrets.
 @Suite struct GuardedMemoryTests {

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 import Testing
 
 @Suite struct SecretBuilderTests {

@@ -1,7 +1,7 @@
 import Foundation
-import Secrets
-import TestServices
+import LatchkeySecrets
 import Testing
+import TestServices
 
 @Suite struct SecretSinkTests {
     @Test func `a descriptor gets the bytes as they are, and nothing more`() throws {

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 extension Secret {
     init(text: String) {

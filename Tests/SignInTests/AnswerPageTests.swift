@@ -1,9 +1,9 @@
 import Foundation
-import LoopbackHTTP
-import RedactedLog
+import LatchkeyLog
+import LatchkeyLoopback
 import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 struct AnswerPageTests {
     @Test func `text from elsewhere can't become part of the page`() {

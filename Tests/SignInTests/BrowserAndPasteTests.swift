@@ -1,12 +1,12 @@
-import Credentials
 import Foundation
-import OAuth
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
 import Synchronization
 import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// A browser and a terminal that answer when the test lets them.
 struct BrowserAndPasteTests {

@@ -1,9 +1,9 @@
 import Foundation
-import RedactedLog
-import TestServices
+import LatchkeyLog
 import Testing
+import TestServices
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 struct BrowserChoiceTests {
     private func commands(_ browser: String) throws -> [[String]] {

@@ -1,11 +1,11 @@
-import Credentials
 import Foundation
-import OAuth
-import RedactedLog
-import TestServices
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeyOAuth
 import Testing
+import TestServices
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// The browser is a script that this test writes.
 struct BrowserUserAgentTests {

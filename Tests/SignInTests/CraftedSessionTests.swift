@@ -1,12 +1,12 @@
-import Credentials
 import Foundation
-import OAuth
-import Secrets
+import LatchkeyCredentials
+import LatchkeyOAuth
+import LatchkeySecrets
+import Testing
 import TestSecrets
 import TestServices
-import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// Sessions that somebody else wrote into a store. `expires_at` less `issued_at` didn't fit, and the process ended.
 @Suite struct CraftedSessionTests {

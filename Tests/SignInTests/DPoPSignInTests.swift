@@ -1,12 +1,12 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import OAuth
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// Sessions whose tokens are bound to a key (RFC 9449), against a server that checks every proof.
 struct DPoPSignInTests {

@@ -1,13 +1,13 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Synchronization
-import TestSecrets
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// Sign-ins by pushed requests and on other devices, and ID tokens whose signatures are checked, against a server in the
 /// same process.

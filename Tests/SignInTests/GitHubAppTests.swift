@@ -1,12 +1,12 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import Secrets
-import TestSecrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// GitHub Apps: tokens for a person that end after hours, refresh tokens that end after months, permissions in place of
 /// scopes, and renewals that want the app's secret.

@@ -1,17 +1,17 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import OAuth
-import RedactedLog
-import RedactionAudit
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Synchronization
+import Testing
 import TestSecrets
 import TestServices
-import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 // `GitHubOAuthConfig.placeholder.clientID` is "placeholder": an OAuth App of that id does not exist at github.com, so only
 // tests that talk to the live GitHub would have to be skipped for want of a real one. There are none here: every test runs

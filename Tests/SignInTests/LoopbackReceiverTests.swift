@@ -1,12 +1,12 @@
-import Credentials
-import HTTPTransport
-import LoopbackHTTP
-import OAuth
-import RedactedLog
-import TestServices
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLog
+import LatchkeyLoopback
+import LatchkeyOAuth
 import Testing
+import TestServices
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// The receiver's answers to a browser, asked over HTTP.
 struct LoopbackReceiverTests {

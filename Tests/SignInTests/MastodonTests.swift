@@ -1,17 +1,17 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import LoopbackHTTP
-import OAuth
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLog
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Synchronization
+import Testing
 import TestSecrets
 import TestServices
-import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// Hosts that give any program a client: registered once, and kept.
 struct MastodonTests {

@@ -1,12 +1,12 @@
-import Credentials
-import OAuth
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
 import Synchronization
-import TestSecrets
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// A terminal that shows to an array and is answered by the test.
 final class ScriptedTerminal: PromptTerminal {

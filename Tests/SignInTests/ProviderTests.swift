@@ -1,10 +1,10 @@
-import HTTPTransport
-import OAuth
-import Secrets
-import TestSecrets
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 struct ProviderTests {
     /// What a provider's authorization URL asks for.

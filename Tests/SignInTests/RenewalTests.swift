@@ -1,13 +1,13 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import RedactedLog
-import Secrets
-import TestSecrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 struct RenewalTests {
     @Test func `a token is renewed before its end, not earlier`() async throws {

@@ -1,12 +1,12 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import Secrets
-import TestSecrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// Renewals that bring an ID token: nothing that waits for the network lies between the server's answer and the store, and
 /// what a check finds afterwards is told.

@@ -1,14 +1,14 @@
-import Credentials
 import Foundation
-import OAuth
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
 import Synchronization
+import Testing
 import TestSecrets
 import TestServices
-import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// The browser and the desktop are the test; the socket between the handler and the sign-in is the real one.
 struct SchemeUserAgentTests {

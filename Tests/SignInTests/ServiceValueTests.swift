@@ -1,12 +1,12 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import Secrets
-import TestSecrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// What is particular about a service is in its value, and the flows follow it.
 struct ServiceValueTests {

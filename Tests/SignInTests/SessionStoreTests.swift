@@ -1,14 +1,14 @@
-import Credentials
 import Foundation
-import InMemory
-import OAuth
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyInMemory
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import Testing
 import TestSecrets
 import TestServices
-import Testing
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 struct SessionStoreTests {
     private let folder: TestDirectory

@@ -1,7 +1,7 @@
-import OAuth
-import RedactedLog
-import SignIn
-import Surroundings
+import LatchkeyEnvironment
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySignIn
 import Testing
 
 /// (session × redirect × server × handler) → way, with the reason.

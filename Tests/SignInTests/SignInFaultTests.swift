@@ -1,14 +1,14 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// Everything that a server, a person or a store can do wrong during a sign-in.
 struct SignInFaultTests {

@@ -1,14 +1,14 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import OAuth
-import RedactedLog
-import RedactionAudit
-import Secrets
-import TestSecrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 struct SignInServiceTests {
     @Test func `a sign-in keeps the session and makes its account the current one`() async throws {

@@ -1,5 +1,5 @@
 import Foundation
-import Sodium
+import LatchkeySodium
 import Testing
 
 @Suite struct Argon2idTests {

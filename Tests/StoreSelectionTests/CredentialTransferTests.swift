@@ -1,7 +1,7 @@
-internal import Credentials
-internal import InMemory
-internal import Secrets
-internal import StoreSelection
+internal import LatchkeyCredentials
+internal import LatchkeyInMemory
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
 internal import Testing
 
 @Suite struct CredentialTransferTests {

@@ -1,7 +1,7 @@
 import Foundation
-import StoreSelection
-import TestServices
+import LatchkeyStoreSelection
 import Testing
+import TestServices
 
 /// Small files that are replaced whole.
 @Suite struct PrivateFileTests {

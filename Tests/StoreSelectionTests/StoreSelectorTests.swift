@@ -1,12 +1,12 @@
-internal import Credentials
 internal import Foundation
-internal import InMemory
-internal import RedactedLog
-internal import Secrets
-internal import StoreSelection
+internal import LatchkeyCredentials
+internal import LatchkeyInMemory
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
 internal import Synchronization
-internal import TestServices
 internal import Testing
+internal import TestServices
 
 /// Two stores that can be switched off, and a count of how often each was asked.
 private final class FakeStores: Sendable {

@@ -1,8 +1,8 @@
-internal import Credentials
-internal import InMemory
-internal import RedactedLog
-internal import Secrets
-internal import StoreSelection
+internal import LatchkeyCredentials
+internal import LatchkeyInMemory
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
 internal import Testing
 
 @Suite struct StoreViewTests {

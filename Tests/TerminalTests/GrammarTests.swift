@@ -1,5 +1,5 @@
-internal import RedactedLog
-@testable internal import Terminal
+internal import LatchkeyLog
+@testable internal import LatchkeyTerminal
 internal import Testing
 
 @Suite struct GrammarTests {

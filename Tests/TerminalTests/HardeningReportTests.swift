@@ -1,4 +1,4 @@
-import ProcessHardening
+import LatchkeyHardening
 import Testing
 
 /// What a program of others is told about its protection.

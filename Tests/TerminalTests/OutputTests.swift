@@ -1,10 +1,9 @@
 internal import Foundation
-internal import LogScrubbing
-internal import RedactedLog
-internal import Secrets
-@testable internal import Terminal
-internal import TestServices
+internal import LatchkeyLog
+internal import LatchkeySecrets
+@testable internal import LatchkeyTerminal
 internal import Testing
+internal import TestServices
 
 @Suite struct OutputTests {
     // A user without a home, as in a container, has / there; it used to be //.local/share/latchkey.

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import Secrets
-@testable internal import Terminal
-internal import TestServices
+internal import LatchkeySecrets
+@testable internal import LatchkeyTerminal
 internal import Testing
+internal import TestServices
 
 @Suite struct SecretInputTests {
     private func open(_ bytes: [UInt8], in directory: TestDirectory) throws -> Int32 {

@@ -1,9 +1,9 @@
 internal import Foundation
-internal import RedactedLog
-internal import Secrets
-@testable internal import Terminal
-internal import TestServices
+internal import LatchkeyLog
+internal import LatchkeySecrets
+@testable internal import LatchkeyTerminal
 internal import Testing
+internal import TestServices
 
 /// One after another: a process asks one question at a time.
 @Suite(.serialized) struct SecretPromptTests {

@@ -1,5 +1,5 @@
-public import OAuth
-public import Secrets
+public import LatchkeyOAuth
+public import LatchkeySecrets
 
 // Secrets made of text and shown as text, for tests alone.
 

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 struct GlewlwydTests {
     private static let redirect = "http://127.0.0.1:1/callback"

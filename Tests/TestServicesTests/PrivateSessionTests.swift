@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 struct PrivateSessionTests {
     private let item = ["service", "example", "username", "alice"]

@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 struct PseudoTerminalTests {
     @Test func `a program asks on its terminal without echo while its streams are captured`() async throws {

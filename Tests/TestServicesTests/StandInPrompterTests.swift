@@ -1,5 +1,5 @@
-import TestServices
 import Testing
+import TestServices
 
 struct StandInPrompterTests {
     private let item = ["service", "example", "username", "alice"]

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// What a passphrase costs where nobody says it.
 @Suite struct CalibrationTests {

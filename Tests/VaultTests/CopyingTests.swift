@@ -1,9 +1,9 @@
-import Credentials
 import Foundation
-import TestServices
+import LatchkeyCredentials
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Exports and imports.
 @Suite struct CopyingTests {

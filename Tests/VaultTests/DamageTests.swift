@@ -1,7 +1,7 @@
-import Credentials
+import LatchkeyCredentials
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// A vault that was damaged: the right error, never a wrong secret, an untouched file.
 @Suite struct DamageTests {

@@ -1,8 +1,8 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Bytes that nobody vouches for: a value or a refusal, never a trap.
 @Suite struct DecoderTests {

@@ -1,9 +1,9 @@
-import Credentials
 import Foundation
-import TestServices
+import LatchkeyCredentials
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Disks that fail in the middle of a change, and power that does.
 @Suite struct DiskFaultTests {

@@ -1,9 +1,9 @@
-import Credentials
 import Foundation
-import TestServices
+import LatchkeyCredentials
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Disks that refuse. A limit on the size of files stands in for a full disk: it works without privileges.
 @Suite struct DiskTests {

@@ -1,9 +1,9 @@
-import Credentials
 import Foundation
-import TestServices
+import LatchkeyCredentials
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Vaults that someone else makes for a slot's holder, so that they save their secrets into them.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 import VaultChecks
 
 /// What libFuzzer found (Tests/Fuzz/Corpus), and thousands of mutations of it. The seed is fixed: a failure names the

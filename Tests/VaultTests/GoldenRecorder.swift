@@ -1,8 +1,8 @@
-import Credentials
 import Foundation
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Writes the golden vaults; see GoldenTests.
 enum GoldenRecorder {

@@ -1,10 +1,10 @@
-import Credentials
 import Foundation
-import Secrets
-import TestServices
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Vaults that were written once and are never written again: what is in Fixtures must be read for ever.
 ///

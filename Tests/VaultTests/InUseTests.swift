@@ -1,10 +1,10 @@
-import Credentials
 import Foundation
+import LatchkeyCredentials
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Someone writes to the vault without its key while it is used: it is noticed before anything is read or changed.
 ///

@@ -1,8 +1,8 @@
-import Credentials
 import Foundation
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
+import LatchkeyVault
 import Testing
-import Vault
 
 /// A journal beside the vault that SQLite never wrote.
 @Suite struct JournalTests {

@@ -1,8 +1,8 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Slots whose keys the caller keeps elsewhere.
 @Suite struct KeptKeyTests {

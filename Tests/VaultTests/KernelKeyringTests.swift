@@ -1,11 +1,11 @@
-import Credentials
 import Foundation
 import Glibc
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeySecrets
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// With the kernel's own keyring. Each key has the name of the test's own vault, and is taken away at the test's end.
 ///

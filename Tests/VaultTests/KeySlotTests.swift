@@ -1,8 +1,8 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 @Suite struct KeySlotTests {
     @Test func `a vault opens with the passphrase that it was made with`() async throws {

@@ -1,10 +1,10 @@
-import Credentials
 import Foundation
-import Secrets
-import TestServices
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Imports that are larger than one transaction: they are cut off between any two, and taken up again.
 @Suite struct LargeImportTests {

@@ -1,8 +1,8 @@
-import Credentials
 import Foundation
+import LatchkeyCredentials
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// A large item beside small ones: what happens to it is no concern of theirs.
 @Suite struct LargeItemTests {

@@ -1,7 +1,7 @@
-import Credentials
+import LatchkeyCredentials
 import Synchronization
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// A row table in memory: shows that the sealed rows need nothing of SQLite.
 final class MemoryRowTable: RowTable {

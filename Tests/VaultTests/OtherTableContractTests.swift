@@ -1,8 +1,8 @@
-import Credentials
-import StoreContract
+import LatchkeyCredentials
+import LatchkeyStoreContract
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// The sealed rows over another table than SQLite's.
 @Suite struct OtherTableContractTests {

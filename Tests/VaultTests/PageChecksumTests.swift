@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// XXH64, and what it is for.
 @Suite struct PageChecksumTests {

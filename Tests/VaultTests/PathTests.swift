@@ -1,10 +1,10 @@
-import Credentials
 import Foundation
-import RedactedLog
-import TestServices
+import LatchkeyCredentials
+import LatchkeyLog
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 @Suite struct PathTests {
     private func code(_ folder: VaultFolder, at path: String? = nil) async -> StoreError.Code? {

@@ -1,8 +1,8 @@
-import Credentials
 import Foundation
+import LatchkeyCredentials
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Where items stand in the table.
 @Suite struct PlaceTests {

@@ -1,8 +1,8 @@
-import Credentials
 import Foundation
+import LatchkeyCredentials
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// What someone learns who has the file and not the key.
 @Suite struct PrivacyTests {

@@ -1,10 +1,10 @@
-import Credentials
 import Foundation
+import LatchkeyCredentials
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Several processes, several stores, and processes that die.
 @Suite struct ProcessTests {

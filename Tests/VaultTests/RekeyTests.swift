@@ -1,11 +1,11 @@
-import Credentials
 import Foundation
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// A new root key for a vault: what opened it before opens it no longer.
 @Suite struct RekeyTests {

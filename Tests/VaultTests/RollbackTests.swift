@@ -1,9 +1,9 @@
-import Credentials
 import Foundation
-import RedactedLog
+import LatchkeyCredentials
+import LatchkeyLog
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// A file that is put back to an older state as a whole, and the memory that tells.
 @Suite struct RollbackTests {

@@ -1,9 +1,9 @@
-import Credentials
 import Foundation
-import TestServices
+import LatchkeyCredentials
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// A vault on a disk that damaged pages of its file: it isn't opened any more, but what can be read is exported.
 @Suite struct SalvageTests {

@@ -1,9 +1,9 @@
-import Credentials
 import Foundation
-import TestServices
+import LatchkeyCredentials
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Large vaults: what work on one item costs, and what memory work on all of them takes, in a process of its own.
 @Suite struct ScaleTests {

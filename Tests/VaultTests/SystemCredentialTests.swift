@@ -1,10 +1,10 @@
-import Credentials
 import Foundation
 import Glibc
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// A directory of credentials as systemd 252 makes it for a unit, seen in one: the directory 0500, its files 0400, both
 /// of the unit's user.

@@ -1,7 +1,7 @@
-import Credentials
+import LatchkeyCredentials
 import Testing
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Someone who can write the file, with checksums and all, but doesn't have the key.
 @Suite struct TamperingTests {

@@ -1,10 +1,10 @@
-import Credentials
 import Foundation
-import Secrets
-import TestServices
+import LatchkeyCredentials
+import LatchkeySecrets
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Four processes at one vault, each killed at a random moment, again and again: 100 kills, 2,000 at night.
 @Suite struct TortureTests {

@@ -1,5 +1,5 @@
-import Credentials
-import StoreContract
+import LatchkeyCredentials
+import LatchkeyStoreContract
 import Testing
 
 @Suite struct VaultContractTests {

@@ -1,8 +1,8 @@
-import Credentials
 import Foundation
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
+import LatchkeyVault
 import TestServices
-import Vault
 
 /// A private directory of one test's own with a vault's path and a key file's, gone when the test is.
 final class VaultFolder: Sendable {

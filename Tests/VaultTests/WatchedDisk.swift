@@ -1,6 +1,6 @@
 import Foundation
-import TestServices
 import Testing
+import TestServices
 
 /// What a writer does to the files of a folder, step by step; see Tests/CWatchedDisk.
 struct WatchedDisk {

@@ -1,11 +1,11 @@
-import Credentials
 import Dispatch
 import Foundation
+import LatchkeyCredentials
 import Synchronization
-import TestServices
 import Testing
+import TestServices
 
-@testable import Vault
+@testable import LatchkeyVault
 
 /// Work on all of a vault that others write to meanwhile.
 @Suite struct WorkBesideTests {

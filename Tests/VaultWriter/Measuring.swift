@@ -1,7 +1,7 @@
-import Credentials
 import Glibc
-import Secrets
-import Vault
+import LatchkeyCredentials
+import LatchkeySecrets
+import LatchkeyVault
 
 // What work on a vault takes of the process: memory at its peak, and bytes read and written by system calls.
 

@@ -1,8 +1,8 @@
-import Credentials
 import Glibc
-import RedactedLog
-import Secrets
-import Vault
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeySecrets
+import LatchkeyVault
 
 // Another process at a vault, for the tests:
 //

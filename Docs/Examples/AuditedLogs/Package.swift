@@ -10,9 +10,9 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Orders", dependencies: [.product(name: "RedactedLog", package: "latchkey")], path: "Sources"),
+            name: "Orders", dependencies: [.product(name: "LatchkeyLog", package: "latchkey")], path: "Sources"),
         .testTarget(
             name: "OrdersTests",
-            dependencies: ["Orders", .product(name: "RedactionAudit", package: "latchkey")], path: "Tests"),
+            dependencies: ["Orders", .product(name: "LatchkeyLeakAudit", package: "latchkey")], path: "Tests"),
     ]
 )

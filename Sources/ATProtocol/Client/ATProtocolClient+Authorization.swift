@@ -1,8 +1,8 @@
-public import Credentials
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-public import SignIn
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+public import LatchkeySignIn
 
 extension ATProtocolClient {
     // MARK: - In one call

@@ -1,5 +1,5 @@
-public import HTTPTransport
-internal import SignIn
+public import LatchkeyHTTP
+internal import LatchkeySignIn
 
 extension ATProtocolClient {
     /// Signs a request that an HTTP client of the caller's own will send: sets `authorization` and `proof`.

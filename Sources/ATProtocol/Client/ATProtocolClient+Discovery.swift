@@ -1,7 +1,7 @@
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import SignIn
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySignIn
 
 extension ATProtocolClient {
     /// Everything that is known before an account signs in.

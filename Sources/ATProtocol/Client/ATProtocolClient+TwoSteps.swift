@@ -1,8 +1,8 @@
-internal import Credentials
-public import OAuth
-internal import RedactedLog
-internal import Secrets
-public import SignIn
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeyOAuth
+internal import LatchkeySecrets
+public import LatchkeySignIn
 
 extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.

@@ -1,9 +1,9 @@
-public import Credentials
-public import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-public import SignIn
+public import LatchkeyCredentials
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+public import LatchkeySignIn
 
 /// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE,
 /// and tokens that are bound to a key.

@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import OAuth
-public import SignIn
+public import LatchkeyHTTP
+public import LatchkeyOAuth
+public import LatchkeySignIn
 
 /// Who we are on AT Protocol, and where answers go.
 public struct ATProtocolConfiguration: Sendable {

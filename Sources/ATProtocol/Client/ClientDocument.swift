@@ -1,7 +1,7 @@
-internal import HTTPTransport
-public import OAuth
-internal import RedactedLog
-public import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+public import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// A client's metadata, as it stands at the address that is its client id. It holds no secret.
 public struct ClientDocument: Sendable, Hashable {

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import OAuth
-internal import Secrets
-internal import SignIn
+internal import LatchkeyCredentials
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
 
 /// An authorization that has begun: what another process needs to go on with it, one item in the store.
 struct KeptAuthorization: Sendable {

@@ -1,4 +1,4 @@
-public import OAuth
+public import LatchkeyOAuth
 
 /// The client that needs no document: for command lines and for development. Its id says all that there is to know.
 public enum LoopbackClient {

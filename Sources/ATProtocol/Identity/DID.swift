@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// An account's identifier on AT Protocol, which stays when its handle and its server change: `did:plc` or `did:web`,
 /// and nothing else.

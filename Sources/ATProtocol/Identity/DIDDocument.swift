@@ -1,6 +1,6 @@
-public import HTTPTransport
-internal import OAuth
-public import Secrets
+public import LatchkeyHTTP
+internal import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// What a DID's document says that a sign-in needs. It holds no secret.
 public struct DIDDocument: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// An account's name on AT Protocol: a domain name, such as `alice.example.org`.
 ///

@@ -1,4 +1,4 @@
-public import HTTPTransport
+public import LatchkeyHTTP
 
 /// Finds who an account is. Shipped: `NetworkIdentityResolver`; tests and adopters may have their own.
 public protocol IdentityResolver: Sendable {

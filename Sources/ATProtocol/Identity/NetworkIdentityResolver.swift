@@ -1,7 +1,7 @@
-public import HTTPTransport
-internal import OAuth
-public import RedactedLog
-internal import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 /// Finds accounts as AT Protocol says: handles by DNS and HTTPS, DIDs in the directory of did:plc and on the hosts of
 /// did:web.

@@ -1,4 +1,4 @@
-internal import HTTPTransport
+internal import LatchkeyHTTP
 
 /// Which servers may be asked: names of accounts come from strangers, and must not lead into a private network.
 public enum NetworkReach: Sendable, Hashable {

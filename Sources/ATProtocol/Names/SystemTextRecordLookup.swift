@@ -1,4 +1,4 @@
-internal import CResolver
+internal import CLatchkeyResolver
 internal import Glibc
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// Looks up TXT records in the DNS (RFC 1035 section 3.3.14).
 public protocol TextRecordLookup: Sendable {

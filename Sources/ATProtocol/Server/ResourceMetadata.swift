@@ -1,7 +1,7 @@
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 /// What an account's own server says of itself as a protected resource (RFC 9728): which server authorizes for it.
 struct ResourceMetadata: Sendable, Hashable {

@@ -1,5 +1,5 @@
-internal import HTTPTransport
-internal import OAuth
+internal import LatchkeyHTTP
+internal import LatchkeyOAuth
 
 extension NetworkReach {
     /// Throws `.requirementMissing` for the first thing that AT Protocol's profile requires of an authorization server

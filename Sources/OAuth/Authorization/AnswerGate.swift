@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// Lets the first answer through that belongs to an attempt, and nobody after it.

@@ -1,5 +1,5 @@
-public import RedactedLog
-public import Secrets
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// What the guarded memory of an `AuthorizationURL` is for.
 public enum AuthorizationAddress: SecretPurpose { public static var name: StaticString { "authorization URL" } }

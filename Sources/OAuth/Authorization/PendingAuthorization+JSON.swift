@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// What the guarded memory of a kept attempt is for.
 public enum PendingSecrets: SecretPurpose { public static var name: StaticString { "pending authorization" } }

@@ -1,5 +1,5 @@
-internal import HTTPTransport
-public import Secrets
+internal import LatchkeyHTTP
+public import LatchkeySecrets
 
 extension PendingAuthorization {
     /// The code challenge, which everybody may see (RFC 7636 section 4.2); its method is `S256`.

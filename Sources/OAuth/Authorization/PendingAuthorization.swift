@@ -1,6 +1,6 @@
-internal import HTTPTransport
-internal import RedactedLog
-public import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+public import LatchkeySecrets
 
 /// One attempt to sign in, from the address the browser is sent to until its answer is believed.
 ///

@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import RedactedLog
-internal import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+internal import LatchkeySecrets
 
 /// What a `request_uri` is for: it stands for a whole authorization request, for a short while (RFC 9126 section 2.2).
 enum PushedRequest: SecretPurpose { static var name: StaticString { "pushed authorization request" } }

@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// What came back from the authorization endpoint, taken apart but not yet believed (RFC 6749 section 4.1.2).
 ///

@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 
 /// The parameters of a redirect's query, decoded into guarded memory, each name once.
 struct RedirectQuery: ~Copyable {

@@ -1,6 +1,6 @@
-internal import HTTPTransport
-internal import Secrets
-internal import Sodium
+internal import LatchkeyHTTP
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 extension ServerMetadata {
     /// What the server is told apart by: its issuer, or the token endpoint of one without.

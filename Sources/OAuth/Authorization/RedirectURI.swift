@@ -1,6 +1,6 @@
-internal import HTTPTransport
-public import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+public import LatchkeyLog
+internal import LatchkeySecrets
 
 /// Where the browser brings the answer (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// The scopes of a request or a grant, in order and each once (RFC 6749 section 3.3).
 public struct ScopeList: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// An authorization code that belongs to an attempt of ours: the only thing `TokenEndpoint` exchanges.
 ///

@@ -1,5 +1,5 @@
-internal import Secrets
-internal import Sodium
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// `Basic` and the base64 text of `id:secret`.
 enum BasicCredentials {

@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// How the client proves itself at the token and revocation endpoints (RFC 6749 section 2.3).
 public struct ClientAuthentication: ~Copyable, Sendable {

@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import RedactedLog
-public import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// What a client tells about itself when it registers (RFC 7591 section 2). It holds no secret.
 public struct ClientRegistration: Sendable, Hashable {

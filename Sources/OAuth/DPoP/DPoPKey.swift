@@ -1,5 +1,5 @@
-internal import LibCrypto
-public import Secrets
+internal import LatchkeyLibCrypto
+public import LatchkeySecrets
 
 /// The key that tokens are bound to (RFC 9449): one of P-256, made here, whose private half leaves guarded memory for a
 /// credential store alone.

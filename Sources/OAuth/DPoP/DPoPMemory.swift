@@ -1,5 +1,5 @@
-internal import Credentials
-internal import HTTPTransport
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
 internal import Synchronization
 
 /// What servers told about proofs: the nonce each wants next (RFC 9449 sections 8 and 9), and how their clocks differ from

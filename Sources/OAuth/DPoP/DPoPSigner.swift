@@ -1,6 +1,6 @@
-public import Credentials
-package import HTTPTransport
-package import Secrets
+public import LatchkeyCredentials
+package import LatchkeyHTTP
+package import LatchkeySecrets
 
 /// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof needs.
 public final class DPoPSigner: Sendable {

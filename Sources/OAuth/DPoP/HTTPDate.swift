@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 /// The `Date` of an answer (RFC 9110 section 5.6.7), in the one form that servers may write.
 enum HTTPDate {

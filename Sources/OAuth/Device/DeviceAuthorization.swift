@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import RedactedLog
-public import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// The code that a person enters (RFC 8628 section 3.3): whoever has it can be signed in as somebody else.
 public enum UserCode: SecretPurpose { public static var name: StaticString { "user code" } }

@@ -1,6 +1,6 @@
-internal import HTTPTransport
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 extension TokenEndpoint {
     /// Asks for tokens again and again until the person has confirmed a sign-in on another device (RFC 8628 sections 3.4

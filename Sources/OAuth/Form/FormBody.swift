@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// The sink that writes secrets into a form in guarded memory: the body of a token, revocation or similar request, or
 /// the query of an authorization request.

@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 
 /// application/x-www-form-urlencoded (RFC 6749 appendix B), of bytes in guarded memory.
 enum PercentEncoding {

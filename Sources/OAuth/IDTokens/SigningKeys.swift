@@ -1,6 +1,6 @@
-internal import HTTPTransport
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// Servers' public keys, kept while the process lives and asked for anew when a token names one that isn't among them.

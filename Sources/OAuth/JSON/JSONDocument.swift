@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// Bounds on what a `JSONDocument` takes.
 public struct JSONLimits: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// Writes one JSON object (RFC 8259) into guarded memory: a session for its store, a request's body.
 ///

@@ -1,6 +1,6 @@
-public import RedactedLog
-public import Secrets
-internal import Sodium
+public import LatchkeyLog
+public import LatchkeySecrets
+internal import LatchkeySodium
 
 /// A code verifier and its S256 challenge (RFC 7636). `plain` doesn't exist here.
 ///

@@ -1,6 +1,6 @@
-internal import HTTPTransport
-public import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+public import LatchkeyLog
+internal import LatchkeySecrets
 
 /// A server's name for itself: an HTTPS or loopback URL without query and fragment, compared byte for byte
 /// (RFC 8414 section 2, RFC 9207 section 2.4).

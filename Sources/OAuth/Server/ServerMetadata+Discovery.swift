@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import RedactedLog
-public import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeySecrets
 
 extension ServerMetadata {
     static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))

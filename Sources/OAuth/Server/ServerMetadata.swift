@@ -1,4 +1,4 @@
-public import HTTPTransport
+public import LatchkeyHTTP
 
 /// What we know of an authorization server: read from its metadata (RFC 8414, OpenID Connect Discovery) or configured.
 ///

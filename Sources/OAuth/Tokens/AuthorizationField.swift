@@ -1,5 +1,5 @@
-public import HTTPTransport
-public import Secrets
+public import LatchkeyHTTP
+public import LatchkeySecrets
 
 /// The sink that writes a token or a client secret into an `Authorization` field (RFC 9110 section 11.6.2).
 ///

@@ -1,6 +1,6 @@
-internal import Credentials
-internal import HTTPTransport
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeySecrets
 
 /// An endpoint's answer, read as JSON where it is.
 struct EndpointAnswer: ~Copyable {

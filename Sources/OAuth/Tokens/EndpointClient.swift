@@ -1,6 +1,6 @@
-internal import HTTPTransport
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// Posts forms to a server's token and revocation endpoints, with the client's own proof.
 ///

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
 /// What an ID token says (OpenID Connect Core section 2).
 ///

@@ -1,4 +1,4 @@
-package import Secrets
+package import LatchkeySecrets
 
 /// Tokens that a server has issued and that nobody keeps, on their way to being revoked.
 package final class IssuedTokens: Sendable {

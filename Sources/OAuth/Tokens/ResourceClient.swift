@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import RedactedLog
-public import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// Sends requests with an access token: as a bearer (RFC 6750), or with a proof of the key that it is bound to (RFC 9449
 /// section 7).

@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import RedactedLog
-public import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// Revokes tokens (RFC 7009).
 public struct RevocationEndpoint: Sendable {

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
 /// Takes tokens out of a token endpoint's answer (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3).
 struct TokenAnswerReader {

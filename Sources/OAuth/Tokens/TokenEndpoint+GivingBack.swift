@@ -1,5 +1,5 @@
-internal import RedactedLog
-package import Secrets
+internal import LatchkeyLog
+package import LatchkeySecrets
 
 // Tokens that are refused must not stay good at the server, where nobody would know of them (RFC 7009 section 1).
 

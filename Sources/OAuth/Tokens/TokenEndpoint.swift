@@ -1,7 +1,7 @@
-public import Credentials
-public import HTTPTransport
-public import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// Exchanges codes and refresh tokens at a server's token endpoint (RFC 6749 sections 4.1.3 and 6).
 public struct TokenEndpoint: Sendable {

@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// What a token endpoint gave (RFC 6749 section 5.1).
 public struct TokenResponse: ~Copyable, Sendable {

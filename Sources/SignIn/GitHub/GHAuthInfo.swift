@@ -1,5 +1,5 @@
-public import OAuth
-public import RedactedLog
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// Who is signed in at GitHub.
 public struct GHAuthInfo: Sendable, Hashable, Loggable {

@@ -1,7 +1,7 @@
-public import Credentials
-public import HTTPTransport
-public import OAuth
-public import RedactedLog
+public import LatchkeyCredentials
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// Why a sign-in at GitHub, or the use of one, did not come about.
 public enum GitHubAuthError: RedactedError, Hashable {

@@ -1,8 +1,8 @@
-public import Credentials
-public import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// Signs people in at GitHub and keeps their tokens.
 ///

@@ -1,7 +1,7 @@
-public import HTTPTransport
-internal import OAuth
-public import RedactedLog
-public import Secrets
+public import LatchkeyHTTP
+public import LatchkeyLog
+internal import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// What GitHub's API answered instead of what was asked for.
 public typealias GitHubAPIError = ResourceError

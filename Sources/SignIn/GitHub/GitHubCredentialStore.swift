@@ -1,7 +1,7 @@
-public import Credentials
-internal import HTTPTransport
-internal import OAuth
-public import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// Keeps GitHub's tokens in any `CredentialStore`: one item for each login, one that names the current login, and the OAuth
 /// App's secret where there is one.

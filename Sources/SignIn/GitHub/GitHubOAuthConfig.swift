@@ -1,4 +1,4 @@
-public import OAuth
+public import LatchkeyOAuth
 
 /// Which OAuth App signs in at which GitHub.
 public struct GitHubOAuthConfig: Sendable, Hashable {

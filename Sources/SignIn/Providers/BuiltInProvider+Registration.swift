@@ -1,8 +1,8 @@
-public import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 extension BuiltInProvider {
     /// How a program becomes a client at a host by itself.

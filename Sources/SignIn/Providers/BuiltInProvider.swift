@@ -1,5 +1,5 @@
-internal import HTTPTransport
-public import OAuth
+internal import LatchkeyHTTP
+public import LatchkeyOAuth
 
 /// A service whose addresses and particulars are known: all that is left to say is who the client is there.
 public struct BuiltInProvider: Sendable {

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 /// The client that a host gave this program, in a store: its id with what it is good for, and its secret, which is where
 /// `SignInService` looks for it.

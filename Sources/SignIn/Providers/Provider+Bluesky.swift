@@ -1,4 +1,4 @@
-internal import OAuth
+internal import LatchkeyOAuth
 
 extension BuiltInProvider {
     /// Bluesky, and every other server of AT Protocol: each account has its own server, which names the one that authorizes.

@@ -1,5 +1,5 @@
-internal import HTTPTransport
-internal import OAuth
+internal import LatchkeyHTTP
+internal import LatchkeyOAuth
 
 extension BuiltInProvider {
     /// Codeberg, or another host with Forgejo or Gitea: PKCE, any loopback port for public clients, no revocation

@@ -1,5 +1,5 @@
-public import HTTPTransport
-public import OAuth
+public import LatchkeyHTTP
+public import LatchkeyOAuth
 
 /// Where a GitHub is: github.com, or an Enterprise host.
 public struct GitHubEndpoints: Sendable, Hashable {

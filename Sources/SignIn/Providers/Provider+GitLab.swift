@@ -1,4 +1,4 @@
-internal import OAuth
+internal import LatchkeyOAuth
 
 extension BuiltInProvider {
     /// GitLab, at gitlab.com or on a host of one's own: discovery, PKCE, public or with a secret, rotating refresh

@@ -1,4 +1,4 @@
-internal import OAuth
+internal import LatchkeyOAuth
 
 extension BuiltInProvider {
     /// Google, for its "desktop app" clients: PKCE, any loopback port, and a client secret that Google wants although such

@@ -1,4 +1,4 @@
-public import OAuth
+public import LatchkeyOAuth
 
 extension Provider {
     /// Any OpenID or OAuth server that publishes its metadata.

@@ -1,5 +1,5 @@
-internal import HTTPTransport
-internal import OAuth
+internal import LatchkeyHTTP
+internal import LatchkeyOAuth
 
 extension BuiltInProvider {
     /// Mastodon, on the host where the person has an account: PKCE (from version 4.3 on; earlier ones ignore it), a client

@@ -1,5 +1,5 @@
-internal import HTTPTransport
-internal import OAuth
+internal import LatchkeyHTTP
+internal import LatchkeyOAuth
 
 extension BuiltInProvider {
     /// Microsoft's identity platform for personal, work and school accounts alike: PKCE, public clients, refresh tokens

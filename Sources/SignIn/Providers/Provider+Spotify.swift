@@ -1,5 +1,5 @@
-internal import HTTPTransport
-public import OAuth
+internal import LatchkeyHTTP
+public import LatchkeyOAuth
 
 extension Provider {
     /// Spotify: PKCE, no client secret, a loopback address by its IP number with any port (`localhost` is refused there),

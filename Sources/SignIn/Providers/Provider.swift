@@ -1,6 +1,6 @@
-public import HTTPTransport
-public import OAuth
-public import RedactedLog
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// A service to sign in with, as data: where its servers are, who we are there, and what is particular about it.
 ///

@@ -1,7 +1,7 @@
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 /// Who signed in, as the server says.
 public struct AccountIdentity: Sendable, Hashable {

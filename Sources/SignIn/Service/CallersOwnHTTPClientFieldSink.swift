@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// The sink that hands a field's value, the token inside, to an HTTP client of the caller's own.
 public struct CallersOwnHTTPClientFieldSink: SecretSink {

@@ -1,6 +1,6 @@
-internal import Credentials
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// File descriptors that are held for a save which must not fail for want of them: a vault needs its journal, its folder
 /// and what is remembered of it.

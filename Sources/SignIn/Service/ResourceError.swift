@@ -1,5 +1,5 @@
-public import HTTPTransport
-public import RedactedLog
+public import LatchkeyHTTP
+public import LatchkeyLog
 
 /// Why a resource that an access token opens gave no usable answer.
 public struct ResourceError: RedactedError, Hashable {

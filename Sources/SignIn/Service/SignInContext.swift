@@ -1,7 +1,7 @@
-public import Credentials
-public import HTTPTransport
-public import OAuth
-public import RedactedLog
+public import LatchkeyCredentials
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// The world as a sign-in sees it: network, randomness, clock, leases and log.
 public struct SignInContext: Sendable {

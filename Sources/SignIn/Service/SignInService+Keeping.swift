@@ -1,7 +1,7 @@
-internal import Credentials
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 extension SignInService {
     // MARK: - With tokens in hand

@@ -1,8 +1,8 @@
-public import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+public import LatchkeySecrets
 
 extension SignInService {
     /// Returns an account's access token, renewed first when it is about to end.

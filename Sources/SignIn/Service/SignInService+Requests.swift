@@ -1,8 +1,8 @@
-internal import Credentials
-public import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 extension SignInService {
     /// Sends a request with an account's access token, and once more with a renewed one when the server answers 401.

@@ -1,7 +1,7 @@
-internal import Credentials
-package import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+package import LatchkeyOAuth
+internal import LatchkeySecrets
 
 extension SignInService {
     /// A sign-in that has begun, and goes on when its answer comes: maybe in another process.

@@ -1,7 +1,7 @@
-public import Credentials
-public import OAuth
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeyOAuth
+internal import LatchkeySecrets
 
 extension SignInService {
     /// Signs a person in, keeps the session, and makes its account the current one.

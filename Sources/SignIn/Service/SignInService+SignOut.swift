@@ -1,8 +1,8 @@
-internal import Credentials
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 extension SignInService {
     /// Revokes an account's tokens, the refresh token first, and deletes its session even when the server is gone.

@@ -1,7 +1,7 @@
-public import Credentials
-public import OAuth
-internal import RedactedLog
-public import Surroundings
+public import LatchkeyCredentials
+public import LatchkeyEnvironment
+internal import LatchkeyLog
+public import LatchkeyOAuth
 
 /// All the ways that a program can sign a person in; the session decides which is used.
 public struct SignInWays: Sendable {

@@ -1,7 +1,7 @@
-public import Credentials
-package import OAuth
-internal import RedactedLog
-package import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+package import LatchkeyOAuth
+package import LatchkeySecrets
 
 /// Signs in with one provider and keeps its sessions: any number of accounts, of which one is the current one.
 ///

@@ -1,5 +1,5 @@
-package import OAuth
-public import Secrets
+package import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// The steps of a sign-in that a caller does in place of the built-in ones. State, code verifier and the checks of the
 /// answer are not among them.

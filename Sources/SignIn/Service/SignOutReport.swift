@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 /// What a sign-out did. The session is deleted even when the server can't be reached.
 public struct SignOutReport: Sendable, Hashable, Loggable {

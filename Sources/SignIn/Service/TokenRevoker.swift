@@ -1,7 +1,7 @@
-internal import HTTPTransport
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 /// Tells a server that tokens are no longer wanted, in the way that the provider has.
 struct TokenRevoker: Sendable {

@@ -1,7 +1,7 @@
-public import Credentials
-public import OAuth
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeyOAuth
+internal import LatchkeySecrets
 
 /// Keeps one provider's sessions in any `CredentialStore`: one item for each account, one that names the current account,
 /// and one for each key that a session's tokens are bound to.

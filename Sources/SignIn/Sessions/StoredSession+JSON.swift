@@ -1,6 +1,6 @@
-internal import Credentials
-internal import OAuth
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 // One session as one JSON object (Docs/Formats/session-v1.md), written to and read from guarded memory.
 

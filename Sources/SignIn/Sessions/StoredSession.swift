@@ -1,6 +1,6 @@
-public import Credentials
-public import OAuth
-public import Secrets
+public import LatchkeyCredentials
+public import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// A sign-in that is kept: its tokens, and what is needed to use, renew and revoke them.
 ///

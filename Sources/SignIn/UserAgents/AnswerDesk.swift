@@ -1,7 +1,7 @@
-internal import LoopbackHTTP
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyLog
+internal import LatchkeyLoopback
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// What a loopback receiver says to each request: it leads the browser to the authorization page once, takes the first

@@ -1,5 +1,5 @@
-internal import LoopbackHTTP
-internal import RedactedLog
+internal import LatchkeyLog
+internal import LatchkeyLoopback
 
 /// A page that the person's browser shows at the end.
 struct AnswerPage: Sendable {

@@ -1,6 +1,6 @@
-internal import Credentials
-public import OAuth
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeyOAuth
 
 /// An adopter's own way to show the authorization page: a web view, a browser of its own.
 public protocol AuthorizationPresenter: Sendable {

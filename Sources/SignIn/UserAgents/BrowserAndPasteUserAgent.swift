@@ -1,6 +1,6 @@
-internal import Credentials
-public import OAuth
-public import RedactedLog
+internal import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and the
 /// terminal shows the page's address and takes the one that the browser ends at. The first valid answer wins.

@@ -1,4 +1,4 @@
-internal import ProcessHardening
+internal import LatchkeyHardening
 
 /// Which browsers to try, in order.
 public struct BrowserChoice: Sendable, Hashable {

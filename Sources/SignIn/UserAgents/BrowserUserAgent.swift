@@ -1,7 +1,7 @@
-internal import Credentials
-public import OAuth
-internal import ProcessHardening
-public import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyHardening
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// Signs in with the person's own browser and a listener on a loopback address (RFC 8252).
 ///

@@ -1,4 +1,4 @@
-public import OAuth
+public import LatchkeyOAuth
 
 /// Shows a person the code to enter on another device, and for how long it is good (RFC 8628 section 3.3).
 public protocol DevicePrompt: Sendable {

@@ -1,9 +1,9 @@
-internal import Credentials
-internal import LoopbackHTTP
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyLoopback
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// Listens on a loopback address for the answer of one sign-in (RFC 8252 section 7.3).
 ///

@@ -1,5 +1,5 @@
-public import HTTPTransport
-internal import Secrets
+public import LatchkeyHTTP
+internal import LatchkeySecrets
 
 /// Stands in for a browser and the person before it, for tests and demos: follows redirects, and presses a button on the
 /// first form it is shown.

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import OAuth
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
 
 /// Shows the address of the authorization page at a terminal, and asks for the address that the browser ends at.
 struct PasteDialog: Sendable {

@@ -1,8 +1,8 @@
-internal import Credentials
-public import OAuth
-public import RedactedLog
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// Signs in with a browser on any machine: shows the address of the page on the terminal, and asks for the address that
 /// the browser ends at.

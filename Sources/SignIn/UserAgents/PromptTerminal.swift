@@ -1,7 +1,7 @@
-public import Credentials
-public import OAuth
-public import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// The terminal of a person who signs in without a browser on this machine.
 public protocol PromptTerminal: Sendable {

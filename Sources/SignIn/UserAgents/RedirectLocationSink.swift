@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 /// The sink that puts an authorization URL into the `Location` field of a redirect on a loopback address, so that the
 /// `state` in it never stands on a command line.

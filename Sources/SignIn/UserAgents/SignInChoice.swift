@@ -1,6 +1,6 @@
-public import OAuth
-public import RedactedLog
-public import Surroundings
+public import LatchkeyEnvironment
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// How a person is sent to the authorization page, and how the answer comes back.
 public enum SignInWay: Sendable, Hashable, CaseIterable {

@@ -1,6 +1,6 @@
-public import Credentials
-public import OAuth
-public import RedactedLog
+public import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeyOAuth
 
 /// Shows a person the authorization page and brings the answer back: a browser with a loopback listener, a paste, or
 /// whatever an adopter has.

@@ -1,5 +1,5 @@
-public import LoopbackHTTP
-public import RedactedLog
+public import LatchkeyLog
+public import LatchkeyLoopback
 
 /// Why a user agent brought no answer.
 public struct UserAgentError: RedactedError, Hashable {

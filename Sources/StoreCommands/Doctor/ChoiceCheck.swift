@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// Which store is used, who says so, and how the others would do.
 struct ChoiceCheck {

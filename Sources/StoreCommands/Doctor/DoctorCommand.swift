@@ -1,9 +1,9 @@
-internal import Credentials
-internal import RedactedLog
-internal import SecretService
-internal import StoreSelection
-internal import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// `latchkey doctor [--json] [--repair-duplicates]`.
 enum DoctorCommand {

@@ -1,5 +1,5 @@
-internal import RedactedLog
-internal import Terminal
+internal import LatchkeyLog
+internal import LatchkeyTerminal
 
 /// One line of what the doctor found. Every part may be pasted into a public issue: no service, no account, no home.
 struct Finding {

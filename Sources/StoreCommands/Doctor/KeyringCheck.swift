@@ -1,8 +1,8 @@
-internal import Credentials
-internal import RedactedLog
-internal import SecretService
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// How the keyring is. Nobody is asked for anything.
 struct KeyringCheck {

@@ -1,8 +1,8 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import StoreSelection
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
 
 /// Whether a credential is in two stores at once, of those that can be looked into without asking anybody.
 struct PlacesCheck {

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import Terminal
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyTerminal
 
 /// Saves a throw-away secret in a store, reads it back and deletes it.
 struct RoundTrip {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyLog
 
 /// Which version a keyring service has. The services don't tell over the bus, so the program is asked that the service's
 /// process was started from.

@@ -1,9 +1,9 @@
 internal import Glibc
-internal import ProcessHardening
-internal import RedactedLog
-internal import Secrets
-internal import Surroundings
-internal import Terminal
+internal import LatchkeyEnvironment
+internal import LatchkeyHardening
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyTerminal
 
 /// What this process runs in, and what protects it.
 struct SessionCheck {

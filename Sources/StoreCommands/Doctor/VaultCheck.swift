@@ -1,8 +1,8 @@
-internal import Credentials
-internal import RedactedLog
-internal import StoreSelection
-internal import Terminal
-internal import Vault
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyVault
 
 /// How the vault is.
 struct VaultCheck {

@@ -1,6 +1,6 @@
-internal import Credentials
 internal import Glibc
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// What a store holds, behind its lock.

@@ -1,7 +1,7 @@
-public import Credentials
-internal import RedactedLog
-public import Secrets
-internal import Sodium
+public import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeySecrets
+internal import LatchkeySodium
 internal import Synchronization
 
 /// Keeps credentials in the guarded memory of this process, and nowhere else.

@@ -1,5 +1,5 @@
 #if Desktop
-    internal import Credentials
+    internal import LatchkeyCredentials
     internal import Glibc
 
     /// Questions to the bus itself (D-Bus Specification, "Message Bus Messages"). It answers whatever the services do.

@@ -1,4 +1,4 @@
-public import RedactedLog
+public import LatchkeyLog
 
 extension SecretServiceConfiguration {
     /// Names a collection: what keyring applications call a keyring.

@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 /// Several items of the keyring under one key. Other programs put a second one beside the first: when they replace an
 /// item that has other attributes, for example.

@@ -1,5 +1,5 @@
 #if Desktop
-    internal import CLibsecret
+    internal import CLatchkeyLibsecret
 
     // This file makes the calls to GLib and GIO, SecretCodec.swift those to libsecret, and Variant.swift makes and reads
     // values. What they return is owned and needs no C in its users.

@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 /// The attributes by which the items of a keyring are found, and which of them make an item ours to read.
 enum ItemAttributes {

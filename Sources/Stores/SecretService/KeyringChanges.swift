@@ -1,5 +1,5 @@
 #if Desktop
-    internal import Credentials
+    internal import LatchkeyCredentials
 
     extension KeyringCollection {
         /// Reports what anyone changes in the collection from now on.

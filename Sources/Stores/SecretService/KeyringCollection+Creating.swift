@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import RedactedLog
+    internal import LatchkeyCredentials
+    internal import LatchkeyLog
 
     extension KeyringCollection {
         /// One collection is made at a time: two tasks that miss the same one must not make it twice.

@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import Secrets
+    internal import LatchkeyCredentials
+    internal import LatchkeySecrets
 
     extension KeyringCollection {
         /// Finds the keys that several items have.

@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import RedactedLog
+    internal import LatchkeyCredentials
+    internal import LatchkeyLog
 
     /// Where a named collection is, found once an operation: labels and aliases may change between two of them.
     @GLibThread final class CollectionPlace {

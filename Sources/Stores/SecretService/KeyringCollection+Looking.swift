@@ -1,5 +1,5 @@
 #if Desktop
-    internal import Credentials
+    internal import LatchkeyCredentials
 
     /// What a search for a key found.
     struct FoundItems: Sendable {

@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import Secrets
+    internal import LatchkeyCredentials
+    internal import LatchkeySecrets
 
     extension KeyringCollection {
         /// Saves what other programs keep in their own ways, under the names it has here, and returns how many items are

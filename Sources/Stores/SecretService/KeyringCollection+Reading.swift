@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import Secrets
+    internal import LatchkeyCredentials
+    internal import LatchkeySecrets
 
     extension KeyringCollection {
         func read<Purpose: SecretPurpose>(

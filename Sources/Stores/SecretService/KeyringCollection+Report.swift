@@ -1,5 +1,5 @@
 #if Desktop
-    internal import Credentials
+    internal import LatchkeyCredentials
     internal import Glibc
 
     extension KeyringCollection {

@@ -1,5 +1,5 @@
 #if Desktop
-    internal import Credentials
+    internal import LatchkeyCredentials
 
     extension KeyringCollection {
         /// Unlocks the collection when it is locked, and returns whether it was.

@@ -1,7 +1,7 @@
 #if Desktop
-    internal import Credentials
-    internal import RedactedLog
-    internal import Secrets
+    internal import LatchkeyCredentials
+    internal import LatchkeyLog
+    internal import LatchkeySecrets
 
     extension KeyringCollection {
         func save<Purpose: SecretPurpose>(

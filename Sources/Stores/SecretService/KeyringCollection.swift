@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import RedactedLog
+    internal import LatchkeyCredentials
+    internal import LatchkeyLog
 
     /// One collection of the keyring: what its items are, and what must be unlocked to know.
     @GLibThread struct KeyringCollection: Sendable {

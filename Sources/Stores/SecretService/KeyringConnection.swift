@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import RedactedLog
+    internal import LatchkeyCredentials
+    internal import LatchkeyLog
 
     /// The session with the keyring service that is open now: one connection, one owner of the service, one key.
     @GLibThread final class KeyringSession {

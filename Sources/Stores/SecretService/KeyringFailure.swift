@@ -1,6 +1,6 @@
 #if Desktop
-    internal import Credentials
-    internal import RedactedLog
+    internal import LatchkeyCredentials
+    internal import LatchkeyLog
 
     /// A GError: domain, number and, when another program sent it, its D-Bus name. The prose is dropped.
     struct BusFailure: Error, Hashable {

@@ -1,5 +1,5 @@
 #if Desktop
-    internal import Credentials
+    internal import LatchkeyCredentials
 
     /// A prompt that the service has ready: a dialog of the desktop, not of ours.
     @GLibThread struct KeyringPrompt {

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
 /// Items of programs that don't name theirs by `service` and `username`. The store leaves them alone; an import takes them
 /// over.

@@ -1,7 +1,7 @@
 #if Desktop
-    internal import CLibsecret
-    internal import Secrets
-    internal import Sodium
+    internal import CLatchkeyLibsecret
+    internal import LatchkeySecrets
+    internal import LatchkeySodium
 
     /// An open session with the Secret Service: it encrypts secrets on their way over the bus.
     @safe final class SecretCodec: Sendable {

@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 /// Which collection of the keyring to use, and how.
 public struct SecretServiceConfiguration: Sendable, Hashable {

@@ -1,7 +1,7 @@
 #if Desktop
-    public import Credentials
-    internal import RedactedLog
-    public import Secrets
+    public import LatchkeyCredentials
+    internal import LatchkeyLog
+    public import LatchkeySecrets
 
     extension SecretServiceStore: CredentialStore {
         public func save<Purpose: SecretPurpose>(

@@ -1,7 +1,7 @@
 #if !Desktop
-    public import Credentials
-    internal import RedactedLog
-    public import Secrets
+    public import LatchkeyCredentials
+    internal import LatchkeyLog
+    public import LatchkeySecrets
 
     /// Built without the trait `Desktop`: the store is there, and says that it can't work.
     extension SecretServiceStore: CredentialStore {

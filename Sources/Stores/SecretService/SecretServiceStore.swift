@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 /// How the keyring is, for a report.
 public struct SecretServiceState: Sendable, Hashable {

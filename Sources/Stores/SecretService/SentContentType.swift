@@ -1,5 +1,5 @@
-internal import Credentials
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
 extension SecretContentType {
     /// What a service is told that a secret is: text only where a service that takes it for text gives it back as it was.

@@ -1,5 +1,5 @@
 #if Desktop
-    internal import Credentials
+    internal import LatchkeyCredentials
 
     /// Lets one task through at a time, first come, first served. Who waits can be interrupted.
     @GLibThread final class Turnstile {

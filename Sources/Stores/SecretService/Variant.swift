@@ -1,5 +1,5 @@
 #if Desktop
-    internal import CLibsecret
+    internal import CLatchkeyLibsecret
 
     /// A value on its way over the bus (GVariant).
     @safe final class Variant: @unchecked Sendable {

@@ -1,6 +1,6 @@
-internal import Credentials
 internal import Glibc
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeySodium
 
 /// Where this user's Latchkey processes find the same version key: 32 random octets in a file of their own (0600).
 ///

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 internal import Synchronization
 
 /// Tells listeners that a vault was changed, by this process or another.

@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 /// When the items of a vault are compared with its manifest, so that one which someone without the key put back, took
 /// away, doubled or moved is noticed before anything is read.

@@ -1,5 +1,5 @@
-internal import Credentials
 internal import Glibc
+internal import LatchkeyCredentials
 internal import Synchronization
 
 /// How long a blocking piece of work may wait: until a deadline, or until its task is cancelled.

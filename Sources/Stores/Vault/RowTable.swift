@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 /// Where sealed rows are kept: an engine with transactions that sees nothing but opaque bytes.
 ///

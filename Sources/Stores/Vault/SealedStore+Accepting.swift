@@ -1,5 +1,5 @@
-internal import Credentials
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 extension SealedStore {
     func acceptItems(deadline: Deadline) async throws(StoreError) -> VaultAcceptance {

@@ -1,6 +1,6 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 // Copying everything from one vault into another: opened here, sealed anew there, never in clear on the way but in
 // guarded memory.

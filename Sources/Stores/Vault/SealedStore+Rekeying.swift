@@ -1,6 +1,6 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 // A new root key, with everything sealed anew: what opened the vault before opens nothing that is saved from then on.
 //

@@ -1,6 +1,6 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 internal import Synchronization
 
 // Which state of the vault a read or a change works on.

@@ -1,6 +1,6 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 internal import Synchronization
 
 /// A credential store of sealed rows over any row table.

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 extension StoreError {
     static func vaultCorrupted(_ what: LogMessage) -> StoreError {

@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 /// What a vault's file shows without a key: which ways there are to open it.
 public struct VaultOutline: Sendable, Hashable {

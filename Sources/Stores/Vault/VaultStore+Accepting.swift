@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 /// What `VaultStore.acceptItems` did with the items of a vault that someone changed without its key.
 public struct VaultAcceptance: Sendable, Hashable {

@@ -1,6 +1,6 @@
-public import Credentials
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// What an import does with a credential that is there already, with another secret or label.
 public enum VaultImportChoice: Sendable, Hashable {

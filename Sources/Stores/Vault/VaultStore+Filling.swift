@@ -1,6 +1,6 @@
-package import Credentials
-internal import RedactedLog
-package import Secrets
+package import LatchkeyCredentials
+internal import LatchkeyLog
+package import LatchkeySecrets
 
 extension VaultStore {
     /// Saves the same secret under many new keys, as one transaction: how tests and benchmarks make large vaults.

@@ -1,6 +1,6 @@
-public import Credentials
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 internal import Synchronization
 
 extension VaultStore {

@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 extension VaultStore {
     /// Beside the vault, as `NAME.leases`: whoever shares the file shares its leases, whatever else their environments

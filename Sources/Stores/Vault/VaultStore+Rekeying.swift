@@ -1,4 +1,4 @@
-public import Credentials
+public import LatchkeyCredentials
 
 extension VaultStore {
     /// Gives the vault a new root key, seals every credential and every key slot anew, and returns how many credentials

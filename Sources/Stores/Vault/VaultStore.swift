@@ -1,6 +1,6 @@
-public import Credentials
-internal import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeySecrets
 
 /// Keeps credentials in one encrypted file.
 ///

@@ -1,5 +1,5 @@
-public import Credentials
-public import RedactedLog
+public import LatchkeyCredentials
+public import LatchkeyLog
 
 /// What `VaultStore.verify` found.
 public struct VaultVerification: Sendable, Hashable {

@@ -1,6 +1,6 @@
-internal import Credentials
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 internal import Synchronization
 
 /// A thread of a store's own, for what blocks: commits, waits for other processes, Argon2.

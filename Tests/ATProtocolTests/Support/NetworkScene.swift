@@ -1,17 +1,17 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import OAuth
-import RedactedLog
-import RedactionAudit
-import Secrets
-import SignIn
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Synchronization
 import TestSecrets
 import TestServices
 
-@testable import ATProtocol
+@testable import LatchkeyATProtocol
 
 /// A network with one account, a store, a person with a browser, and a client between them.
 final class NetworkScene: Sendable {

@@ -1,14 +1,14 @@
-import Authenticating
-import AuthorizationServer
-import Credentials
 import Foundation
-import HTTPTransport
-import InMemory
-import OAuth
-import RedactedLog
-import RedactionAudit
-import Secrets
-import SignIn
+import LatchkeyAuthenticator
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTestServer
 import Synchronization
 
 /// A server, a person with a browser, and an authenticator between them.

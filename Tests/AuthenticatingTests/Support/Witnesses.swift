@@ -1,5 +1,5 @@
-import Authenticating
-import HTTPTransport
+import LatchkeyAuthenticator
+import LatchkeyHTTP
 import Synchronization
 
 /// How much was asked each time that something happened.

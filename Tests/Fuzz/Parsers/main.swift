@@ -8,9 +8,9 @@
 
 #if Fuzzing
     internal import FuzzDriver
-    internal import HTTPTransport
-    internal import OAuth
-    internal import Secrets
+    internal import LatchkeyHTTP
+    internal import LatchkeyOAuth
+    internal import LatchkeySecrets
 
     private func fuzz(_ input: Span<UInt8>) {
         guard let choice = input.isEmpty ? nil : input[0] else { return }

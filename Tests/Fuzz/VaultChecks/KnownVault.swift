@@ -1,7 +1,7 @@
 #if DEBUG || Fuzzing
-    import Credentials
-    import Secrets
-    @testable import Vault
+    import LatchkeyCredentials
+    import LatchkeySecrets
+    @testable import LatchkeyVault
 
     /// A vault whose keys everybody knows, so that a corpus made with them stays good.
     final class KnownVault: Sendable {

@@ -1,8 +1,8 @@
 #if DEBUG || Fuzzing
-    import Credentials
+    import LatchkeyCredentials
     import Glibc
-    import Secrets
-    @testable import Vault
+    import LatchkeySecrets
+    @testable import LatchkeyVault
 
     extension VaultCheck {
         /// Sound inputs: what the corpus begins with.

@@ -1,7 +1,7 @@
 #if DEBUG || Fuzzing
-    import Credentials
-    import Secrets
-    @testable import Vault
+    import LatchkeyCredentials
+    import LatchkeySecrets
+    @testable import LatchkeyVault
 
     /// What must hold of bytes that nobody vouches for, for each place where a vault reads some.
     ///

@@ -1,8 +1,8 @@
 #if DEBUG || Fuzzing
-    import Credentials
+    import LatchkeyCredentials
     import Glibc
-    import Secrets
-    @testable import Vault
+    import LatchkeySecrets
+    @testable import LatchkeyVault
 
     /// A whole file, as somebody left it who could write it and its journal, but had no key: everything that a store
     /// does with a vault, one thing after the other.

@@ -1,5 +1,5 @@
-import OAuth
-import Secrets
+import LatchkeyOAuth
+import LatchkeySecrets
 
 /// Keeps what was poured into it where a test can look at it.
 struct CollectingSink: SecretSink {

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 /// The error that `body` throws, or `nil`. (`#expect(throws:)` can't hold noncopyable results.)
 func failure<Result: ~Copyable, Failure: Error>(_ body: () throws(Failure) -> Result) -> Failure? {

@@ -1,5 +1,5 @@
-import OAuth
-import Secrets
+import LatchkeyOAuth
+import LatchkeySecrets
 import Synchronization
 
 /// The kernel's generator, but for one call that fails with error number 5.

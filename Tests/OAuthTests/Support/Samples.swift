@@ -1,7 +1,7 @@
-import Credentials
-import HTTPTransport
-import OAuth
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
 
 /// Servers, clients and answers that the tests share.
 ///

@@ -1,6 +1,6 @@
-import HTTPTransport
-import RedactedLog
-import Secrets
+import LatchkeyHTTP
+import LatchkeyLog
+import LatchkeySecrets
 import Synchronization
 
 /// Answers requests from a script, in order, and keeps what was asked.

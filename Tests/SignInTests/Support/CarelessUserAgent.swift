@@ -1,9 +1,9 @@
-import Credentials
-import OAuth
-import TestSecrets
+import LatchkeyCredentials
+import LatchkeyOAuth
 import Testing
+import TestSecrets
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// Brings the first answer back without showing it to the gate.
 struct CarelessUserAgent: UserAgent {

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPTransport
-import LoopbackHTTP
-import OAuth
-import Secrets
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeySecrets
 import Synchronization
 import TestSecrets
 

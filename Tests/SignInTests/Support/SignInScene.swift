@@ -1,16 +1,16 @@
-import AuthorizationServer
-import Credentials
-import HTTPTransport
-import InMemory
-import OAuth
-import RedactedLog
-import RedactionAudit
-import Secrets
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeyTestServer
 import Synchronization
 import TestSecrets
 import TestServices
 
-@testable import SignIn
+@testable import LatchkeySignIn
 
 /// A server, a store, a person with a browser, and a service between them.
 final class SignInScene: Sendable {

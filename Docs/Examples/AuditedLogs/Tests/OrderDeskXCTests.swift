@@ -1,7 +1,7 @@
+import LatchkeyLeakAudit
+import LatchkeyLog
+import LatchkeySecrets
 import Orders
-import RedactedLog
-import RedactionAudit
-import Secrets
 import XCTest
 
 /// The same with XCTest.

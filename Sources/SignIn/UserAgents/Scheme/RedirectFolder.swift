@@ -1,7 +1,7 @@
-internal import Credentials
 internal import Glibc
-internal import OAuth
-public import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyOAuth
+public import LatchkeySecrets
 
 /// Where sign-ins wait for the addresses that a desktop starts the handler of their scheme with: a folder (0700) of this
 /// user alone.

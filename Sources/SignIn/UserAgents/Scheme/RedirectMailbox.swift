@@ -1,9 +1,9 @@
-internal import CLinux
-internal import Credentials
+internal import CLatchkeyLinux
 internal import Glibc
-internal import OAuth
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// Where a sign-in waits for the address that the handler of a private-use scheme is started with: a socket (0600) in a
 /// folder of this user alone. Messages of other users' programs are refused.

@@ -1,6 +1,6 @@
-internal import CLinux
-internal import Credentials
+internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeyCredentials
 
 /// A new file under a name of its own until it is whole: `NAME.new-` and 16 hexadecimal digits, with mode 0600.
 ///

@@ -1,6 +1,6 @@
-internal import Credentials
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// Why a file or folder isn't used: what it is, where, and what is wrong with it.
 enum FileProblem {

@@ -1,5 +1,5 @@
-internal import Credentials
 internal import Glibc
+internal import LatchkeyCredentials
 
 /// Directories of this user alone.
 enum PrivateDirectory {

@@ -1,7 +1,7 @@
-public import Credentials
 internal import Glibc
-internal import RedactedLog
-internal import Secrets
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// The key that a key file holds.
 enum KeyFileKey: SecretPurpose { static var name: StaticString { "vault key file" } }

@@ -1,6 +1,6 @@
-internal import Credentials
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// Where a vault is: checked before SQLite sees it, and never opened here, because closing a descriptor of the file
 /// would drop the locks that SQLite holds on it in this process (fcntl(2)).

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// The rollback keys that a vault had before it was rekeyed, the latest first: who saw the vault then knows by them that
 /// it is the same one now.

@@ -1,8 +1,8 @@
-internal import CLinux
-internal import Credentials
+internal import CLatchkeyLinux
 internal import Glibc
-internal import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
 
 /// The kernel's keyring of this user (keyrings(7), user-keyring(7)), where a vault's root key stays for a while, as the
 /// key `latchkey:vault:` and the vault's id.

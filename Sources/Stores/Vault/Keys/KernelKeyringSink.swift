@@ -1,7 +1,7 @@
-internal import CLinux
-internal import Credentials
+internal import CLatchkeyLinux
 internal import Glibc
-internal import Secrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
 /// Puts a vault's root key where this user's processes find it, in the place of one from before.
 struct KernelKeyringSink: SecretSink {

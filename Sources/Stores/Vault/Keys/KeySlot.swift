@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// One way to open a vault: the root key, sealed to a key pair that comes from a passphrase, a key file, systemd or a
 /// keyring.

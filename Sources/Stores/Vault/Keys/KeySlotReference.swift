@@ -1,6 +1,6 @@
-public import Credentials
-public import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// The key of one slot that someone else keeps, such as the desktop's keyring: 32 random bytes.
 public enum VaultSlotKey: SecretPurpose { public static var name: StaticString { "key of a vault's slot" } }

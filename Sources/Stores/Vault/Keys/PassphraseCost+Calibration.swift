@@ -1,4 +1,4 @@
-internal import Sodium
+internal import LatchkeySodium
 
 extension PassphraseCost {
     /// How long one try is to take on the machine that makes the slot: nothing beside typing, and much for a guesser.

@@ -1,5 +1,5 @@
-public import Credentials
-internal import RedactedLog
+public import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// How much work one try of a passphrase takes (Argon2id, RFC 9106, one lane).
 public struct PassphraseCost: Sendable, Hashable {

@@ -1,7 +1,7 @@
-internal import Credentials
 internal import Glibc
-public import RedactedLog
-internal import Secrets
+internal import LatchkeyCredentials
+public import LatchkeyLog
+internal import LatchkeySecrets
 
 /// What a unit calls a credential that systemd passes to it: the ID in `LoadCredentialEncrypted=ID:PATH`.
 ///

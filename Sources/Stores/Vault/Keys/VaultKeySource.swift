@@ -1,6 +1,6 @@
-public import Credentials
-public import RedactedLog
-public import Secrets
+public import LatchkeyCredentials
+public import LatchkeyLog
+public import LatchkeySecrets
 
 /// What opens a vault: a passphrase, a key file, or a key that systemd or a keyring keeps.
 public struct VaultKeySource: ~Copyable, Sendable {

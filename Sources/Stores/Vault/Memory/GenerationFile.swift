@@ -1,6 +1,6 @@
-internal import Credentials
 internal import Glibc
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// The small file in which one vault's mark is kept, and how processes share it.
 ///

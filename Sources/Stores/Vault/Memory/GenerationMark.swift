@@ -1,6 +1,6 @@
-internal import Credentials
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// How far a vault was seen: what its manifest said.
 ///

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySodium
 internal import Synchronization
 
 /// What is remembered of one vault that is open: compared when it is opened, and raised whenever it is seen farther.

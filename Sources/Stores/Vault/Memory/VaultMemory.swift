@@ -1,5 +1,5 @@
-public import Credentials
-public import RedactedLog
+public import LatchkeyCredentials
+public import LatchkeyLog
 
 /// Where it is remembered how far each vault was seen, so that a file put back to an older state as a whole is noticed:
 /// inside, such a file is sound, and only someone who saw a newer one can tell.

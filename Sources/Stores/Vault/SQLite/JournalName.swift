@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CLatchkeyLinux
 internal import Synchronization
 
 /// Whether the name of a journal lasts when the power fails: one whose name is lost undoes nothing.

@@ -1,6 +1,6 @@
-internal import CSQLite
-internal import Credentials
+internal import CLatchkeySQLite
 internal import Glibc
+internal import LatchkeyCredentials
 
 /// A file system for SQLite (sqlite.org/vfs.html) that keeps a checksum in the last 8 bytes of each page of the vault,
 /// so that no flipped bit goes unnoticed, wherever in the file it is: slack, free pages and headers included.

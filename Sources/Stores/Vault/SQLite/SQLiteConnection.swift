@@ -1,6 +1,6 @@
-internal import CSQLite
-internal import Credentials
-internal import RedactedLog
+internal import CLatchkeySQLite
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// One connection to the vault's file, used by one thread at a time.
 ///

@@ -1,6 +1,6 @@
-internal import CSQLite
-internal import Credentials
-internal import RedactedLog
+internal import CLatchkeySQLite
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 extension StoreError {
     /// Says what an extended result code of SQLite means for a vault (sqlite.org/rescode.html).

@@ -1,5 +1,5 @@
-internal import Credentials
 internal import Glibc
+internal import LatchkeyCredentials
 
 // A copy of the file as it is, for work that takes longer than writers should wait.
 

@@ -1,6 +1,6 @@
-internal import CSQLite
-internal import Credentials
-internal import RedactedLog
+internal import CLatchkeySQLite
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 internal import Synchronization
 
 /// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers

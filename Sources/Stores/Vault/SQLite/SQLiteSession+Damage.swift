@@ -1,4 +1,4 @@
-internal import Credentials
+internal import LatchkeyCredentials
 
 // What the engine can find out about its own file.
 

@@ -1,5 +1,5 @@
-internal import Credentials
-internal import RedactedLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// A connection with the statements that are prepared on it.
 final class SQLiteSession: RowTransaction, @unchecked Sendable {

@@ -1,6 +1,6 @@
-internal import Credentials
-internal import RedactedLog
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySodium
 
 /// All that a vault knows of an item besides its secret, as it is sealed.
 ///

@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 /// The key of one use inside a vault.
 enum VaultSubkey: SecretPurpose { static var name: StaticString { "vault subkey" } }

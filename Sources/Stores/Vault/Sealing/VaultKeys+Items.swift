@@ -1,7 +1,7 @@
-internal import Credentials
-internal import RedactedLog
-internal import Secrets
-internal import Sodium
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
 // How items are looked up and sealed under the vault's keys.
 

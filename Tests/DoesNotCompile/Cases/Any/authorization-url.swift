@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming AuthorizationURL) {
     let hidden: Any = value  // expected-error {{value of type 'AuthorizationURL' does not conform to specified type 'Copyable'}}

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ value: consuming SecretBuilder) {
     let hidden: Any = value  // expected-error {{value of type 'SecretBuilder' does not conform to specified type 'Copyable'}}

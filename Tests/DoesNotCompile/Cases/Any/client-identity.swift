@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming ClientIdentity) {
     let hidden: Any = value  // expected-error {{value of type 'ClientIdentity' does not conform to specified type 'Copyable'}}

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming DeviceAuthorization) {
     let hidden: Any = value  // expected-error {{value of type 'DeviceAuthorization' does not conform to specified type 'Copyable'}}

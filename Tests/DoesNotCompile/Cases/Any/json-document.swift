@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming JSONDocument) {
     let hidden: Any = value  // expected-error {{value of type 'JSONDocument' does not conform to specified type 'Copyable'}}

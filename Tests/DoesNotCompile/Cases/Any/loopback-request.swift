@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import LatchkeyLoopback
 
 func leak(_ value: consuming LoopbackRequest) {
     let hidden: Any = value  // expected-error {{value of type 'LoopbackRequest' does not conform to specified type 'Copyable'}}

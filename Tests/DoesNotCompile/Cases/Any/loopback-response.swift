@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import LatchkeyLoopback
 
 func leak(_ value: consuming LoopbackResponse) {
     let hidden: Any = value  // expected-error {{value of type 'LoopbackResponse' does not conform to specified type 'Copyable'}}

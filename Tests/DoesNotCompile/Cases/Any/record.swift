@@ -1,5 +1,5 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 
 func leak(_ value: consuming CredentialRecord<AccessToken>) {
     let hidden: Any = value  // expected-error {{value of type 'CredentialRecord<AccessToken>' does not conform to specified type 'Copyable'}}

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     let value: any Sendable = token  // expected-error {{value of type 'Secret<AccessToken>' does not conform to specified type 'Copyable'}}

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     let value = token as Any  // expected-error {{cannot convert value of type 'Secret<AccessToken>' to type 'Any' in coercion}}

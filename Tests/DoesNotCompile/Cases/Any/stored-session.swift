@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 func leak(_ value: consuming StoredSession) {
     let hidden: Any = value  // expected-error {{value of type 'StoredSession' does not conform to specified type 'Copyable'}}

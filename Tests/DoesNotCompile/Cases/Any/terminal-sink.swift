@@ -1,4 +1,4 @@
-import Terminal
+import LatchkeyTerminal
 
 func leak(_ value: consuming TerminalSecretSink) {
     let hidden: Any = value  // expected-error {{value of type 'TerminalSecretSink' does not conform to specified type 'Copyable'}}

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming TokenResponse) {
     let hidden: Any = value  // expected-error {{value of type 'TokenResponse' does not conform to specified type 'Copyable'}}

@@ -1,5 +1,5 @@
-import HTTPTransport
-import OAuth
+import LatchkeyHTTP
+import LatchkeyOAuth
 
 func exchange(_ callback: consuming ValidatedCallback) {}
 

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func exchange(_ callback: consuming ValidatedCallback) {}
 

@@ -1,9 +1,9 @@
-import Authenticating
-import Credentials
-import HTTPTransport
-import LoopbackHTTP
-import OAuth
-import Secrets
+import LatchkeyAuthenticator
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeySecrets
 
 func exchange(_ callback: consuming ValidatedCallback) {}
 

@@ -1,4 +1,4 @@
-import Credentials
+import LatchkeyCredentials
 
 func leak(_ lease: consuming Lease) -> [Int] {  // expected-error {{'lease' consumed more than once}}
     let copy = lease

@@ -1,5 +1,5 @@
-import Authenticating
-import OAuth
+import LatchkeyAuthenticator
+import LatchkeyOAuth
 
 func replace(_ tokens: inout TokenHandling) {
     tokens.loginProvider = { (answer: consuming RedirectAnswer, endpoint, authentication) in  // expected-error {{cannot assign value of type '@Sendable (consuming RedirectAnswer, TokenEndpoint, borrowing ClientAuthentication)}}

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming AuthorizationURL) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'AuthorizationURL' conform to 'Copyable'}}

@@ -1,4 +1,4 @@
-import HTTPTransport
+import LatchkeyHTTP
 
 func leak(_ value: consuming HTTPRequest) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'HTTPRequest' conform to 'Copyable'}}

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming PKCEChallenge) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'PKCEChallenge' conform to 'Copyable'}}

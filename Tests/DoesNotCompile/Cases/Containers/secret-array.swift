@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     let tokens = [token]  // expected-error {{generic struct 'Array' requires that 'Secret<AccessToken>' conform to 'Copyable'}}

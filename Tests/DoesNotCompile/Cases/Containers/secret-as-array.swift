@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     print(Array(token))  // expected-error {{no exact matches in call to initializer}}

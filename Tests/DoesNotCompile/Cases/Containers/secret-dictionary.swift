@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     let tokens = ["token": token]  // expected-error {{generic struct 'Dictionary' requires that 'Secret<AccessToken>' conform to 'Copyable'}}

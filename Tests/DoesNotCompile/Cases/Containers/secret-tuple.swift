@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     let pair = ("token", token)  // expected-error {{type '(String, Secret<AccessToken>)' containing noncopyable element is not supported}}

@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 func leak(_ value: consuming StoredSession) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'StoredSession' conform to 'Copyable'}}

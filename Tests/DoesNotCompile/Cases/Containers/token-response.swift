@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming TokenResponse) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'TokenResponse' conform to 'Copyable'}}

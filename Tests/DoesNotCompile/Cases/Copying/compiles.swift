@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 struct Account: ~Copyable {
     let token: Secret<AccessToken>

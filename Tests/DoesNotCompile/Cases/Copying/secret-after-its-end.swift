@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {  // expected-error {{'token' used after consume}}
     let other = consume token

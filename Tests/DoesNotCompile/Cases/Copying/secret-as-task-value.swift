@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     let task: Task<Secret<AccessToken>, Never>? = nil  // expected-error {{type 'Secret<AccessToken>' does not conform to protocol 'Copyable'}}

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 struct Account {
     let token: Secret<AccessToken>  // expected-error {{stored property 'token' of 'Copyable'-conforming struct 'Account' has non-Copyable type 'Secret<AccessToken>'}}

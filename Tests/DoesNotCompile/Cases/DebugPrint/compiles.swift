@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func show(_ token: borrowing Secret<AccessToken>) {
     debugPrint(token.byteCount)

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming AuthorizationURL) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'AuthorizationURL' conform to 'Copyable'}}

@@ -1,4 +1,4 @@
-import HTTPTransport
+import LatchkeyHTTP
 
 func leak(_ value: consuming HTTPRequest) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'HTTPRequest' conform to 'Copyable'}}

@@ -1,5 +1,5 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 
 func leak(_ value: consuming CredentialRecord<AccessToken>) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}

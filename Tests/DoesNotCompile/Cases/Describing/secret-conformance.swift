@@ -1,4 +1,4 @@
-public import Secrets
+public import LatchkeySecrets
 
 extension Secret: @retroactive CustomStringConvertible {  // expected-error {{type 'Secret<Purpose>' does not conform to protocol 'Copyable'}}
     public var description: String { "" }

@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 func leak(_ value: consuming StoredSession) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'StoredSession' conform to 'Copyable'}}

@@ -1,5 +1,5 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 
 func leak(_ value: consuming CredentialRecord<AccessToken>) {
     dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}

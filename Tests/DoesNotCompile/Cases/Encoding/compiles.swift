@@ -1,12 +1,12 @@
-import Credentials
+import LatchkeyCredentials
 import Foundation
-import HTTPTransport
-import LoopbackHTTP
-import OAuth
-import Secrets
-import SignIn
-import Terminal
-import Vault
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTerminal
+import LatchkeyVault
 
 struct Account: Encodable {
     let name: String

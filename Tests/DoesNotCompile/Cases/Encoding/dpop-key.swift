@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
     let value: DPoPKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'DPoPKey'}}

@@ -1,4 +1,4 @@
-import HTTPTransport
+import LatchkeyHTTP
 
 struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
     let value: HTTPRequest  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'HTTPRequest'}}

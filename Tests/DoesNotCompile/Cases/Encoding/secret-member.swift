@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 struct Account: Encodable {  // expected-error {{type 'Account' does not conform to protocol 'Encodable'}}
     let name: String

@@ -1,5 +1,5 @@
 import Foundation
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     UserDefaults.standard.set(token, forKey: "token")  // expected-error {{no exact matches in call to instance method 'set'}}

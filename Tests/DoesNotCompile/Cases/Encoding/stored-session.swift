@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
     let value: StoredSession  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'StoredSession'}}

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 struct Failed: Error {
     let value: DPoPKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'DPoPKey'}}

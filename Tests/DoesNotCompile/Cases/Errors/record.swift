@@ -1,5 +1,5 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 
 struct Failed: Error {
     let value: CredentialRecord<AccessToken>  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'CredentialRecord<AccessToken>'}}

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 struct SignInFailed: Error {
     let token: Secret<AccessToken>  // expected-error {{stored property 'token' of 'Copyable'-conforming struct 'SignInFailed' has non-Copyable type 'Secret<AccessToken>'}}

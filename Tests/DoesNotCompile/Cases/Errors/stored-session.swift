@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 struct Failed: Error {
     let value: StoredSession  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'StoredSession'}}

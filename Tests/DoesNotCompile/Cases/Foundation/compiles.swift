@@ -1,5 +1,5 @@
 import Foundation
-import Secrets
+import LatchkeySecrets
 
 func show(_ token: borrowing Secret<AccessToken>) {
     NSLog("%d", token.byteCount)

@@ -1,5 +1,5 @@
 import Foundation
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     print(Data(token))  // expected-error {{no exact matches in call to initializer}}

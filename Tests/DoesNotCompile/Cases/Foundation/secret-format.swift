@@ -1,5 +1,5 @@
 import Foundation
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: consuming Secret<AccessToken>) {
     print(String(format: "%@", token))  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'CVarArg'}}

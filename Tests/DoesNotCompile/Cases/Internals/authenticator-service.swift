@@ -1,4 +1,4 @@
-import Authenticating
+import LatchkeyAuthenticator
 
 func leak(_ authenticator: Authenticator) async throws {
     print(authenticator.service)  // expected-error {{'service' is inaccessible due to 'internal' protection level}}

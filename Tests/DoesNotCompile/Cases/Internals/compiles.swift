@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func compare(_ token: borrowing Secret<AccessToken>, _ other: borrowing Secret<RefreshToken>) -> Bool {
     token.matches(other)

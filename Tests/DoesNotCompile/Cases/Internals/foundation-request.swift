@@ -1,7 +1,7 @@
 import Foundation
-import FoundationBridge
+import LatchkeyFoundation
 import FoundationNetworking
-import HTTPTransport
+import LatchkeyHTTP
 
 func leak(_ request: borrowing HTTPRequest) throws {
     print(try request.foundationRequest(timeout: .seconds(1)))  // expected-error {{'foundationRequest' is inaccessible due to 'internal' protection level}}

@@ -1,5 +1,5 @@
-import FoundationBridge
-import Secrets
+import LatchkeyFoundation
+import LatchkeySecrets
 
 func leak(_ token: borrowing Secret<AccessToken>) {
     print(token.foundationText)  // expected-error {{'foundationText' is inaccessible due to 'internal' protection level}}

@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 func leak(_ given: GivenClientSecret) {
     print(given.secret.byteCount)  // expected-error {{'secret' is inaccessible due to 'internal' protection level}}

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func send(_ token: borrowing Secret<AccessToken>) {}
 

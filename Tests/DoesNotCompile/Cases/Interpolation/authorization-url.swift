@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming AuthorizationURL) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

@@ -1,11 +1,11 @@
-import Credentials
-import HTTPTransport
-import LoopbackHTTP
-import OAuth
-import Secrets
-import SignIn
-import Terminal
-import Vault
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTerminal
+import LatchkeyVault
 
 func show(_ token: borrowing Secret<AccessToken>) -> String {
     "sign-in \("\(AccessToken.name) of \(token.byteCount) bytes")"

@@ -1,4 +1,4 @@
-import HTTPTransport
+import LatchkeyHTTP
 
 func leak(_ value: consuming HTTPRequest) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

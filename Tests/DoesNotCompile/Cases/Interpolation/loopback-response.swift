@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import LatchkeyLoopback
 
 func leak(_ value: consuming LoopbackResponse) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

@@ -1,5 +1,5 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 
 func leak(_ value: consuming CredentialRecord<AccessToken>) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

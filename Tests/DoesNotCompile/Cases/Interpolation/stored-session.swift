@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 func leak(_ value: consuming StoredSession) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

@@ -1,4 +1,4 @@
-import Terminal
+import LatchkeyTerminal
 
 func leak(_ value: consuming TerminalSecretSink) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

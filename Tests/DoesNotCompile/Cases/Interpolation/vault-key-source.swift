@@ -1,4 +1,4 @@
-import Vault
+import LatchkeyVault
 
 func leak(_ value: consuming VaultKeySource) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func count(_ token: borrowing Secret<AccessToken>) -> Int {
     token.withExposedBytes { bytes in

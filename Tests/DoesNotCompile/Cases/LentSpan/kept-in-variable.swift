@@ -1,4 +1,4 @@
-import Secrets
+import LatchkeySecrets
 
 func leak(_ token: borrowing Secret<AccessToken>) {
     var kept: Span<UInt8>? = nil  // expected-error {{lifetime-dependent variable 'kept' escapes its scope}}

@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ logger: Logger, _ value: Any) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}

@@ -1,5 +1,5 @@
-import RedactedLog
-import SignIn
+import LatchkeyLog
+import LatchkeySignIn
 
 func leak(_ logger: Logger, _ field: CallersOwnHTTPClientFieldSink) {
     logger.info("sent \(field.unprotectedFieldValue)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}

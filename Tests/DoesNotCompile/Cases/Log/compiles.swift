@@ -1,12 +1,12 @@
-import Credentials
-import HTTPTransport
-import LoopbackHTTP
-import OAuth
-import RedactedLog
-import Secrets
-import SignIn
-import Terminal
-import Vault
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLoopback
+import LatchkeyOAuth
+import LatchkeyLog
+import LatchkeySecrets
+import LatchkeySignIn
+import LatchkeyTerminal
+import LatchkeyVault
 
 func show(
     _ logger: Logger, _ token: borrowing Secret<AccessToken>, _ key: CredentialKey, _ error: StoreError, _ text: String,

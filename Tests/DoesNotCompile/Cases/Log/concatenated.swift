@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ logger: Logger, _ text: String) {
     logger.info("token " + text)  // expected-error {{cannot convert value of type 'String' to expected argument type 'LogMessage'}}

@@ -1,5 +1,5 @@
-import RedactedLog
-import StoreContract
+import LatchkeyLog
+import LatchkeyStoreContract
 
 func leak(_ logger: Logger, _ violation: ContractViolation) {
     logger.error("\(violation.detail)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret}}

@@ -1,5 +1,5 @@
-import RedactedLog
-import RedactionAudit
+import LatchkeyLog
+import LatchkeyLeakAudit
 
 func leak(_ logger: Logger, _ finding: LeakFinding) {
     logger.error("\(finding.stream)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret}}

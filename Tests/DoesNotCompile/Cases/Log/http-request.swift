@@ -1,5 +1,5 @@
-import HTTPTransport
-import RedactedLog
+import LatchkeyHTTP
+import LatchkeyLog
 
 func leak(_ logger: Logger, _ value: consuming HTTPRequest) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}

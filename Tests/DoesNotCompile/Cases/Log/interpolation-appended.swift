@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ text: String) -> LogMessage {
     var interpolation = LogMessage.StringInterpolation(literalCapacity: 0, interpolationCount: 1)

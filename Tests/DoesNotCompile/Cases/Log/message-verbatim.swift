@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ logger: Logger, _ text: String) {
     logger.info(LogMessage(verbatim: text))  // expected-error {{no exact matches in call to initializer}}

@@ -1,6 +1,6 @@
-import Credentials
-import RedactedLog
-import Secrets
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeySecrets
 
 func leak(_ logger: Logger, _ value: consuming CredentialRecord<AccessToken>) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}

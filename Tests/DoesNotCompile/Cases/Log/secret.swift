@@ -1,5 +1,5 @@
-import RedactedLog
-import Secrets
+import LatchkeyLog
+import LatchkeySecrets
 
 func leak(_ logger: Logger, _ token: consuming Secret<AccessToken>) {
     logger.info("token \(token)")  // expected-error {{'appendInterpolation' is unavailable: a secret can't be logged; log its purpose or its key instead}}

@@ -1,5 +1,5 @@
-import RedactedLog
-import SignIn
+import LatchkeyLog
+import LatchkeySignIn
 
 func leak(_ logger: Logger, _ value: consuming StoredSession) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}

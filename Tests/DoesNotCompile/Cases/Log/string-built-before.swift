@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ logger: Logger, _ text: String) {
     let message = "token \(text)"

@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ logger: Logger, _ text: String) {
     logger.info("token \(text)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}

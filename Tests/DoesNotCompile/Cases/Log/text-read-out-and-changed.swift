@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ message: LogMessage, _ text: String) -> LogMessage {
     var message = message

@@ -1,8 +1,8 @@
-import Authenticating
+import LatchkeyAuthenticator
 import Foundation
-import FoundationBridge
+import LatchkeyFoundation
 import FoundationNetworking
-import RedactedLog
+import LatchkeyLog
 
 func leak(_ logger: Logger, _ authenticator: Authenticator, _ request: URLRequest) async throws {
     let signed = try await authenticator.unprotectedAuthenticatedRequest(for: request)

@@ -1,5 +1,5 @@
-public import RedactedLog
-import Secrets
+public import LatchkeyLog
+import LatchkeySecrets
 
 struct Account: Loggable {
     let number: Int

@@ -1,5 +1,5 @@
-import RedactedLog
-import Secrets
+import LatchkeyLog
+import LatchkeySecrets
 
 struct Account: Loggable {
     let token: Secret<AccessToken>  // expected-error {{stored property 'token' of 'Copyable'-conforming struct 'Account' has non-Copyable type 'Secret<AccessToken>'}}

@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 struct Account: Loggable {
     let name: String

@@ -1,4 +1,4 @@
-import RedactedLog
+import LatchkeyLog
 
 struct Refused: RedactedError {
     let underlying: any Error

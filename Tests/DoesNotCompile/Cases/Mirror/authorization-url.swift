@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming AuthorizationURL) {
     print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'AuthorizationURL' does not conform to expected type 'Copyable'}}

@@ -1,5 +1,5 @@
-import Credentials
-import Secrets
+import LatchkeyCredentials
+import LatchkeySecrets
 
 func leak(_ value: consuming CredentialRecord<AccessToken>) {
     print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'CredentialRecord<AccessToken>' does not conform to expected type 'Copyable'}}

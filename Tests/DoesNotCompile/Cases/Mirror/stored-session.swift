@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 func leak(_ value: consuming StoredSession) {
     print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'StoredSession' does not conform to expected type 'Copyable'}}

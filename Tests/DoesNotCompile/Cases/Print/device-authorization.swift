@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming DeviceAuthorization) {
     print(value)  // expected-error {{argument type 'DeviceAuthorization' does not conform to expected type 'Copyable'}}

@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming FormFieldSink) {
     print(value)  // expected-error {{argument type 'FormFieldSink' does not conform to expected type 'Copyable'}}

@@ -1,4 +1,4 @@
-import HTTPTransport
+import LatchkeyHTTP
 
 func leak(_ value: consuming HTTPRequest) {
     print(value)  // expected-error {{argument type 'HTTPRequest' does not conform to expected type 'Copyable'}}

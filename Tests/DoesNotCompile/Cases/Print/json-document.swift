@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming JSONDocument) {
     print(value)  // expected-error {{argument type 'JSONDocument' does not conform to expected type 'Copyable'}}

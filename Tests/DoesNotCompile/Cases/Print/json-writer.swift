@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming JSONWriter) {
     print(value)  // expected-error {{argument type 'JSONWriter' does not conform to expected type 'Copyable'}}

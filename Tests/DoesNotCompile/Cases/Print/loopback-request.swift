@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import LatchkeyLoopback
 
 func leak(_ value: consuming LoopbackRequest) {
     print(value)  // expected-error {{argument type 'LoopbackRequest' does not conform to expected type 'Copyable'}}

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import LatchkeyLoopback
 
 func leak(_ value: consuming LoopbackResponse) {
     print(value)  // expected-error {{argument type 'LoopbackResponse' does not conform to expected type 'Copyable'}}

@@ -1,5 +1,5 @@
-import RedactionAudit
-import Secrets
+import LatchkeyLeakAudit
+import LatchkeySecrets
 
 func leak(_ audit: LeakAudit) throws {
     print(try audit.plantRandom(AccessToken.self))  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'Copyable'}}

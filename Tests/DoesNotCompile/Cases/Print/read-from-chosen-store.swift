@@ -1,6 +1,6 @@
-import Credentials
-import Secrets
-import StoreSelection
+import LatchkeyCredentials
+import LatchkeySecrets
+import LatchkeyStoreSelection
 
 func leak(_ view: StoreView, _ key: CredentialKey, _ deadline: Deadline) async throws {
     let store = try await view.store(for: key, deadline: deadline)

@@ -1,6 +1,6 @@
-import Credentials
-import InMemory
-import Secrets
+import LatchkeyCredentials
+import LatchkeyInMemory
+import LatchkeySecrets
 
 func leak(_ store: InMemoryStore, _ key: CredentialKey) async throws {
     print(try await store.read(key, as: AccessToken.self))  // expected-error {{requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}

@@ -1,4 +1,4 @@
-import SignIn
+import LatchkeySignIn
 
 func leak(_ value: consuming RedirectLocationSink) {
     print(value)  // expected-error {{argument type 'RedirectLocationSink' does not conform to expected type 'Copyable'}}

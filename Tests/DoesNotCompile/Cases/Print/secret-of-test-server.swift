@@ -1,5 +1,5 @@
-import AuthorizationServer
-import Secrets
+import LatchkeyTestServer
+import LatchkeySecrets
 
 func leak(_ server: LoopbackAuthorizationServer) {
     server.withEachSecret { (name: String, secret: borrowing Secret<MessageBody>) in

@@ -1,4 +1,4 @@
-import Terminal
+import LatchkeyTerminal
 
 func leak(_ value: consuming TerminalSecretSink) {
     print(value)  // expected-error {{argument type 'TerminalSecretSink' does not conform to expected type 'Copyable'}}

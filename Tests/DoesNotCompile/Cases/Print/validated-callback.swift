@@ -1,4 +1,4 @@
-import OAuth
+import LatchkeyOAuth
 
 func leak(_ value: consuming ValidatedCallback) {
     print(value)  // expected-error {{argument type 'ValidatedCallback' does not conform to expected type 'Copyable'}}

@@ -1,4 +1,4 @@
-import Vault
+import LatchkeyVault
 
 func leak(_ value: consuming VaultKeySource) {
     print(value)  // expected-error {{argument type 'VaultKeySource' does not conform to expected type 'Copyable'}}

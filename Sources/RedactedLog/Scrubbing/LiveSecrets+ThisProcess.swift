@@ -1,4 +1,4 @@
-internal import Secrets
+internal import LatchkeySecrets
 
 extension LiveSecrets {
     /// The tokens, codes and passwords that this process handles, without anybody watching each: every `Secret` of such a

@@ -1,4 +1,3 @@
-public import RedactedLog
 internal import Synchronization
 
 /// The last line: stops a record that holds a secret in use, and lets all others through as they are.

@@ -51,7 +51,7 @@ public struct ATProtocolError: RedactedError, Hashable {
         // MARK: From below
         /// A server answered with this status.
         case refused(statusCode: Int)
-        case network(HTTPError)
+        case network(TransportError)
         case signIn(SignInError)
         case cancelled
     }
@@ -90,7 +90,7 @@ public struct ATProtocolError: RedactedError, Hashable {
     static func client(_ problem: ClientProblem) -> ATProtocolError { ATProtocolError(.invalidClientMetadata(problem)) }
     static let cancelled = ATProtocolError(.cancelled)
 
-    static func network(_ error: HTTPError) -> ATProtocolError {
+    static func network(_ error: TransportError) -> ATProtocolError {
         switch error.code {
         case .cancelled: .cancelled
         case .addressRefused: ATProtocolError(.addressRefused)

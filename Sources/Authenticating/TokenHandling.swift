@@ -2,91 +2,93 @@ public import LatchkeyOAuth
 public import LatchkeySecrets
 internal import LatchkeySignIn
 
-/// What is done with tokens and on the way to them. Every part has a safe default; a state, a code verifier with S256 and
-/// the checks of an answer belong to every sign-in and can't be replaced.
-public struct TokenHandling: Sendable {
-    /// Makes the address that the person is sent to, for an attempt that is lent to it.
-    ///
-    /// The address is refused, as `.oauth(.invalidConfiguration(.authorizationURL))`, unless it leads to the server's
-    /// authorization endpoint with our state and S256 challenge, each once, or with a `request_uri`; see
-    /// `PendingAuthorization.authorizationURL(provided:)`.
-    public typealias AuthorizationURLProvider =
-        @Sendable (borrowing PendingAuthorization) async throws -> Secret<AuthorizationAddress>
+extension OAuthAuthenticator {
+    /// What is done with tokens and on the way to them. Every part has a safe default; a state, a code verifier with S256 and
+    /// the checks of an answer belong to every sign-in and can't be replaced.
+    public struct TokenHandling: Sendable {
+        /// Makes the address that the person is sent to, for an attempt that is lent to it.
+        ///
+        /// The address is refused, as `.oauth(.invalidConfiguration(.authorizationURL))`, unless it leads to the server's
+        /// authorization endpoint with our state and S256 challenge, each once, or with a `request_uri`; see
+        /// `PendingAuthorization.authorizationURL(provided:)`.
+        public typealias AuthorizationURLProvider =
+            @Sendable (borrowing PendingAuthorization) async throws -> Secret<AuthorizationAddress>
 
-    /// Exchanges the code for tokens. It gets a callback that was validated, never an answer as it came.
-    ///
-    /// The token endpoint and the client's proof are what the built-in way uses: `endpoint.exchange(callback, …)`.
-    public typealias LoginProvider =
-        @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws
-        -> TokenResponse
+        /// Exchanges the code for tokens. It gets a callback that was validated, never an answer as it came.
+        ///
+        /// The token endpoint and the client's proof are what the built-in way uses: `endpoint.exchange(callback, …)`.
+        public typealias LoginProvider =
+            @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws
+            -> TokenResponse
 
-    /// Renews the login: `endpoint.refresh(token, …)` is the built-in way. It throws `OAuthError(.sessionEnded)` for a
-    /// token that is no longer accepted, which deletes the login.
-    public typealias RefreshProvider =
-        @Sendable (borrowing Secret<RefreshToken>, TokenEndpoint, borrowing ClientAuthentication) async throws
-        -> TokenResponse
+        /// Renews the login: `endpoint.refresh(token, …)` is the built-in way. It throws `OAuthError(.sessionEnded)` for a
+        /// token that is no longer accepted, which deletes the login.
+        public typealias RefreshProvider =
+            @Sendable (borrowing Secret<RefreshToken>, TokenEndpoint, borrowing ClientAuthentication) async throws
+            -> TokenResponse
 
-    /// Pushes each authorization request (RFC 9126), and refuses a server without the endpoint. Otherwise requests are
-    /// pushed as the provider says: by default where the server offers it.
-    public var requiresPushedRequests = false
-    /// Binds tokens to a key (RFC 9449), as for a provider that does so itself; a server that gives others is refused.
-    public var bindsTokensToKey = false
-    public var authorizationURLProvider: AuthorizationURLProvider?
-    public var loginProvider: LoginProvider?
-    public var refreshProvider: RefreshProvider?
-    /// What an answer to a request means for the login.
-    public var responseStatusProvider = ResponseStatusProvider.refreshOrAuthorizeWhenUnauthorized
+        /// Pushes each authorization request (RFC 9126), and refuses a server without the endpoint. Otherwise requests are
+        /// pushed as the provider says: by default where the server offers it.
+        public var requiresPushedRequests = false
+        /// Binds tokens to a key (RFC 9449), as for a provider that does so itself; a server that gives others is refused.
+        public var bindsTokensToKey = false
+        public var authorizationURLProvider: AuthorizationURLProvider?
+        public var loginProvider: LoginProvider?
+        public var refreshProvider: RefreshProvider?
+        /// What an answer to a request means for the login.
+        public var responseStatusProvider = ResponseRule.refreshOrAuthorizeWhenUnauthorized
 
-    public init() {}
+        public init() {}
 
-    /// The provider with what is stricter here.
-    func applied(to provider: Provider) -> Provider {
-        var provider = provider
-        if requiresPushedRequests, provider.pushes == .whenOffered { provider.pushes = .required }
-        if bindsTokensToKey { provider.usesDPoP = true }
-        return provider
-    }
+        /// The provider with what is stricter here.
+        func applied(to provider: OAuthProvider) -> OAuthProvider {
+            var provider = provider
+            if requiresPushedRequests, provider.pushes == .whenOffered { provider.pushes = .required }
+            if bindsTokensToKey { provider.usesDPoP = true }
+            return provider
+        }
 
-    func steps(clientSecret: GivenClientSecret?) -> SignInSteps {
-        var steps = SignInSteps()
-        steps.clientSecret = clientSecret
-        if let provide = authorizationURLProvider {
-            steps.address = { pending throws(SignInError) in
-                do {
-                    return try await provide(pending)
-                } catch {
-                    throw Self.told(error, .authorizationURL)
+        func steps(clientSecret: ClientSecret?) -> SignInSteps {
+            var steps = SignInSteps()
+            steps.clientSecret = clientSecret
+            if let provide = authorizationURLProvider {
+                steps.address = { pending throws(SignInError) in
+                    do {
+                        return try await provide(pending)
+                    } catch {
+                        throw Self.told(error, .authorizationURL)
+                    }
                 }
             }
-        }
-        if let provide = loginProvider {
-            steps.exchange = { callback, endpoint, authentication throws(SignInError) in
-                do {
-                    return try await provide(callback, endpoint, authentication)
-                } catch {
-                    throw Self.told(error, .login)
+            if let provide = loginProvider {
+                steps.exchange = { callback, endpoint, authentication throws(SignInError) in
+                    do {
+                        return try await provide(callback, endpoint, authentication)
+                    } catch {
+                        throw Self.told(error, .login)
+                    }
                 }
             }
-        }
-        if let provide = refreshProvider {
-            steps.refresh = { token, endpoint, authentication throws(SignInError) in
-                do {
-                    return try await provide(token, endpoint, authentication)
-                } catch {
-                    throw Self.told(error, .refresh)
+            if let provide = refreshProvider {
+                steps.refresh = { token, endpoint, authentication throws(SignInError) in
+                    do {
+                        return try await provide(token, endpoint, authentication)
+                    } catch {
+                        throw Self.told(error, .refresh)
+                    }
                 }
             }
+            return steps
         }
-        return steps
-    }
 
-    /// Our own errors as they are; of anybody else's nothing is repeated.
-    private static func told(_ error: any Error, _ step: SignInError.Step) -> SignInError {
-        switch error {
-        case let error as SignInError: error
-        case let error as OAuthError: .oauth(error)
-        case is CancellationError: .cancelled
-        default: SignInError(.stepFailed(step))
+        /// Our own errors as they are; of anybody else's nothing is repeated.
+        private static func told(_ error: any Error, _ step: SignInError.Step) -> SignInError {
+            switch error {
+            case let error as SignInError: error
+            case let error as OAuthError: .oauth(error)
+            case is CancellationError: .cancelled
+            default: SignInError(.stepFailed(step))
+            }
         }
     }
 }

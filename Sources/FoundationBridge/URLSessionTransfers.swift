@@ -41,7 +41,7 @@ final class URLSessionTransfers: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let transfer = transfer(of: task) else { return }
-        transfer.end(error.map { HTTPError($0, origin: transfer.origin) })
+        transfer.end(error.map { TransportError($0, origin: transfer.origin) })
     }
 }
 
@@ -51,18 +51,18 @@ final class URLSessionTransfer: Sendable {
         var continuation: CheckedContinuation<Void, Never>?
         var isOver = false
         var status = 0
-        var fields: [HTTPField] = []
+        var fields: [HeaderField] = []
         var body: SecretBuilder?
         var byteCount = 0
-        var failure: HTTPError?
+        var failure: TransportError?
     }
 
     let origin: LoggableText
-    private let limits: HTTPLimits
+    private let limits: TransferLimits
     private let target: DownloadedFile?
     private let state: Mutex<State>
 
-    init(origin: LoggableText, limits: HTTPLimits, target: DownloadedFile?) {
+    init(origin: LoggableText, limits: TransferLimits, target: DownloadedFile?) {
         self.origin = origin
         self.limits = limits
         self.target = target
@@ -78,7 +78,7 @@ final class URLSessionTransfer: Sendable {
     }
 
     /// Lets the caller go on; what comes in later is ignored.
-    func end(_ failure: HTTPError?) {
+    func end(_ failure: TransportError?) {
         let continuation = state.withLock { state in
             if state.isOver { return nil as CheckedContinuation<Void, Never>? }
             state.isOver = true
@@ -91,12 +91,12 @@ final class URLSessionTransfer: Sendable {
     /// Returns false when the answer must not go on.
     func take(_ response: URLResponse) -> Bool {
         guard let response = response as? HTTPURLResponse, let fields = response.boundedFields else {
-            end(HTTPError(.malformedAnswer, origin: origin))
+            end(TransportError(.malformedAnswer, origin: origin))
             return false
         }
         let isAnnouncedTooLarge = response.expectedContentLength > Int64(limit(for: response.statusCode))
         guard !isAnnouncedTooLarge else {
-            end(HTTPError(.bodyTooLarge, origin: origin))
+            end(TransportError(.bodyTooLarge, origin: origin))
             return false
         }
         return state.withLock { state in
@@ -107,7 +107,7 @@ final class URLSessionTransfer: Sendable {
 
     /// Returns false when nothing more is wanted.
     func take(_ data: Data) -> Bool {
-        let failure: HTTPError.Code? = state.withLock { state in
+        let failure: TransportError.Code? = state.withLock { state in
             guard !state.isOver else { return .cancelled }
             state.byteCount += data.count
             guard state.byteCount <= limit(for: state.status) else { return .bodyTooLarge }
@@ -120,7 +120,7 @@ final class URLSessionTransfer: Sendable {
             }
         }
         guard let failure else { return true }
-        end(HTTPError(failure, origin: origin))
+        end(TransportError(failure, origin: origin))
         return false
     }
 
@@ -131,14 +131,14 @@ final class URLSessionTransfer: Sendable {
     }
 
     /// Returns the answer, or throws why there is none. Once.
-    func takeResponse() throws(HTTPError) -> HTTPResponse {
+    func takeResponse() throws(TransportError) -> GuardedResponse {
         var body: SecretBuilder?
         let (status, fields, failure) = state.withLock { state in
             body = state.body.take()
             return (state.status, state.fields, state.failure)
         }
         if let failure { throw failure }
-        guard let body = body.take(), status != 0 else { throw HTTPError(.malformedAnswer, origin: origin) }
-        return HTTPResponse(status: status, fields: fields, body: body.finish(as: MessageBody.self))
+        guard let body = body.take(), status != 0 else { throw TransportError(.malformedAnswer, origin: origin) }
+        return GuardedResponse(status: status, fields: fields, body: body.finish(as: MessageBody.self))
     }
 }

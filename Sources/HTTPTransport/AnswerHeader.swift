@@ -4,7 +4,7 @@ struct AnswerHeader {
     static let maximumByteCount = 65_536
 
     private(set) var status = 0
-    private(set) var fields: [HTTPField] = []
+    private(set) var fields: [HeaderField] = []
     private var byteCount = 0
     private var lineCount = 0
     private var isComplete = false
@@ -39,8 +39,8 @@ struct AnswerHeader {
         let name = Self.text(line.extracting(0..<colon))
         let value = line.extracting(start..<end)
         // Bytes beyond ASCII are permitted and opaque (RFC 9110 section 5.5). Nothing here needs such a field: left out.
-        guard value.indices.allSatisfy({ value[$0] < 0x80 }) else { return HTTPField(name, "") != nil }
-        guard let field = HTTPField(name, Self.text(value)) else { return false }
+        guard value.indices.allSatisfy({ value[$0] < 0x80 }) else { return HeaderField(name, "") != nil }
+        guard let field = HeaderField(name, Self.text(value)) else { return false }
         fields.append(field)
         return true
     }

@@ -4,7 +4,7 @@ internal import LatchkeySecrets
 extension CurlEasyHandle {
     /// Sets everything but method, header and body.
     mutating func setTransport(
-        _ url: HTTPURL, limits: HTTPLimits, configuration: CurlHTTPClient.Configuration, proxy: ProxyAddress?
+        _ url: HTTPURL, limits: TransferLimits, configuration: CurlTransport.Configuration, proxy: ProxyAddress?
     ) {
         set(CURLOPT_URL, copying: url.text)
         set(CURLOPT_PATH_AS_IS, true)
@@ -23,7 +23,7 @@ extension CurlEasyHandle {
         if url.scheme == .https { setTLS(configuration.trust) }
     }
 
-    private mutating func setLimits(_ limits: HTTPLimits) {
+    private mutating func setLimits(_ limits: TransferLimits) {
         let (seconds, attoseconds) = limits.timeout.components
         // Zero would mean no limit at all; a day is as good as none.
         let milliseconds = min(max(seconds, 0), 86_400) * 1000 + attoseconds / 1_000_000_000_000_000
@@ -47,7 +47,7 @@ extension CurlEasyHandle {
         }
     }
 
-    private mutating func setTLS(_ trust: CurlHTTPClient.CertificateTrust) {
+    private mutating func setTLS(_ trust: CurlTransport.CertificateTrust) {
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         set(CURLOPT_SSL_VERIFYPEER, true)
         set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -65,7 +65,7 @@ extension CurlEasyHandle {
     }
 
     /// Sets method and body. The body must outlive the handle.
-    mutating func setMethod(_ method: HTTPMethod, body: LentSecret<MessageBody>?) {
+    mutating func setMethod(_ method: GuardedRequest.Method, body: LentSecret<MessageBody>?) {
         // libcurl repeats a request that finds a kept connection closed. A code or a rotating refresh token must not be
         // sent twice, so these requests use no kept connection.
         set(CURLOPT_FRESH_CONNECT, method != .get && method != .head)
@@ -92,7 +92,7 @@ extension CurlEasyHandle {
     }
 }
 
-extension HTTPError.Code {
+extension TransportError.Code {
     /// Sorts libcurl's results. `isProxied` says that a connection to the proxy was still to be made.
     init(_ result: CURLcode, isProxied: Bool) {
         switch result {
@@ -113,7 +113,7 @@ extension HTTPError.Code {
     }
 }
 
-extension HTTPError.CertificateProblem {
+extension TransportError.CertificateProblem {
     /// Sorts OpenSSL's verification results (X509_STORE_CTX_get_error(3)).
     init(verifyResult: Int) {
         switch Int32(truncatingIfNeeded: verifyResult) {

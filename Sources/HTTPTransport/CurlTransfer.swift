@@ -18,20 +18,20 @@ final class CurlTransfer: @unchecked Sendable {
 
     private var header = AnswerHeader()
     private var body: SecretBuilder?
-    private var refusal: HTTPError.Code?
-    private var failure: HTTPError?
+    private var refusal: TransportError.Code?
+    private var failure: TransportError?
     private var refusesAddress = false
     private var continuation: CheckedContinuation<Void, Never>?
 
     let isCancelled = Atomic(false)
 
     init(
-        _ request: consuming HTTPRequest, limits: HTTPLimits, configuration: CurlHTTPClient.Configuration,
+        _ request: consuming GuardedRequest, limits: TransferLimits, configuration: CurlTransport.Configuration,
         origin: LoggableText
-    ) throws(HTTPError) {
-        let isOwnField = request.fields.contains { HTTPField.transportNames.contains($0.name.lowercased()) }
-        guard !isOwnField else { throw HTTPError(.malformedRequest, origin: origin) }
-        guard var easy = CurlEasyHandle() else { throw HTTPError(.other, origin: origin) }
+    ) throws(TransportError) {
+        let isOwnField = request.fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
+        guard !isOwnField else { throw TransportError(.malformedRequest, origin: origin) }
+        guard var easy = CurlEasyHandle() else { throw TransportError(.other, origin: origin) }
         self.origin = origin
         proxy = configuration.proxies.address(for: request.url)
         reach = configuration.reach
@@ -45,8 +45,8 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     private static func headerLines(
-        of request: borrowing HTTPRequest, origin: LoggableText
-    ) throws(HTTPError) -> HeaderLines {
+        of request: borrowing GuardedRequest, origin: LoggableText
+    ) throws(TransportError) -> HeaderLines {
         var unwanted: [StaticString] = ["Expect"]
         // libcurl would call any body a form.
         if !request.fields.contains(where: { $0.name.lowercased() == "content-type" }) {
@@ -58,7 +58,7 @@ final class CurlTransfer: @unchecked Sendable {
                 fields: request.fields, authorization: request.authorization, proof: request.proof,
                 withoutDefaults: unwanted)
         } catch {
-            throw HTTPError(.malformedRequest, origin: origin)
+            throw TransportError(.malformedRequest, origin: origin)
         }
     }
 
@@ -145,14 +145,14 @@ final class CurlTransfer: @unchecked Sendable {
     // MARK: - Back on the caller's task
 
     /// Returns the answer, or throws why there is none. Once.
-    func takeResponse() throws(HTTPError) -> HTTPResponse {
+    func takeResponse() throws(TransportError) -> GuardedResponse {
         if let failure { throw failure }
-        guard let body = body.take(), header.status != 0 else { throw HTTPError(.malformedAnswer, origin: origin) }
+        guard let body = body.take(), header.status != 0 else { throw TransportError(.malformedAnswer, origin: origin) }
         let isEncoded = header.fields.contains {
             $0.name.lowercased() == "content-encoding" && $0.value.lowercased() != "identity"
         }
-        guard !isEncoded else { throw HTTPError(.malformedAnswer, origin: origin) }
-        return HTTPResponse(
+        guard !isEncoded else { throw TransportError(.malformedAnswer, origin: origin) }
+        return GuardedResponse(
             status: header.status, fields: header.fields, body: body.finish(as: MessageBody.self),
             isFromPrivateAddress: isFromPrivateAddress)
     }
@@ -167,22 +167,22 @@ final class CurlTransfer: @unchecked Sendable {
         return !address.isPublic
     }
 
-    private func error(for result: CURLcode) -> HTTPError? {
-        if isCancelled.load(ordering: .acquiring) { return HTTPError(.cancelled, origin: origin) }
+    private func error(for result: CURLcode) -> TransportError? {
+        if isCancelled.load(ordering: .acquiring) { return TransportError(.cancelled, origin: origin) }
         if result == CURLE_OK { return nil }
         let number = Int(result.rawValue)
         let connectStatus = easy.number(CURLINFO_HTTP_CONNECTCODE)
         if refusesAddress, result == CURLE_COULDNT_CONNECT {
-            return HTTPError(.addressRefused, origin: origin, number: number)
+            return TransportError(.addressRefused, origin: origin, number: number)
         }
-        if let refusal { return HTTPError(refusal, origin: origin, number: number) }
+        if let refusal { return TransportError(refusal, origin: origin, number: number) }
         if proxy != nil, connectStatus != 0, !(200...299).contains(connectStatus) {
-            return HTTPError(.proxyRefused, origin: origin, number: number)
+            return TransportError(.proxyRefused, origin: origin, number: number)
         }
-        let code = HTTPError.Code(result, isProxied: proxy != nil && connectStatus == 0)
+        let code = TransportError.Code(result, isProxied: proxy != nil && connectStatus == 0)
         let problem =
             code == .certificateRefused
-            ? HTTPError.CertificateProblem(verifyResult: easy.number(CURLINFO_SSL_VERIFYRESULT)) : nil
-        return HTTPError(code, origin: origin, number: number, certificateProblem: problem)
+            ? TransportError.CertificateProblem(verifyResult: easy.number(CURLINFO_SSL_VERIFYRESULT)) : nil
+        return TransportError(code, origin: origin, number: number, certificateProblem: problem)
     }
 }

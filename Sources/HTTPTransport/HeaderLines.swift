@@ -14,7 +14,7 @@ internal import LatchkeySecrets
     var first: UnsafeRawPointer? { unsafe UnsafeRawPointer(nodes.baseAddress) }
 
     init(
-        fields: [HTTPField], authorization: borrowing Secret<MessageBody>?, proof: borrowing Secret<MessageBody>?,
+        fields: [HeaderField], authorization: borrowing Secret<MessageBody>?, proof: borrowing Secret<MessageBody>?,
         withoutDefaults: [StaticString]
     ) throws(SecretBuilder.LimitExceeded) {
         var lines = SecretBuilder(capacity: 1008)

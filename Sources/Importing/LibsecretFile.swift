@@ -44,7 +44,7 @@ public enum LibsecretFile {
     private static func open(_ blob: [UInt8], _ key: borrowing Secret<PrivateKey>) -> Secret<Password>? {
         guard blob.count >= 64 else { return nil }
         let sealed = Array(blob.dropLast(32))
-        let tag = Secret<State>(copying: FileCipher.authenticationTag(of: sealed, key: key).span)
+        let tag = Secret<AuthorizationState>(copying: FileCipher.authenticationTag(of: sealed, key: key).span)
         guard tag.matches(Array(blob.suffix(32)).span) else { return nil }
         return FileCipher.openCBC(
             Array(sealed.dropLast(16)), key: key, initializationVector: Array(sealed.suffix(16)))

@@ -27,7 +27,7 @@ public struct OAuthError: RedactedError, Hashable {
         /// The answer can't be understood.
         case invalidResponse(Malformation)
         /// There is no whole answer.
-        case networkError(HTTPError)
+        case networkError(TransportError)
         /// The server did not give its metadata.
         case discoveryFailed(statusCode: Int)
         /// The server's metadata can't be used.

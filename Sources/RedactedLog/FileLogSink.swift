@@ -32,7 +32,7 @@ public final class FileLogSink: LogSink {
     /// How many records were lost since the last that could be written.
     public var lostRecordCount: Int { channel.lostCount }
 
-    public func write(_ record: LogRecord) {
+    public func write(_ record: LogEntry) {
         open.withLock { open in
             let isCurrent =
                 switch open {

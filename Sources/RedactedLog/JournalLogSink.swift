@@ -56,7 +56,7 @@ public final class JournalLogSink: LogSink {
     /// How many records were lost since the last that was taken.
     public var lostRecordCount: Int { lost.count }
 
-    public func write(_ record: LogRecord) {
+    public func write(_ record: LogEntry) {
         let count = lost.count
         if let note = lost.note(before: record) {
             if let number = send(note) { return lost.add(number: number) }
@@ -66,7 +66,7 @@ public final class JournalLogSink: LogSink {
     }
 
     /// Returns the errno of a failure, or `nil`.
-    private func send(_ record: LogRecord) -> Int32? {
+    private func send(_ record: LogEntry) -> Int32? {
         let entry = JournalEntry(record, identifier: identifier, fieldPrefix: fieldPrefix).bytes
         return unsafe entry.withUnsafeBytes { entry in
             if entry.count <= Self.maximumDatagramByteCount {
@@ -88,7 +88,7 @@ public final class JournalLogSink: LogSink {
 struct JournalEntry {
     private(set) var bytes: [UInt8] = []
 
-    init(_ record: LogRecord, identifier: StaticString, fieldPrefix: StaticString) {
+    init(_ record: LogEntry, identifier: StaticString, fieldPrefix: StaticString) {
         add("MESSAGE", record.message.text)
         add("PRIORITY", "\(record.level.syslogPriority)")
         add("SYSLOG_IDENTIFIER", identifier.description)

@@ -25,7 +25,7 @@ final class LineChannel: Sendable {
     /// How many records were lost since the last that could be written.
     var lostCount: Int { lost.count }
 
-    func write(_ record: LogRecord, to descriptor: Int32) {
+    func write(_ record: LogEntry, to descriptor: Int32) {
         state.withLock { state in
             let count = lost.count
             var text = format.line(record)

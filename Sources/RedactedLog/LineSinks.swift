@@ -20,7 +20,7 @@ public struct TextLogSink: LogSink {
     /// How many records were lost since the last that could be written.
     public var lostRecordCount: Int { channel.lostCount }
 
-    public func write(_ record: LogRecord) { channel.write(record, to: descriptor) }
+    public func write(_ record: LogEntry) { channel.write(record, to: descriptor) }
 }
 
 /// Writes a record as one JSON object a line (RFC 8259); see `LogLineFormat.json`, and `TextLogSink` for what happens when
@@ -38,5 +38,5 @@ public struct JSONLinesLogSink: LogSink {
     /// How many records were lost since the last that could be written.
     public var lostRecordCount: Int { sink.lostRecordCount }
 
-    public func write(_ record: LogRecord) { sink.write(record) }
+    public func write(_ record: LogEntry) { sink.write(record) }
 }

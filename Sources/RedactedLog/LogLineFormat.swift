@@ -15,7 +15,7 @@ public enum LogLineFormat: Sendable, Hashable, CaseIterable {
     public static let maximumMessageByteCount = 65_536
 
     /// The line with its line break.
-    func line(_ record: LogRecord) -> String {
+    func line(_ record: LogEntry) -> String {
         let message = InertText.bounded(record.message.text, to: Self.maximumMessageByteCount)
         switch self {
         case .text:

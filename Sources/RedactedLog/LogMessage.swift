@@ -3,7 +3,7 @@ public import LatchkeySecrets
 /// The text of a log message: literals and `Loggable` values, nothing else.
 ///
 /// A secret, a `String`, an optional or any other value in an interpolation is a compile error that says what to do
-/// instead; so is a literal built at run time. The text is made when the message is, and `Logger` makes it only when the
+/// instead; so is a literal built at run time. The text is made when the message is, and `RedactedLogger` makes it only when the
 /// level is enabled.
 public struct LogMessage: Loggable, Sendable, Hashable {
     /// The finished text, without control characters.

@@ -38,10 +38,10 @@ final class LostRecords: Sendable {
     }
 
     /// What must be said before the next record, or `nil` when nothing was lost.
-    func note(before record: LogRecord) -> LogRecord? {
+    func note(before record: LogEntry) -> LogEntry? {
         let (count, number) = state.withLock { ($0.count, $0.number) }
         guard count > 0 else { return nil }
-        return LogRecord(
+        return LogEntry(
             level: .warning, category: "latchkey.log", message: "\(count) records were lost here (errno \(number))",
             timeNanoseconds: record.timeNanoseconds)
     }

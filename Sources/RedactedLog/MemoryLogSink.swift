@@ -2,14 +2,14 @@ internal import Synchronization
 
 /// Keeps records in memory, for tests.
 public final class MemoryLogSink: LogSink {
-    private let kept = Mutex<[LogRecord]>([])
+    private let kept = Mutex<[LogEntry]>([])
 
     public init() {}
 
-    public func write(_ record: LogRecord) {
+    public func write(_ record: LogEntry) {
         kept.withLock { $0.append(record) }
     }
 
     /// All records so far, oldest first.
-    public var records: [LogRecord] { kept.withLock { $0 } }
+    public var records: [LogEntry] { kept.withLock { $0 } }
 }

@@ -12,14 +12,14 @@ final class AuditLogSink: LogSink {
         self.next = next
     }
 
-    func write(_ record: LogRecord) {
+    func write(_ record: LogEntry) {
         let line = Self.line(record)
         kept.withLock { $0 += Array(line.utf8) }
         next?.write(record)
     }
 
     /// Everything of a record that a sink could show.
-    static func line(_ record: LogRecord) -> String {
+    static func line(_ record: LogEntry) -> String {
         let fields = record.fields.map { " \($0.name)=\($0.value.text)" }.joined()
         return "\(record.level.name) \(record.category.name): \(record.message.text)\(fields)\n"
     }

@@ -116,7 +116,7 @@ public final class LeakAudit: Sendable {
     }
 
     /// Searches log records: category, message and fields.
-    public func capture(log records: [LogRecord], as stream: String) {
+    public func capture(log records: [LogEntry], as stream: String) {
         capture(records.map(AuditLogSink.line).joined(), as: stream)
     }
 

@@ -13,9 +13,9 @@ public enum AuthorizationCode: SecretPurpose { public static var name: StaticStr
 /// A PKCE code verifier (RFC 7636 section 4.1).
 public enum CodeVerifier: SecretPurpose { public static var name: StaticString { "code verifier" } }
 /// The `state` of an authorization request (RFC 6749 section 10.12).
-public enum State: SecretPurpose { public static var name: StaticString { "state" } }
+public enum AuthorizationState: SecretPurpose { public static var name: StaticString { "state" } }
 /// The `nonce` of an OpenID authentication request (OpenID Connect Core section 3.1.2.1).
-public enum Nonce: SecretPurpose { public static var name: StaticString { "nonce" } }
+public enum OpenIDNonce: SecretPurpose { public static var name: StaticString { "nonce" } }
 /// An OpenID ID token.
 public enum IDToken: SecretPurpose { public static var name: StaticString { "ID token" } }
 /// A device code (RFC 8628 section 3.2).
@@ -29,6 +29,6 @@ public enum PrivateKey: SecretPurpose { public static var name: StaticString { "
 /// A password or other credential that someone else handed us to keep.
 public enum Password: SecretPurpose { public static var name: StaticString { "password" } }
 /// A whole session: tokens and what is needed to renew them.
-public enum Session: SecretPurpose { public static var name: StaticString { "session" } }
+public enum SessionContent: SecretPurpose { public static var name: StaticString { "session" } }
 /// A message body that holds secrets, before they are taken out of it one by one.
 public enum MessageBody: SecretPurpose { public static var name: StaticString { "message body" } }

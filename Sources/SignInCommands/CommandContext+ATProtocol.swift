@@ -37,7 +37,7 @@ extension ProviderConfiguration {
 extension CommandContext {
     /// What signs in at AT Protocol, over a store.
     func atProtocolClient(
-        _ configuration: ProviderConfiguration, _ store: any CredentialStore, _ http: any HTTPClient,
+        _ configuration: ProviderConfiguration, _ store: any CredentialStore, _ http: any HTTPTransport,
         redirect: RedirectURI? = nil
     ) throws -> ATProtocolClient {
         let settings = try configuration.atProtocol(redirect: redirect)
@@ -55,7 +55,7 @@ extension CommandContext {
     /// Where nobody is signed in, the one that says so.
     func atProtocolService(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ store: any CredentialStore,
-        _ http: any HTTPClient
+        _ http: any HTTPTransport
     ) async throws -> SignInService {
         let account =
             arguments.command.operands.contains { $0.name.description == "ACCOUNT" }

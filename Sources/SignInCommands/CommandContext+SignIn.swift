@@ -10,14 +10,14 @@ extension CommandContext {
     var providers: ProviderFolder { ProviderFolder(configurationFolder: configurationFolder) }
 
     /// The transport, with the environment's proxies and the trust that was asked for.
-    func http(certificateFile: String?) -> CurlHTTPClient {
-        CurlHTTPClient(
-            configuration: CurlHTTPClient.Configuration(
+    func http(certificateFile: String?) -> CurlTransport {
+        CurlTransport(
+            configuration: CurlTransport.Configuration(
                 trust: certificateFile.map { .only(file: $0) } ?? .system,
                 proxies: HTTPProxies(environment: environment.variables)))
     }
 
-    func signInContext(http: any HTTPClient) -> SignInContext {
+    func signInContext(http: any HTTPTransport) -> SignInContext {
         SignInContext(
             http: http, leases: .standard,
             log: logger.category("latchkey.sign-in"))
@@ -68,7 +68,7 @@ extension CommandContext {
     }
 
     /// The transport to a provider's servers.
-    func http(_ configuration: ProviderConfiguration, _ arguments: ParsedArguments) -> CurlHTTPClient {
+    func http(_ configuration: ProviderConfiguration, _ arguments: ParsedArguments) -> CurlTransport {
         let asked =
             arguments.command.takesCertificateFile
             ? arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of) : nil

@@ -57,8 +57,8 @@ enum DemoCommand {
     }
 
     /// The audit gets the log at its most talkative; the person gets what was asked for.
-    private static func log(_ audit: LeakAudit, _ logger: Logger) -> Logger {
-        Logger(
+    private static func log(_ audit: LeakAudit, _ logger: RedactedLogger) -> RedactedLogger {
+        RedactedLogger(
             "latchkey.demo", minimumLevel: .trace,
             sink: audit.logSink(named: "the log", forwardingTo: LevelledSink(logger: logger)))
     }
@@ -66,9 +66,9 @@ enum DemoCommand {
 
 /// Passes records on where a logger's own level permits them.
 private struct LevelledSink: LogSink {
-    let logger: Logger
+    let logger: RedactedLogger
 
-    func write(_ record: LogRecord) {
+    func write(_ record: LogEntry) {
         logger.category(record.category).log(record.level, record.message)
     }
 }

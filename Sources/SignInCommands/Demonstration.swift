@@ -14,11 +14,11 @@ struct Demonstration {
     let store: any CredentialStore
     let leases: LeaseDirectory
     let output: TerminalOutput
-    let log: Logger
+    let log: RedactedLogger
 
     /// The steps in order. `step` is called after each.
     func run(after step: () throws -> Void) async throws {
-        let http = CurlHTTPClient()
+        let http = CurlTransport()
         let service = SignInService(
             provider: try provider(), store: store,
             context: SignInContext(http: http, leases: leases, log: log.category("latchkey.sign-in")))
@@ -46,21 +46,21 @@ struct Demonstration {
     func signOut() async throws {
         let service = SignInService(
             provider: try provider(), store: store,
-            context: SignInContext(http: CurlHTTPClient(), leases: leases, log: log.category("latchkey.sign-in")))
+            context: SignInContext(http: CurlTransport(), leases: leases, log: log.category("latchkey.sign-in")))
         let report = await service.signOut()
         try output.write("sign-out  \(report)")
         if case .failed(let error) = report.deletion { throw error }
     }
 
-    private func provider() throws -> Provider {
+    private func provider() throws -> OAuthProvider {
         guard let name = ProviderName("demo") else { preconditionFailure("demo is no name of a provider") }
-        return try Provider.issuer(
+        return try OAuthProvider.issuer(
             Issuer(server.issuer), name: name, clientID: "latchkey", scopes: ["profile", "offline_access"])
     }
 
     private func request(_ service: SignInService) async throws -> LogMessage {
         let url = try HTTPURL(server.userInfoEndpoint)
-        let response = try await service.send(HTTPRequest(.get, url))
+        let response = try await service.send(GuardedRequest(.get, url))
         guard response.isSuccess else {
             throw CommandFailure(
                 .internalError, "demo.request", "\(url) answered with status \(response.status)")

@@ -23,7 +23,7 @@ extension OAuthError: CommandError {
     }
 }
 
-extension HTTPError: CommandError {
+extension TransportError: CommandError {
     public var exitStatus: ExitStatus {
         switch code {
         case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .other: .unavailable

@@ -21,7 +21,7 @@ enum ProviderAddCommand {
         }
         if case .issuer(let text) = configuration.server {
             let http = context.http(certificateFile: configuration.certificateFile)
-            let metadata = try await ServerMetadata.discover(
+            let metadata = try await AuthorizationServerMetadata.discover(
                 Issuer(text), over: http, log: context.logger.category("latchkey.oauth"))
             if configuration.usesDPoP, metadata.dpopAlgorithms?.contains("ES256") == false {
                 throw OAuthError(.invalidMetadata(.withoutES256))
@@ -145,7 +145,7 @@ enum ProviderAddCommand {
 
     /// Makes the server know us: as a public client, with the redirect address that will be used.
     private static func register(
-        _ configuration: inout ProviderConfiguration, _ metadata: ServerMetadata, _ http: any HTTPClient,
+        _ configuration: inout ProviderConfiguration, _ metadata: AuthorizationServerMetadata, _ http: any HTTPTransport,
         _ context: CommandContext
     ) async throws {
         guard

@@ -44,7 +44,7 @@ struct ProviderConfiguration: Sendable {
     }
 
     /// The provider that it describes.
-    func provider() throws -> Provider {
+    func provider() throws -> OAuthProvider {
         var provider = try described()
         provider.apiOrigins.formUnion(origins)
         return provider
@@ -68,14 +68,14 @@ struct ProviderConfiguration: Sendable {
         return url.origin
     }
 
-    private func described() throws -> Provider {
+    private func described() throws -> OAuthProvider {
         let scopes = self.scopes.isEmpty ? nil : try ScopeList(self.scopes)
         let redirect = try redirect.map { try RedirectURI($0, allowingAnyPrivateScheme: true) }
-        let proof: Provider.ClientProof =
+        let proof: OAuthProvider.ClientProof =
             if let secretMethod { .secret(secretMethod) } else { .none }
         switch server {
         case .issuer(let text):
-            var provider = try Provider.issuer(
+            var provider = try OAuthProvider.issuer(
                 Issuer(text), name: name, clientID: clientID, scopes: scopes ?? ["openid"], redirect: redirect,
                 proof: proof, usesDPoP: usesDPoP)
             provider.pushes = requiresPushedRequests ? .required : .whenOffered

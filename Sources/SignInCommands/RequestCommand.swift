@@ -12,7 +12,7 @@ enum RequestCommand {
     private static let maximumByteCount = 64 << 20
 
     static let command = Command(SignInDefinitions.request) { arguments, context in
-        guard let method = HTTPMethod(rawValue: arguments.operand("METHOD")) else {
+        guard let method = GuardedRequest.Method(rawValue: arguments.operand("METHOD")) else {
             throw CommandFailure(
                 .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
                 hint: "see latchkey request --help")
@@ -22,18 +22,18 @@ enum RequestCommand {
         let service = try await context.service(configuration, arguments)
         let account = arguments.value(SignInDefinitions.account)
         let url = try await url(arguments.operand("URL"), service, account)
-        var request = HTTPRequest(method, url, fields: [])
+        var request = GuardedRequest(method, url, fields: [])
         if let data = arguments.value(SignInDefinitions.data) {
             request.body = try body(data)
             let type = arguments.value(SignInDefinitions.contentType) ?? "application/json"
-            guard let field = HTTPField("Content-Type", type) else {
+            guard let field = HeaderField("Content-Type", type) else {
                 throw CommandFailure(.usage, "request.content-type", "--content-type is no media type")
             }
             request.fields.append(field)
         }
         let response = try await send(
             request, service, account,
-            HTTPLimits(maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout))
+            TransferLimits(maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout))
         try context.output.write(secret: response.body)
         return try outcome(response.status, url)
     }
@@ -49,8 +49,8 @@ enum RequestCommand {
     }
 
     private static func send(
-        _ request: consuming HTTPRequest, _ service: SignInService, _ account: String?, _ limits: HTTPLimits
-    ) async throws -> HTTPResponse {
+        _ request: consuming GuardedRequest, _ service: SignInService, _ account: String?, _ limits: TransferLimits
+    ) async throws -> GuardedResponse {
         do {
             return try await service.send(request, account: account, limits: limits)
         } catch  where error.code == .otherOrigin {

@@ -11,7 +11,7 @@ public struct CommandContext: Sendable {
     public let environment: ProgramEnvironment
     public let output: TerminalOutput
     public let prompt: SecretPrompt
-    public let logger: Logger
+    public let logger: RedactedLogger
     public let settings: StoreSettings
     public let selector: StoreSelector
     /// The store that the arguments, the environment or the configuration name.
@@ -70,7 +70,7 @@ extension CommandContext {
                 arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
                     ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt),
-            vaultMemory: VaultMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
+            vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard,
@@ -101,7 +101,7 @@ extension CommandContext {
 
     private static func logger(
         _ arguments: ParsedArguments, _ environment: ProgramEnvironment, _ output: TerminalOutput
-    ) -> Logger {
+    ) -> RedactedLogger {
         let level = LogLevel.allCases.first { $0.name.description == arguments.value(GlobalOptions.logLevel) }
         let sink: any LogSink =
             switch arguments.value(GlobalOptions.logFormat) {
@@ -110,7 +110,7 @@ extension CommandContext {
             default: TextLogSink()
             }
         let scrubbed = ScrubbingLogSink(over: sink, secrets: .ofThisProcess)
-        return Logger("latchkey.command", minimumLevel: level ?? .warning, sink: scrubbed)
+        return RedactedLogger("latchkey.command", minimumLevel: level ?? .warning, sink: scrubbed)
     }
 
     /// The journal, or standard error where there is none; that is said.

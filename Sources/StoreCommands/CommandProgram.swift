@@ -39,7 +39,7 @@ public struct CommandProgram: Sendable {
     }
 
     private static func harden() -> HardeningReport {
-        Hardening.apply(
+        ProcessHardening.apply(
             overwritingFreedMemory: latchkey_freed_memory_is_overwritten(), bindingFunctions: latchkey_bind_functions())
     }
 
@@ -82,7 +82,7 @@ public struct CommandProgram: Sendable {
                 throw OtherProgram.work(arguments.command.name)
             }
             var hardening = hardening
-            if isAlone && !command.startsPrograms { Hardening.forbidNewPrivileges(&hardening) }
+            if isAlone && !command.startsPrograms { ProcessHardening.forbidNewPrivileges(&hardening) }
             let context = try CommandContext(
                 arguments: arguments, environment: environment, output: output, catalogue: catalogue,
                 hardening: hardening)

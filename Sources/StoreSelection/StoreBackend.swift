@@ -20,7 +20,7 @@ public struct StoreSettings: Sendable {
     public var vaultPath: String
     public var vaultKey: VaultKey
     /// Where it is remembered how far each vault was seen.
-    public var vaultMemory: VaultMemory?
+    public var vaultMemory: RollbackMemory?
     /// When a vault's items are compared with its manifest.
     public var vaultItemCheck = ItemCheck.whenSmall
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.
@@ -36,13 +36,13 @@ public struct StoreSettings: Sendable {
     public var collection: SecretServiceConfiguration.Collection
     /// Whether that collection is made when it is missing and something is saved in it.
     public var mayCreateCollection: Bool
-    public var logger: Logger
+    public var logger: RedactedLogger
 
     public init(
-        vaultPath: String, vaultKey: VaultKey, vaultMemory: VaultMemory? = nil, mayPrompt: Bool,
+        vaultPath: String, vaultKey: VaultKey, vaultMemory: RollbackMemory? = nil, mayPrompt: Bool,
         timeout: Duration = .seconds(30), leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
         collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false,
-        logger: Logger = .disabled
+        logger: RedactedLogger = .disabled
     ) {
         self.vaultPath = vaultPath
         self.vaultKey = vaultKey

@@ -19,10 +19,10 @@ public struct NamedStore: Sendable, Hashable {
 public struct StoreSelector: Sendable {
     public let catalogue: StoreCatalogue
     private let remembered: RememberedChoice?
-    let logger: Logger
+    let logger: RedactedLogger
 
     /// - Parameter remembered: `nil` remembers nothing.
-    public init(catalogue: StoreCatalogue, remembered: RememberedChoice?, logger: Logger = .disabled) {
+    public init(catalogue: StoreCatalogue, remembered: RememberedChoice?, logger: RedactedLogger = .disabled) {
         self.catalogue = catalogue
         self.remembered = remembered
         self.logger = logger.category("latchkey.selection")

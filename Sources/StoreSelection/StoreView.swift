@@ -12,9 +12,9 @@ public struct StoreView: Sendable {
     public let stores: [any CredentialStore]
     /// The stores that could not even be opened.
     public let refusals: [StoreRefusal]
-    private let logger: Logger
+    private let logger: RedactedLogger
 
-    public init(_ stores: [any CredentialStore], refusals: [StoreRefusal] = [], logger: Logger = .disabled) {
+    public init(_ stores: [any CredentialStore], refusals: [StoreRefusal] = [], logger: RedactedLogger = .disabled) {
         precondition(!stores.isEmpty, "a view has at least one store")
         self.stores = stores
         self.refusals = refusals

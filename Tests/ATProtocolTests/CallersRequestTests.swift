@@ -14,7 +14,7 @@ import TestServices
 
 /// Requests that an HTTP client of the caller's own sends, and what is said and logged on the way.
 struct CallersRequestTests {
-    private func fields(_ request: borrowing HTTPRequest) -> (authorization: String, proof: String) {
+    private func fields(_ request: borrowing GuardedRequest) -> (authorization: String, proof: String) {
         var (authorization, proof) = (CallersOwnHTTPClientFieldSink(), CallersOwnHTTPClientFieldSink())
         switch request.authorization {
         case .some(let value): value.pour(into: &authorization)
@@ -33,7 +33,7 @@ struct CallersRequestTests {
         let url = scene.network.sessionEndpoint
         var statuses: [String] = []
         for _ in 0..<2 {
-            let signed = try await scene.client.authenticateResourceRequest(HTTPRequest(.get, HTTPURL(url + "?a=b")))
+            let signed = try await scene.client.authenticateResourceRequest(GuardedRequest(.get, HTTPURL(url + "?a=b")))
             let (authorization, proof) = fields(signed)
             #expect(authorization.hasPrefix("DPoP ") && proof.split(separator: ".").count == 3)
             let run = try await Program("curl").run([
@@ -43,14 +43,14 @@ struct CallersRequestTests {
             let lines = run.outputText.split(separator: "\r\n").map(String.init)
             statuses.append(String(lines[0].split(separator: " ")[1]))
             let nonce = lines.first { $0.lowercased().hasPrefix("dpop-nonce:") }?.split(separator: " ").last
-            let field = try #require(HTTPField("DPoP-Nonce", String(nonce ?? "")))
+            let field = try #require(HeaderField("DPoP-Nonce", String(nonce ?? "")))
             try await scene.client.learn(from: [field], ofAnswerAt: HTTPURL(url))
         }
         #expect(statuses == ["401", "200"])
         // Nothing is signed for anybody else.
         let foreign = try HTTPURL("https://api.test/xrpc/x")
         await #expect(throws: ATProtocolError(.otherServer)) {
-            _ = try await scene.client.authenticateResourceRequest(HTTPRequest(.get, foreign))
+            _ = try await scene.client.authenticateResourceRequest(GuardedRequest(.get, foreign))
         }
     }
 

@@ -10,12 +10,12 @@ import TestSecrets
 
 func sessionOf(
     handle: String, with client: ATProtocolClient, asking browser: any UserAgent, at server: String
-) async throws -> HTTPResponse {
+) async throws -> GuardedResponse {
     if try await client.currentSession() == nil {
         try await client.authenticate(handle: handle, presenting: browser, deadline: .after(.seconds(300)))
     }
     let url = try HTTPURL(server + "/xrpc/com.atproto.server.getSession")
-    return try await client.send(HTTPRequest(.get, url))  // with the token and a proof of its key; to no other server
+    return try await client.send(GuardedRequest(.get, url))  // with the token and a proof of its key; to no other server
 }
 
 struct ExampleTests {

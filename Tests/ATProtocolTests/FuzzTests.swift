@@ -51,7 +51,7 @@ import TestServices
             guard let document = try? DIDDocument(parsing: Secret(copying: input.span), of: did) else { return false }
             let server = document.personalServer
             guard document.did == did, server.path == "/", server.query == nil else { throw Violation() }
-            if let handle = document.claimedHandle, try Handle(handle.text) != handle { throw Violation() }
+            if let handle = document.claimedHandle, try ATProtocolHandle(handle.text) != handle { throw Violation() }
             return true
         }
     }

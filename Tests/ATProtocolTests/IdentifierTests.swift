@@ -14,7 +14,7 @@ struct IdentifierTests {
         String(repeating: "a", count: 63) + ".org",
     ])
     func `a handle is a domain name, kept in lower case`(text: String) throws {
-        #expect(try Handle(text).text == text.lowercased())
+        #expect(try ATProtocolHandle(text).text == text.lowercased())
     }
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ struct IdentifierTests {
         Array(repeating: "abcdefg", count: 32).joined(separator: ".") + ".org",
     ])
     func `what is no handle is refused, not repaired`(text: String) {
-        #expect(throws: ATProtocolError(.invalidHandle)) { try Handle(text) }
+        #expect(throws: ATProtocolError(.invalidHandle)) { try ATProtocolHandle(text) }
     }
 
     @Test func `a DID is of one of two methods`() throws {

@@ -50,7 +50,7 @@ struct ProfileTests {
         for address in [network.authorizationServer.userInfoEndpoint, "https://api.test/xrpc/x"] {
             let url = try HTTPURL(address)
             await #expect(throws: ATProtocolError(.otherServer)) {
-                _ = try await scene.client.send(HTTPRequest(.get, url))
+                _ = try await scene.client.send(GuardedRequest(.get, url))
             }
         }
     }

@@ -125,7 +125,7 @@ struct ResolutionTests {
     @Test func `a resolver of the adopter's own is believed no further than its document goes`() async throws {
         struct Careless: IdentityResolver {
             let document: DIDDocument
-            func did(of handle: Handle) async throws(ATProtocolError) -> DID { try DID("did:web:mallory.test") }
+            func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID { try DID("did:web:mallory.test") }
             func document(of did: DID) async throws(ATProtocolError) -> DIDDocument { document }
         }
         let scene = try NetworkScene()
@@ -157,15 +157,15 @@ struct ResolutionTests {
     }
 }
 
-private final class ReachWitness: HTTPClient {
+private final class ReachWitness: HTTPTransport {
     let asked = Mutex<[AddressReach]>([])
 
-    func reaching(_ reach: AddressReach) -> any HTTPClient {
+    func reaching(_ reach: AddressReach) -> any HTTPTransport {
         asked.withLock { $0.append(reach) }
         return self
     }
 
-    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
-        throw HTTPError(.other, origin: LoggableText(reviewed: "a test", unredacted: "nowhere"))
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+        throw TransportError(.other, origin: LoggableText(reviewed: "a test", unredacted: "nowhere"))
     }
 }

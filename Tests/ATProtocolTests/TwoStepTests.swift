@@ -95,7 +95,7 @@ struct TwoStepTests {
         let mismatch = ATProtocolError.Code.signIn(.oauth(OAuthError(.stateMismatch)))
         #expect(await resumeCode(scene.client, try RedirectAnswer(query: forged.span)) == mismatch)
         #expect(scene.record.requests[.token] == nil)
-        let page = try await scene.http.send(HTTPRequest(.get, HTTPURL(url.testText)))
+        let page = try await scene.http.send(GuardedRequest(.get, HTTPURL(url.testText)))
         let location = Array((page.field("Location") ?? "").utf8)
         let redirect = scene.configuration.redirect
         #expect(await resumeCode(scene.client, try RedirectAnswer(pasted: location.span, redirect: redirect)) == nil)
@@ -171,7 +171,7 @@ struct TwoStepTests {
         try await scene.signIn()
         let thumbprint = try #require(try await scene.items("private-key").first)
         let key = try scene.client.sessions.key(thumbprint, kind: .privateKey)
-        let other = try DPoPKey.generate()
+        let other = try DPoPProofKey.generate()
         try await scene.store.save(other.encoded(), for: key)
         await #expect(throws: ATProtocolError(.keyLost)) { _ = try await scene.request(scene.relaunched()) }
         try await scene.client.sessions.deleteKey(thumbprint)
@@ -250,7 +250,7 @@ struct TwoStepTests {
         let http = scene.http
         let code = await present(scene) { url, scheme in
             #expect(scheme == "http")
-            return try await http.send(HTTPRequest(.get, HTTPURL(url))).field("Location")
+            return try await http.send(GuardedRequest(.get, HTTPURL(url))).field("Location")
         }
         #expect(code == nil)
         #expect(try await scene.request() == 200)

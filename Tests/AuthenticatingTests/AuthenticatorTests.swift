@@ -24,7 +24,7 @@ struct AuthenticatorTests {
 
     @Test func `in manual mode nobody is asked and nothing is sent until it is asked for`() async throws {
         let scene = try AuthenticatorScene(mode: .manualOnly)
-        #expect(await scene.failure() == AuthenticatorError(.loginRequired))
+        #expect(await scene.failure() == OAuthAuthenticator.Failure(.loginRequired))
         #expect(scene.person.timesAsked == 0 && scene.server.record.requests.isEmpty && scene.statuses.all.isEmpty)
         let summary = try await scene.authenticator.authenticate()
         #expect(summary.account == "octocat" && scene.person.timesAsked == 1)
@@ -33,8 +33,8 @@ struct AuthenticatorTests {
 
     @Test func `without a user authenticator nobody is asked in either mode`() async throws {
         let scene = try AuthenticatorScene { $0.userAuthenticator = .nobody }
-        #expect(await scene.failure() == AuthenticatorError(.noUserAuthenticator))
-        await #expect(throws: AuthenticatorError(.noUserAuthenticator)) {
+        #expect(await scene.failure() == OAuthAuthenticator.Failure(.noUserAuthenticator))
+        await #expect(throws: OAuthAuthenticator.Failure(.noUserAuthenticator)) {
             try await scene.authenticator.authenticate()
         }
         #expect(scene.server.record.requests.isEmpty)
@@ -121,7 +121,7 @@ struct AuthenticatorTests {
         let scene = try AuthenticatorScene(mode: .manualOnly)
         try await scene.authenticator.authenticate()
         scene.server.revokeEverything()
-        #expect(await scene.failure() == AuthenticatorError(.loginRequired))
+        #expect(await scene.failure() == OAuthAuthenticator.Failure(.loginRequired))
         #expect(scene.person.timesAsked == 1)
         #expect(try await scene.authenticator.login() == nil)
     }
@@ -149,7 +149,7 @@ struct AuthenticatorTests {
     @Test func `other rules for answers are followed`() async throws {
         let answers = Answers()
         let scene = try AuthenticatorScene {
-            $0.tokens.responseStatusProvider = ResponseStatusProvider { answer in
+            $0.tokens.responseStatusProvider = OAuthAuthenticator.ResponseRule { answer in
                 answers.add(answer)
                 return answer.status == 503 ? .authorize : .accept
             }
@@ -176,10 +176,10 @@ struct AuthenticatorTests {
 
     @Test func `the token goes to no origin that isn't named`() async throws {
         let scene = try AuthenticatorScene { $0.origins = .these(["https://api.example.org"]) }
-        #expect(await scene.failure() == AuthenticatorError(.otherOrigin))
+        #expect(await scene.failure() == OAuthAuthenticator.Failure(.otherOrigin))
         #expect(scene.person.timesAsked == 0)
-        await #expect(throws: AuthenticatorError(.otherOrigin)) {
-            _ = try await scene.authenticator.authenticated(HTTPRequest(.get, try scene.url))
+        await #expect(throws: OAuthAuthenticator.Failure(.otherOrigin)) {
+            _ = try await scene.authenticator.authenticated(GuardedRequest(.get, try scene.url))
         }
     }
 
@@ -187,15 +187,15 @@ struct AuthenticatorTests {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         for address in ["https://api.example.org/", "http://127.0.0.1:1/", "https://127.0.0.1:\(scene.server.port)/"] {
-            await #expect(throws: AuthenticatorError(.otherOrigin)) {
-                _ = try await scene.authenticator.response(for: HTTPRequest(.get, try HTTPURL(address)))
+            await #expect(throws: OAuthAuthenticator.Failure(.otherOrigin)) {
+                _ = try await scene.authenticator.response(for: GuardedRequest(.get, try HTTPURL(address)))
             }
         }
         let asked = try AuthenticatorScene { $0.origins = .whereverTheCallerAsks }
         let other = try LoopbackAuthorizationServer()
         // The other server refuses the token, but got it, as whoever chose that wanted.
         #expect(
-            try await asked.authenticator.response(for: HTTPRequest(.get, HTTPURL(other.userInfoEndpoint))).status
+            try await asked.authenticator.response(for: GuardedRequest(.get, HTTPURL(other.userInfoEndpoint))).status
                 == 401)
     }
 
@@ -220,17 +220,17 @@ struct AuthenticatorTests {
         try await scene.authenticator.authenticate()
         #expect(await scene.authenticator.signOut().isSignedOut)
         #expect(scene.server.record.revocations >= 1)
-        #expect(await scene.failure() == AuthenticatorError(.loginRequired))
+        #expect(await scene.failure() == OAuthAuthenticator.Failure(.loginRequired))
     }
 
     @Test func `each error says what happened in words of ours`() {
-        var codes: [AuthenticatorError.Code] = [
+        var codes: [OAuthAuthenticator.Failure.Code] = [
             .loginRequired, .noUserAuthenticator, .otherOrigin, .fileFailed(number: 2),
             .signIn(SignInError(.notSignedIn)), .cancelled,
         ]
-        codes += AuthenticatorError.RequestProblem.allCases.map { .unsupportedRequest($0) }
+        codes += OAuthAuthenticator.Failure.RequestProblem.allCases.map { .unsupportedRequest($0) }
         codes += SignInError.Step.allCases.map { .signIn(SignInError(.stepFailed($0))) }
-        let texts = codes.map { "\(AuthenticatorError($0))" }
+        let texts = codes.map { "\(OAuthAuthenticator.Failure($0))" }
         #expect(Set(texts).count == codes.count)
         #expect(texts.allSatisfy { $0.hasSuffix("]") && $0.utf8.count < 200 && !$0.contains("Optional") })
     }

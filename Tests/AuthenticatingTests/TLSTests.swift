@@ -25,8 +25,8 @@ struct TLSTests {
     ) async throws {
         let directory = try TestDirectory()
         let authority = try await CertificateAuthority(in: directory)
-        let http = CurlHTTPClient(
-            configuration: CurlHTTPClient.Configuration(trust: .only(file: authority.certificate)))
+        let http = CurlTransport(
+            configuration: CurlTransport.Configuration(trust: .only(file: authority.certificate)))
         let configuration = AuthorizationServerConfiguration(
             dpopNonces: true, requiresDPoP: true, pushedRequests: pushed ? .required : .none, tls: try tls(authority))
         let scene = try AuthenticatorScene(configuration, http: http) { $0.tokens.bindsTokensToKey = true }

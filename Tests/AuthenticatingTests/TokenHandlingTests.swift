@@ -41,8 +41,8 @@ struct TokenHandlingTests {
     }
 
     @Test func `a request that the caller pushed is taken by its reference`() async throws {
-        let http = CurlHTTPClient()
-        let push: TokenHandling.AuthorizationURLProvider = { pending in
+        let http = CurlTransport()
+        let push: OAuthAuthenticator.TokenHandling.AuthorizationURLProvider = { pending in
             let request = pending.request
             let endpoint = PushedRequestEndpoint(server: request.server, client: request.client, http: http)
             return try await #require(endpoint).push(pending, authentication: .none).takeAddress()
@@ -94,7 +94,7 @@ struct TokenHandlingTests {
 
     @Test func `a server of the caller's own can exchange the code and renew the tokens`() async throws {
         // It knows the client's proof; here it passes the form on.
-        let http = CurlHTTPClient()
+        let http = CurlTransport()
         let refreshes = Mutex(0)
         let scene = try AuthenticatorScene {
             $0.account = "me"
@@ -139,7 +139,7 @@ struct TokenHandlingTests {
     func `tokens of a caller's own step that aren't bound are refused and revoked where bound ones were asked for`()
         async throws
     {
-        let refused = AuthenticatorError(
+        let refused = OAuthAuthenticator.Failure(
             .signIn(SignInError(.oauth(OAuthError(.invalidResponse(.tokenNotBound))))))
         let login = try AuthenticatorScene {
             $0.account = "me"
@@ -173,7 +173,7 @@ struct TokenHandlingTests {
             case .refresh: $0.tokens.refreshProvider = { _, _, _ in throw Prose() }
             }
         }
-        let error: AuthenticatorError?
+        let error: OAuthAuthenticator.Failure?
         if step == .refresh {
             #expect(try await scene.ask() == 200)
             scene.advance(seconds: 4000)
@@ -191,7 +191,7 @@ struct TokenHandlingTests {
         }
         try await scene.authenticator.authenticate()
         scene.advance(seconds: 4000)
-        #expect(await scene.failure() == AuthenticatorError(.loginRequired))
+        #expect(await scene.failure() == OAuthAuthenticator.Failure(.loginRequired))
         #expect(try await scene.authenticator.login() == nil)
     }
 
@@ -220,7 +220,7 @@ struct TokenHandlingTests {
             try await store.delete(entry.key)
         }
         let manual = try scene.another { $0.mode = .manualOnly }
-        await #expect(throws: AuthenticatorError(.loginRequired)) { _ = try await scene.ask(manual) }
+        await #expect(throws: OAuthAuthenticator.Failure(.loginRequired)) { _ = try await scene.ask(manual) }
         #expect(try await scene.ask(try scene.another()) == 200)
         #expect(scene.person.timesAsked == 2)
     }
@@ -232,7 +232,7 @@ struct TokenHandlingTests {
             "latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())
         let scene = try AuthenticatorScene(AuthorizationServerConfiguration(clients: [client])) {
             $0.storage = .store(store)
-            $0.clientSecret = GivenClientSecret(.test("a-client-secret-of-thirty-two-ch"))
+            $0.clientSecret = OAuthAuthenticator.ClientSecret(.test("a-client-secret-of-thirty-two-ch"))
             guard case .issuer(let issuer) = $0.provider.server else { return }
             $0.provider =
                 (try? .issuer(
@@ -255,9 +255,9 @@ struct TokenHandlingTests {
         }
         var statuses: [Int] = []
         for _ in 0..<2 {
-            let signed = try await scene.authenticator.authenticated(HTTPRequest(.get, scene.url))
+            let signed = try await scene.authenticator.authenticated(GuardedRequest(.get, scene.url))
             #expect((signed.proof != nil) == bound)
-            let answer = try await CurlHTTPClient().send(signed)
+            let answer = try await CurlTransport().send(signed)
             statuses.append(answer.status)
             try await scene.authenticator.learn(from: answer.fields, ofAnswerAt: scene.url)
         }
@@ -274,11 +274,11 @@ private struct Prose: Error, CustomStringConvertible {
 /// The token endpoint as a program's own server sees it.
 enum Backend {
     static func tokens(
-        _ form: String, _ endpoint: TokenEndpoint, _ http: CurlHTTPClient
+        _ form: String, _ endpoint: TokenEndpoint, _ http: CurlTransport
     ) async throws -> TokenResponse {
-        let type = try #require(HTTPField("Content-Type", "application/x-www-form-urlencoded"))
+        let type = try #require(HeaderField("Content-Type", "application/x-www-form-urlencoded"))
         let answer = try await http.send(
-            HTTPRequest(.post, endpoint.server.tokenEndpoint, fields: [type], body: .test(form)))
+            GuardedRequest(.post, endpoint.server.tokenEndpoint, fields: [type], body: .test(form)))
         let document = try JSONDocument(answer.body.duplicate())
         let (access, refresh) = (document.member("access_token"), document.member("refresh_token"))
         return TokenResponse(

@@ -121,7 +121,7 @@ struct AuthorizationServerTests {
                 family: .ipv6, tls: LoopbackTLS(certificatePEM: chain, key: Secret(copying: key.span))))
         #expect(server.issuer == "https://[::1]:\(server.port)")
         var client = TestClient(server)
-        client.http = CurlHTTPClient(configuration: .init(trust: .only(file: authority.certificate)))
+        client.http = CurlTransport(configuration: .init(trust: .only(file: authority.certificate)))
         client.redirectURI = "http://[::1]:4711/callback"
         let answer = try await client.signIn()
         #expect(try await client.userInfo(token: answer.json["access_token"]!).status == 200)

@@ -74,21 +74,21 @@ struct FaultTests {
     func `a connection that breaks is lost`(fault: AuthorizationServerFault) async throws {
         let code = try await client.authorize().code
         server.switchOn(fault)
-        let error = await #expect(throws: HTTPError.self) { _ = try await client.exchange(code: code) }
+        let error = await #expect(throws: TransportError.self) { _ = try await client.exchange(code: code) }
         #expect(error?.code == .connectionLost)
     }
 
     @Test func `a huge body goes past the limit`() async throws {
         server.switchOn(.hugeBody(byteCount: 1 << 24, .token))
-        let error = await #expect(throws: HTTPError.self) { _ = try await client.exchange(code: "c") }
+        let error = await #expect(throws: TransportError.self) { _ = try await client.exchange(code: "c") }
         #expect(error?.code == .bodyTooLarge)
     }
 
     @Test func `a slow answer is a time-out for who doesn't wait`() async throws {
         server.switchOn(.slow(.seconds(3600), .metadata))
         let url = try HTTPURL(server.origin + "/.well-known/oauth-authorization-server")
-        let error = await #expect(throws: HTTPError.self) {
-            _ = try await client.http.send(HTTPRequest(.get, url), limits: HTTPLimits(timeout: .milliseconds(50)))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await client.http.send(GuardedRequest(.get, url), limits: TransferLimits(timeout: .milliseconds(50)))
         }
         #expect(error?.code == .timedOut)
     }

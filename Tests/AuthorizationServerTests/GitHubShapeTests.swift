@@ -62,7 +62,7 @@ struct GitHubShapeTests {
         let token = try await exchange().json["access_token"]!
         func delete(_ token: String, basic: String?) async throws -> Int {
             let url = try HTTPURL(server.gitHubRevocationEndpoint(client: "latchkey"))
-            var request = HTTPRequest(.delete, url, body: client.secret("{\"access_token\": \"\(token)\"}"))
+            var request = GuardedRequest(.delete, url, body: client.secret("{\"access_token\": \"\(token)\"}"))
             if let basic { request.authorization = client.secret("Basic " + Data(basic.utf8).base64EncodedString()) }
             return try await client.http.send(request).status
         }

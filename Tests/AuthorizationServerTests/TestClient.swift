@@ -9,7 +9,7 @@ struct TestClient {
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
     let server: LoopbackAuthorizationServer
-    var http = CurlHTTPClient()
+    var http = CurlTransport()
     var redirectURI = "http://127.0.0.1:4711/callback"
     var identifier = "latchkey"
 
@@ -22,9 +22,9 @@ struct TestClient {
         let status: Int
         let location: String?
         let text: String
-        let fields: [HTTPField]
+        let fields: [HeaderField]
 
-        init(_ response: consuming HTTPResponse) {
+        init(_ response: consuming GuardedResponse) {
             status = response.status
             location = response.field("Location")
             fields = response.fields
@@ -100,22 +100,22 @@ struct TestClient {
 
     func userInfo(token: String, at endpoint: String? = nil) async throws -> Answer {
         let url = try HTTPURL(endpoint ?? server.userInfoEndpoint)
-        return Answer(try await http.send(HTTPRequest(.get, url, authorization: secret("Bearer " + token))))
+        return Answer(try await http.send(GuardedRequest(.get, url, authorization: secret("Bearer " + token))))
     }
 
     // MARK: - Requests
 
     func get(_ url: String) async throws -> Answer {
-        Answer(try await http.send(HTTPRequest(.get, HTTPURL(url))))
+        Answer(try await http.send(GuardedRequest(.get, HTTPURL(url))))
     }
 
     func post(
         _ url: String, _ parameters: [String: String], basic: String? = nil, accept: String = "application/json"
     ) async throws -> Answer {
         let fields = [
-            HTTPField("Content-Type", "application/x-www-form-urlencoded")!, HTTPField("Accept", accept)!,
+            HeaderField("Content-Type", "application/x-www-form-urlencoded")!, HeaderField("Accept", accept)!,
         ]
-        var request = HTTPRequest(.post, try HTTPURL(url), fields: fields, body: secret(Self.form(parameters)))
+        var request = GuardedRequest(.post, try HTTPURL(url), fields: fields, body: secret(Self.form(parameters)))
         if let basic { request.authorization = secret("Basic " + Data(basic.utf8).base64EncodedString()) }
         return Answer(try await http.send(request))
     }

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 /// What a log call costs, beside `print` and C's fprintf(3) of the same line, all of them into /dev/null.
 enum LogCalls {
     private struct Nowhere: LogSink {
-        func write(_ record: LogRecord) {}
+        func write(_ record: LogEntry) {}
     }
 
     /// `print` buffers no line of its own here either: each call writes.
@@ -19,7 +19,7 @@ enum LogCalls {
     }
 
     static func run() async throws {
-        let logger = Logger("latchkey.benchmark", minimumLevel: .info, sink: Nowhere())
+        let logger = RedactedLogger("latchkey.benchmark", minimumLevel: .info, sink: Nowhere())
         let batch = 1000
         func thousand(_ level: LogLevel) -> () -> Void {
             { for number in 0..<batch { logger.log(level, "refreshed item \(number) in \(Duration.seconds(1))") } }
@@ -53,7 +53,7 @@ enum LogCalls {
         }
         let piece = LoggableText(reviewed: "made up", unredacted: String(repeating: "0123456789abcde ", count: 10))
         func thousand(_ sink: any LogSink) -> () -> Void {
-            let logger = Logger("latchkey.benchmark", sink: sink)
+            let logger = RedactedLogger("latchkey.benchmark", sink: sink)
             return { for number in 0..<1000 { logger.info("item \(number): \(piece) in \(Duration.seconds(1))") } }
         }
         Comparison(
@@ -74,8 +74,8 @@ enum LogCalls {
         let stream = unsafe fdopen(dup(descriptor), "w")!
         defer { unsafe fclose(stream) }
         unsafe setvbuf(stream, nil, _IOLBF, 0)
-        let text = Logger("latchkey.benchmark", sink: TextLogSink(descriptor: descriptor))
-        let json = Logger("latchkey.benchmark", sink: JSONLinesLogSink(descriptor: descriptor))
+        let text = RedactedLogger("latchkey.benchmark", sink: TextLogSink(descriptor: descriptor))
+        let json = RedactedLogger("latchkey.benchmark", sink: JSONLinesLogSink(descriptor: descriptor))
         Comparison(
             title: "A thousand lines into /dev/null",
             rows: try await Measurement.take(

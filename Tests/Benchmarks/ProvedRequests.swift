@@ -7,10 +7,10 @@ internal import TestServices
 /// What a proof of a key adds to a request (RFC 9449), beside the bare transport.
 enum ProvedRequests {
     /// Answers at once, so that what is left is our own work.
-    private struct Nowhere: HTTPClient {
-        func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+    private struct Nowhere: HTTPTransport {
+        func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
             let empty: [UInt8] = []
-            return HTTPResponse(status: 200, fields: [], body: Secret(copying: empty.span))
+            return GuardedResponse(status: 200, fields: [], body: Secret(copying: empty.span))
         }
     }
 
@@ -39,13 +39,13 @@ enum ProvedRequests {
             running = try Program("nginx").start(["-e", "stderr", "-c", configuration])
             let url = url
             try await running.wait(for: "nginx") {
-                (try? await CurlHTTPClient().send(HTTPRequest(.get, url)))?.status == 200
+                (try? await CurlTransport().send(GuardedRequest(.get, url)))?.status == 200
             }
         }
     }
 
     static func run() async throws {
-        let signer = DPoPSigner(key: try .generate(random: .system))
+        let signer = DPoPProofSigner(key: try .generate(random: .system))
         let keeping = try await KeepingServer()
         let rows = try await measure("A request over a kept connection", keeping.url, signer)
         let added = rows[2].microseconds - rows[0].microseconds
@@ -62,7 +62,7 @@ enum ProvedRequests {
                 [
                     (
                         "token and proof made, and no transport",
-                        { _ = try await work.send(HTTPRequest(.get, keeping.url), token: token) }
+                        { _ = try await work.send(GuardedRequest(.get, keeping.url), token: token) }
                     )
                 ])
         ).show()
@@ -70,18 +70,18 @@ enum ProvedRequests {
     }
 
     private static func measure(
-        _ title: String, _ url: HTTPURL, _ signer: DPoPSigner
+        _ title: String, _ url: HTTPURL, _ signer: DPoPProofSigner
     ) async throws -> [Measurement] {
         let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
-        let http = CurlHTTPClient()
+        let http = CurlTransport()
         let (proving, bearing) = (ResourceClient(http: http, dpop: signer), ResourceClient(http: http))
         let rows = try await Measurement.take(
             // What else the machine does takes longer than a short round, and so meets all three alike.
             rounds: 301, count: 10,
             [
-                ("bare transport", { _ = try await http.send(HTTPRequest(.get, url)) }),
-                ("with a bearer token", { _ = try await bearing.send(HTTPRequest(.get, url), token: token) }),
-                ("with a token and a proof", { _ = try await proving.send(HTTPRequest(.get, url), token: token) }),
+                ("bare transport", { _ = try await http.send(GuardedRequest(.get, url)) }),
+                ("with a bearer token", { _ = try await bearing.send(GuardedRequest(.get, url), token: token) }),
+                ("with a token and a proof", { _ = try await proving.send(GuardedRequest(.get, url), token: token) }),
             ])
         Comparison(title: title, rows: rows).show()
         return rows

@@ -58,7 +58,7 @@ enum SignInCosts {
 
     private static func codeFlow() async throws {
         let canned = CannedServer(tokenAnswer: answer)
-        let provider = try Provider.issuer(
+        let provider = try OAuthProvider.issuer(
             Issuer("https://login.example"), name: .gitLab, clientID: "latchkey", scopes: ["read", "write"])
         let directory = try TestDirectory()
         let service = SignInService(
@@ -82,7 +82,7 @@ enum SignInCosts {
     private static func manyTasks() async throws {
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(consent: .automatic))
         let directory = try TestDirectory()
-        let http = CurlHTTPClient()
+        let http = CurlTransport()
         let clock = MovedClock()
         let service = SignInService(
             provider: try .issuer(
@@ -128,7 +128,7 @@ private final class MovedClock: Sendable {
 }
 
 /// A server that has each answer ready.
-private final class CannedServer: HTTPClient {
+private final class CannedServer: HTTPTransport {
     private let tokenAnswer: [UInt8]
     private let metadata: [UInt8]
     private let requests = Mutex(0)
@@ -145,11 +145,11 @@ private final class CannedServer: HTTPClient {
             """.utf8)
     }
 
-    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
         requests.withLock { $0 += 1 }
         let body = request.method == .post ? tokenAnswer : metadata
-        return HTTPResponse(
-            status: 200, fields: [HTTPField("Content-Type", "application/json")].compactMap(\.self),
+        return GuardedResponse(
+            status: 200, fields: [HeaderField("Content-Type", "application/json")].compactMap(\.self),
             body: Secret(copying: body.span))
     }
 }

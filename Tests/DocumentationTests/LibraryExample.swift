@@ -5,7 +5,7 @@ import TestServices
 
 import Latchkey
 
-func keepToken(vault path: String, keyFile: String, log: Logger) async throws -> Bool {
+func keepToken(vault path: String, keyFile: String, log: RedactedLogger) async throws -> Bool {
     try VaultKeyFile.create(at: keyFile)
     let vault = try await VaultStore.create(at: path, unlockedBy: .keyFile(keyFile))
     let key = try CredentialKey(service: "example.org", account: "alice")
@@ -21,7 +21,7 @@ struct LibraryExampleTests {
         let directory = try TestDirectory()
         let sink = MemoryLogSink()
         let kept = try await keepToken(
-            vault: directory / "v/vault", keyFile: directory / "key", log: Logger("example", sink: sink))
+            vault: directory / "v/vault", keyFile: directory / "key", log: RedactedLogger("example", sink: sink))
         #expect(kept)
         #expect(sink.records.map(\.message.text) == ["saved example.org/alice in vault \(directory.path)/v/vault"])
     }

@@ -94,7 +94,7 @@ import Testing
             "Print", "Interpolation", "Describing", "Dump", "Mirror", "Any", "Containers", "Errors", "Encoding", "Log",
         ]
         // A signed request carries the proof.
-        let kinds = ["Secret<", "DPoPKey", "StoredSession", "RedirectAnswer", "TokenResponse", "HTTPRequest"]
+        let kinds = ["Secret<", "DPoPProofKey", "StoredSession", "RedirectAnswer", "TokenResponse", "GuardedRequest"]
         for way in ways {
             let cases = try texts(way)
             for kind in kinds { #expect(cases.contains { $0.contains(kind) }, "add Cases/\(way)/… for \(kind)") }

@@ -15,30 +15,30 @@ import LatchkeyTestServer
 final class BridgeScene: Sendable {
     let server: LoopbackAuthorizationServer
     let audit = LeakAudit()
-    let authenticator: Authenticator
+    let authenticator: OAuthAuthenticator
     let folder: URL
 
     init(
         _ server: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
-        _ change: (inout AuthenticatorConfiguration) -> Void = { _ in }
+        _ change: (inout OAuthAuthenticator.Configuration) -> Void = { _ in }
     ) throws {
         self.server = try LoopbackAuthorizationServer(server)
         folder = URL(fileURLWithPath: "/tmp/lk-\(UInt64.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let log = Logger("latchkey.bridge", minimumLevel: .trace, sink: audit.logSink(named: "log"))
+        let log = RedactedLogger("latchkey.bridge", minimumLevel: .trace, sink: audit.logSink(named: "log"))
         let context = SignInContext(
-            http: CurlHTTPClient(), leases: LeaseDirectory(path: folder.path + "/leases"), log: log)
-        let follower = PageFollower(http: CurlHTTPClient())
+            http: CurlTransport(), leases: LeaseDirectory(path: folder.path + "/leases"), log: log)
+        let follower = PageFollower(http: CurlTransport())
         let browser = BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
-        let provider = try Provider.issuer(
+        let provider = try OAuthProvider.issuer(
             Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
             scopes: ["read", "write"])
-        var configuration = AuthenticatorConfiguration(
+        var configuration = OAuthAuthenticator.Configuration(
             provider: provider, userAuthenticator: .userAgent(browser), context: context)
         // What arrives is looked at where it arrives: at servers that the provider doesn't name.
         configuration.origins = .whereverTheCallerAsks
         change(&configuration)
-        authenticator = try Authenticator(config: configuration)
+        authenticator = try OAuthAuthenticator(config: configuration)
     }
 
     deinit {

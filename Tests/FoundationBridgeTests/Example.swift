@@ -12,14 +12,14 @@ import Testing
 // Docs/Authenticator.md shows this function word for word.
 
 func profile(
-    at address: URL, of provider: Provider, asking browser: any UserAgent, keptIn store: any CredentialStore,
-    leases: LeaseDirectory, show: @escaping @Sendable (AuthenticatorStatus) async -> Void
+    at address: URL, of provider: OAuthProvider, asking browser: any UserAgent, keptIn store: any CredentialStore,
+    leases: LeaseDirectory, show: @escaping @Sendable (OAuthAuthenticator.Status) async -> Void
 ) async throws -> Data {
-    let context = SignInContext(http: CurlHTTPClient(), leases: leases)
-    var configuration = AuthenticatorConfiguration(
+    let context = SignInContext(http: CurlTransport(), leases: leases)
+    var configuration = OAuthAuthenticator.Configuration(
         provider: provider, userAuthenticator: .userAgent(browser), storage: .store(store), context: context)
     configuration.statusHandler = show  // a name and times, or an error: never a token
-    let authenticator = try Authenticator(config: configuration)
+    let authenticator = try OAuthAuthenticator(config: configuration)
     let (data, _) = try await authenticator.response(for: URLRequest(url: address))
     return data
 }
@@ -28,7 +28,7 @@ struct ExampleTests {
     @Test func `the page's example signs in, answers, and keeps the login in the store`() async throws {
         let scene = try BridgeScene()
         let store = try InMemoryStore()
-        let follower = PageFollower(http: CurlHTTPClient())
+        let follower = PageFollower(http: CurlTransport())
         let browser = BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
         let address = try #require(scene.request.url)
         for _ in 0..<2 {

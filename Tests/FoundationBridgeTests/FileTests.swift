@@ -34,7 +34,7 @@ struct FileTests {
         let scene = try BridgeScene()
         let missing = scene.folder.appendingPathComponent("missing")
         let request = try scene.request
-        await #expect(throws: AuthenticatorError(.fileFailed(number: ENOENT))) {
+        await #expect(throws: OAuthAuthenticator.Failure(.fileFailed(number: ENOENT))) {
             _ = try await scene.authenticator.upload(for: request, fromFile: missing)
         }
         let twice = {
@@ -43,7 +43,7 @@ struct FileTests {
             request.httpBody = Data("x".utf8)
             return request
         }()
-        await #expect(throws: AuthenticatorError(.unsupportedRequest(.body))) {
+        await #expect(throws: OAuthAuthenticator.Failure(.unsupportedRequest(.body))) {
             _ = try await scene.authenticator.upload(for: twice, fromFile: missing)
         }
         #expect(scene.server.record.requests.isEmpty)
@@ -72,7 +72,7 @@ struct FileTests {
         let file = scene.folder.appendingPathComponent("download")
         try Data("old".utf8).write(to: file)
         scene.server.switchOn(.hugeBody(byteCount: 1 << 20, .userInfo))
-        let error = await #expect(throws: AuthenticatorError.self) {
+        let error = await #expect(throws: OAuthAuthenticator.Failure.self) {
             _ = try await scene.authenticator.download(for: scene.request, to: file, maximumByteCount: 1000)
         }
         #expect(error.map(URLRequestTests.network) == .bodyTooLarge)
@@ -83,7 +83,7 @@ struct FileTests {
         #expect(status(response) == 404 && String(decoding: data, as: UTF8.self).contains("404"))
         scene.server.switchOffAllFaults()
         scene.server.switchOn(.cutConnection(.userInfo))
-        await #expect(throws: AuthenticatorError.self) {
+        await #expect(throws: OAuthAuthenticator.Failure.self) {
             _ = try await scene.authenticator.download(for: scene.request, to: file, maximumByteCount: 1 << 20)
         }
         #expect(try String(contentsOf: file, encoding: .utf8) == "old")
@@ -93,15 +93,15 @@ struct FileTests {
     @Test func `a folder that can't be written to is an error with its number, before anybody is asked`() async throws {
         let scene = try BridgeScene()
         let file = scene.folder.appendingPathComponent("missing/download")
-        await #expect(throws: AuthenticatorError(.fileFailed(number: ENOENT))) {
+        await #expect(throws: OAuthAuthenticator.Failure(.fileFailed(number: ENOENT))) {
             _ = try await scene.authenticator.download(for: scene.request, to: file, maximumByteCount: 1000)
         }
         #expect(scene.server.record.requests.isEmpty)
     }
 
     @Test func `files go over a URLSession alone`() async throws {
-        let scene = try BridgeScene { $0.responses = CurlHTTPClient() }
-        await #expect(throws: AuthenticatorError(.unsupportedRequest(.file))) {
+        let scene = try BridgeScene { $0.responses = CurlTransport() }
+        await #expect(throws: OAuthAuthenticator.Failure(.unsupportedRequest(.file))) {
             _ = try await scene.authenticator.download(
                 for: scene.request, to: scene.folder.appendingPathComponent("x"), maximumByteCount: 1000)
         }

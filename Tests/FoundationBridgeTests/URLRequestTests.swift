@@ -47,7 +47,7 @@ struct URLRequestTests {
     }
 
     @Test func `everything can go over a URLSession, the sign-in too`() async throws {
-        let client = URLSessionHTTPClient()
+        let client = URLSessionTransport()
         let scene = try BridgeScene {
             $0.context.http = client
             $0.responses = client
@@ -90,7 +90,7 @@ struct URLRequestTests {
 
     @Test func `a request that can't be sent as it is is refused before anybody is asked`() async throws {
         let scene = try BridgeScene()
-        var requests: [(URLRequest, AuthenticatorError.RequestProblem)] = []
+        var requests: [(URLRequest, OAuthAuthenticator.Failure.RequestProblem)] = []
         for address in [
             "ftp://example.org/", "file:///etc/hostname", "http://127.0.0.1/#part", "http://me:pw@127.0.0.1/",
         ] {
@@ -112,7 +112,7 @@ struct URLRequestTests {
         request.httpBodyStream = InputStream(data: Data("x".utf8))
         requests.append((request, .body))
         for (request, problem) in requests {
-            await #expect(throws: AuthenticatorError(.unsupportedRequest(problem)), "\(request)") {
+            await #expect(throws: OAuthAuthenticator.Failure(.unsupportedRequest(problem)), "\(request)") {
                 _ = try await scene.authenticator.response(for: request)
             }
         }
@@ -138,7 +138,7 @@ struct URLRequestTests {
         let scene = try BridgeScene()
         _ = try await scene.authenticator.authenticate()
         scene.server.switchOn(.hugeBody(byteCount: 1 << 20, .userInfo))
-        let error = await #expect(throws: AuthenticatorError.self) {
+        let error = await #expect(throws: OAuthAuthenticator.Failure.self) {
             _ = try await scene.authenticator.response(for: scene.request, maximumByteCount: 1000)
         }
         #expect(error.map(Self.network) == .bodyTooLarge)
@@ -146,7 +146,7 @@ struct URLRequestTests {
         #expect(data.count == 1 << 20)
     }
 
-    static func network(_ error: AuthenticatorError) -> HTTPError.Code? {
+    static func network(_ error: OAuthAuthenticator.Failure) -> TransportError.Code? {
         guard case .signIn(let signIn) = error.code, case .oauth(let oauth) = signIn.code,
             case .networkError(let network) = oauth.code
         else { return nil }
@@ -158,7 +158,7 @@ struct URLRequestTests {
         let scene = try BridgeScene()
         _ = try await scene.authenticator.authenticate()
         scene.server.switchOn(.noAnswer(.userInfo))
-        let lost = await #expect(throws: AuthenticatorError.self) {
+        let lost = await #expect(throws: OAuthAuthenticator.Failure.self) {
             _ = try await scene.authenticator.response(for: scene.request)
         }
         #expect(lost.map(Self.network) == .connectionLost)
@@ -169,17 +169,17 @@ struct URLRequestTests {
             request.timeoutInterval = 0.2
             return request
         }()
-        let late = await #expect(throws: AuthenticatorError.self) {
+        let late = await #expect(throws: OAuthAuthenticator.Failure.self) {
             _ = try await scene.authenticator.response(for: hurried)
         }
         #expect(late.map(Self.network) == .timedOut)
         let before = scene.server.record.requests[.userInfo] ?? 0
-        let task = Task { () async -> AuthenticatorError? in
+        let task = Task { () async -> OAuthAuthenticator.Failure? in
             do {
                 _ = try await scene.authenticator.response(for: scene.request)
                 return nil
             } catch {
-                return error as? AuthenticatorError
+                return error as? OAuthAuthenticator.Failure
             }
         }
         while (scene.server.record.requests[.userInfo] ?? 0) == before { try await Task.sleep(for: .milliseconds(2)) }
@@ -188,11 +188,11 @@ struct URLRequestTests {
     }
 
     @Test func `plain HTTP goes to loopback addresses alone`() async throws {
-        for client in [URLSessionHTTPClient(), ResponseProviderClient { _ in throw URLError(.unknown) }]
-            as [any HTTPClient]
+        for client in [URLSessionTransport(), ClosureTransport { _ in throw URLError(.unknown) }]
+            as [any HTTPTransport]
         {
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await client.send(HTTPRequest(.get, HTTPURL("http://example.org/")))
+            let error = await #expect(throws: TransportError.self) {
+                _ = try await client.send(GuardedRequest(.get, HTTPURL("http://example.org/")))
             }
             #expect(error?.code == .notConfidential)
         }
@@ -202,7 +202,7 @@ struct URLRequestTests {
 
     @Test func `a closure of the caller's own answers, and gets the token`() async throws {
         let seen = Mutex<[String]>([])
-        let provider = ResponseProviderClient { request in
+        let provider = ClosureTransport { request in
             seen.withLock { $0.append(request.value(forHTTPHeaderField: "Authorization") ?? "") }
             let url = try #require(request.url)
             let response = HTTPURLResponse(url: url, statusCode: 203, httpVersion: nil, headerFields: ["X-Mine": "1"])
@@ -215,23 +215,23 @@ struct URLRequestTests {
     }
 
     @Test(arguments: [
-        (URLError(.cannotFindHost), HTTPError.Code.cannotResolveHost), (URLError(.timedOut), .timedOut),
+        (URLError(.cannotFindHost), TransportError.Code.cannotResolveHost), (URLError(.timedOut), .timedOut),
         (URLError(.networkConnectionLost), .connectionLost),
         (URLError(.serverCertificateUntrusted), .certificateRefused),
         (URLError(.cannotParseResponse), .malformedAnswer), (URLError(.unknown), .other),
     ])
-    func `what a closure throws is typed, and its words are dropped`(thrown: URLError, code: HTTPError.Code)
+    func `what a closure throws is typed, and its words are dropped`(thrown: URLError, code: TransportError.Code)
         async throws
     {
-        let provider = ResponseProviderClient { _ in throw thrown }
-        let error = await #expect(throws: HTTPError.self) {
-            _ = try await provider.send(HTTPRequest(.get, HTTPURL("https://example.org/")))
+        let provider = ClosureTransport { _ in throw thrown }
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await provider.send(GuardedRequest(.get, HTTPURL("https://example.org/")))
         }
         #expect(error?.code == code)
         struct Prose: Error, CustomStringConvertible { var description: String { "prose of a stranger" } }
-        let foreign = await #expect(throws: HTTPError.self) {
-            _ = try await ResponseProviderClient { _ in throw Prose() }.send(
-                HTTPRequest(.get, HTTPURL("https://a.example/")))
+        let foreign = await #expect(throws: TransportError.self) {
+            _ = try await ClosureTransport { _ in throw Prose() }.send(
+                GuardedRequest(.get, HTTPURL("https://a.example/")))
         }
         let refusal = try #require(foreign)
         #expect(refusal.code == .other && !"\(refusal)".contains("prose"))

@@ -52,16 +52,16 @@ struct AddressReachTests {
         }
         let port = try #require(server.origin.split(separator: ":").last)
         let url = try HTTPURL("http://\(host):\(port)/")
-        let open = CurlHTTPClient()
-        #expect(try await open.send(HTTPRequest(.get, url)).status == 200)
+        let open = CurlTransport()
+        #expect(try await open.send(GuardedRequest(.get, url)).status == 200)
         // The kept connection of the client before is not used either.
         let strict = open.reaching(.publicInternet)
-        do throws(HTTPError) {
-            _ = try await strict.send(HTTPRequest(.get, url))
+        do throws(TransportError) {
+            _ = try await strict.send(GuardedRequest(.get, url))
             Issue.record("it was asked")
         } catch {
             #expect(error.code == .addressRefused)
         }
-        #expect(try await strict.reaching(.publicInternetAndLoopback).send(HTTPRequest(.get, url)).status == 200)
+        #expect(try await strict.reaching(.publicInternetAndLoopback).send(GuardedRequest(.get, url)).status == 200)
     }
 }

@@ -24,10 +24,10 @@ struct CertificateTests {
         }
     }
 
-    private func failure(_ url: String, _ trust: CurlHTTPClient.CertificateTrust) async throws -> HTTPError? {
+    private func failure(_ url: String, _ trust: CurlTransport.CertificateTrust) async throws -> TransportError? {
         let url = try HTTPURL(url)
-        return await #expect(throws: HTTPError.self) {
-            _ = try await CurlHTTPClient(configuration: .init(trust: trust)).send(HTTPRequest(.get, url))
+        return await #expect(throws: TransportError.self) {
+            _ = try await CurlTransport(configuration: .init(trust: trust)).send(GuardedRequest(.get, url))
         }
     }
 
@@ -46,8 +46,8 @@ struct CertificateTests {
 
     @Test func `a server of a private authority is believed with that authority's file`() async throws {
         let server = try server(chain: authority.serverChain, key: authority.serverKey)
-        let client = CurlHTTPClient(configuration: .init(trust: .only(file: authority.certificate)))
-        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/a")))
+        let client = CurlTransport(configuration: .init(trust: .only(file: authority.certificate)))
+        let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin + "/a")))
         #expect(response.text == "private /a")
     }
 
@@ -63,8 +63,8 @@ struct CertificateTests {
         let server = try server(chain: chain, key: key)
         let error = try await failure(server.origin, .only(file: authority.certificate))
         #expect(error?.certificateProblem == .untrustedIssuer)
-        let client = CurlHTTPClient(configuration: .init(trust: .only(file: chain)))
-        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+        let client = CurlTransport(configuration: .init(trust: .only(file: chain)))
+        let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
         #expect(response.status == 200)
     }
 

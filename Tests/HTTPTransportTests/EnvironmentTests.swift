@@ -7,17 +7,17 @@ import TestServices
 
 /// What the environment may change, and what it may not.
 struct EnvironmentTests {
-    private func client(_ environment: [String: String]) -> CurlHTTPClient {
-        CurlHTTPClient(configuration: .init(proxies: HTTPProxies(environment: environment)))
+    private func client(_ environment: [String: String]) -> CurlTransport {
+        CurlTransport(configuration: .init(proxies: HTTPProxies(environment: environment)))
     }
 
     // MARK: - Proxies
 
     @Test func `a proxy is asked for a tunnel and sees no authorization`() async throws {
         let proxy = try ScriptedServer([.readHeader, .say("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")])
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: TransportError.self) {
             _ = try await client(["https_proxy": proxy.origin]).send(
-                HTTPRequest(.get, HTTPURL("https://service.example/secret"), authorization: .text("Bearer t0ken")))
+                GuardedRequest(.get, HTTPURL("https://service.example/secret"), authorization: .text("Bearer t0ken")))
         }
         #expect(error?.code == .proxyRefused)
         #expect(proxy.headers.count == 1)
@@ -29,17 +29,17 @@ struct EnvironmentTests {
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
     func `each name of the proxy is known`(name: String) async throws {
         let proxy = try ScriptedServer([.readHeader])
-        await #expect(throws: HTTPError.self) {
-            _ = try await client([name: proxy.origin]).send(HTTPRequest(.get, HTTPURL("https://service.example/")))
+        await #expect(throws: TransportError.self) {
+            _ = try await client([name: proxy.origin]).send(GuardedRequest(.get, HTTPURL("https://service.example/")))
         }
         #expect(proxy.headers.count == 1)
     }
 
     @Test func `a proxy's password goes to the proxy, and into no error`() async throws {
         let proxy = try ScriptedServer([.readHeader, .say("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")])
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: TransportError.self) {
             _ = try await client(["https_proxy": "http://user:pa55@127.0.0.1:\(proxy.port)"]).send(
-                HTTPRequest(.get, HTTPURL("https://service.example/")))
+                GuardedRequest(.get, HTTPURL("https://service.example/")))
         }
         let expected = Data("user:pa55".utf8).base64EncodedString()
         #expect(proxy.headers.first?.contains("Proxy-Authorization: Basic \(expected)\r\n") == true)
@@ -50,18 +50,18 @@ struct EnvironmentTests {
 
     @Test func `a proxy that nobody answers at is told from a server that nobody answers at`() async throws {
         let gone = try ReservedPort()
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: TransportError.self) {
             _ = try await client(["https_proxy": gone.origin]).send(
-                HTTPRequest(.get, HTTPURL("https://service.example")))
+                GuardedRequest(.get, HTTPURL("https://service.example")))
         }
         #expect(error?.code == .proxyRefused)
     }
 
     @Test func `a host on the list of exceptions is reached without the proxy`() async throws {
         let proxy = try ScriptedServer([.readHeader])
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: TransportError.self) {
             _ = try await client(["https_proxy": proxy.origin, "no_proxy": "other.example,.invalid"]).send(
-                HTTPRequest(.get, HTTPURL("https://no-such-host.invalid/")))
+                GuardedRequest(.get, HTTPURL("https://no-such-host.invalid/")))
         }
         #expect(error?.code == .cannotResolveHost)
         #expect(proxy.headers.isEmpty)
@@ -71,9 +71,9 @@ struct EnvironmentTests {
     @Test func `a client that reaches public addresses alone leaves exceptions to the proxy`() async throws {
         let proxy = try ScriptedServer([.readHeader, .say("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")])
         let open = client(["https_proxy": proxy.origin, "no_proxy": ".invalid"])
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: TransportError.self) {
             _ = try await open.reaching(.publicInternet).send(
-                HTTPRequest(.get, HTTPURL("https://no-such-host.invalid/")))
+                GuardedRequest(.get, HTTPURL("https://no-such-host.invalid/")))
         }
         #expect(error?.code == .proxyRefused)
         #expect(proxy.headers.first?.hasPrefix("CONNECT no-such-host.invalid:443 HTTP/1.1\r\n") == true)
@@ -84,7 +84,7 @@ struct EnvironmentTests {
         let all = ["http_proxy", "https_proxy", "all_proxy"].map { ($0, proxy.origin) }
         let server = try LoopbackServer { _ in LoopbackResponse(status: 204) }
         let response = try await client(Dictionary(uniqueKeysWithValues: all)).send(
-            HTTPRequest(.get, HTTPURL(server.origin)))
+            GuardedRequest(.get, HTTPURL(server.origin)))
         #expect(response.status == 204)
         #expect(proxy.headers.isEmpty)
     }
@@ -99,10 +99,10 @@ struct EnvironmentTests {
             }
             unsafe setenv("no_proxy", "", 1)
             let server = try LoopbackServer { _ in LoopbackResponse(status: 204) }
-            let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+            let response = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin)))
             #expect(response.status == 204)
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL("https://no-such-host.invalid/")))
+            let error = await #expect(throws: TransportError.self) {
+                _ = try await CurlTransport().send(GuardedRequest(.get, HTTPURL("https://no-such-host.invalid/")))
             }
             #expect(error?.code == .cannotResolveHost)
             #expect(proxy.headers.isEmpty)
@@ -116,8 +116,8 @@ struct EnvironmentTests {
             unsafe setenv("SSLKEYLOGFILE", file, 1)
             let authority = try await CertificateAuthority(in: directory)
             let server = try await OpenSSLServer(authority)
-            let client = CurlHTTPClient(configuration: .init(trust: .only(file: authority.certificate)))
-            let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+            let client = CurlTransport(configuration: .init(trust: .only(file: authority.certificate)))
+            let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
             #expect(response.status == 200)
             // libcurl opens the file at its start; nothing may stand in it.
             let written = (try? Data(contentsOf: URL(fileURLWithPath: file)))?.count ?? 0

@@ -6,15 +6,15 @@ import TestServices
 
 /// Answers that are none: each has its own error.
 struct RefusedAnswerTests {
-    private func failure(of steps: [ScriptedServer.Step], limits: HTTPLimits = HTTPLimits()) async throws -> HTTPError?
+    private func failure(of steps: [ScriptedServer.Step], limits: TransferLimits = TransferLimits()) async throws -> TransportError?
     {
         let server = try ScriptedServer(steps)
         return await failure(try HTTPURL(server.origin + "/p?q=s3cret"), limits: limits)
     }
 
-    private func failure(_ url: HTTPURL, limits: HTTPLimits = HTTPLimits()) async -> HTTPError? {
-        await #expect(throws: HTTPError.self) {
-            _ = try await CurlHTTPClient().send(HTTPRequest(.get, url), limits: limits)
+    private func failure(_ url: HTTPURL, limits: TransferLimits = TransferLimits()) async -> TransportError? {
+        await #expect(throws: TransportError.self) {
+            _ = try await CurlTransport().send(GuardedRequest(.get, url), limits: limits)
         }
     }
 
@@ -27,18 +27,18 @@ struct RefusedAnswerTests {
     }
 
     @Test func `silence is a time-out`() async throws {
-        let limits = HTTPLimits(timeout: .milliseconds(100))
+        let limits = TransferLimits(timeout: .milliseconds(100))
         #expect(try await failure(of: [.readHeader, .waitForEnd], limits: limits)?.code == .timedOut)
     }
 
     @Test func `a body that keeps coming too slowly is a time-out too`() async throws {
         let start = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"
-        let limits = HTTPLimits(timeout: .milliseconds(100))
+        let limits = TransferLimits(timeout: .milliseconds(100))
         #expect(try await failure(of: [.readHeader, .say(start), .waitForEnd], limits: limits)?.code == .timedOut)
     }
 
     @Test func `no time at all is a time-out, not an unlimited request`() async throws {
-        #expect(try await failure(of: [], limits: HTTPLimits(timeout: .zero))?.code == .timedOut)
+        #expect(try await failure(of: [], limits: TransferLimits(timeout: .zero))?.code == .timedOut)
     }
 
     @Test(arguments: [
@@ -62,27 +62,27 @@ struct RefusedAnswerTests {
 
     @Test func `an announced body above the limit is refused`() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n" + String(repeating: "a", count: 101)
-        let limits = HTTPLimits(maximumBodyByteCount: 100)
+        let limits = TransferLimits(maximumBodyByteCount: 100)
         #expect(try await failure(of: [.readHeader, .say(answer)], limits: limits)?.code == .bodyTooLarge)
     }
 
     @Test func `a body above the limit is refused without an announcement`() async throws {
         let answer = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 101)
-        let limits = HTTPLimits(maximumBodyByteCount: 100)
+        let limits = TransferLimits(maximumBodyByteCount: 100)
         #expect(try await failure(of: [.readHeader, .say(answer)], limits: limits)?.code == .bodyTooLarge)
     }
 
     @Test func `a body of exactly the limit is taken`() async throws {
         let answer = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 100)
         let server = try ScriptedServer([.readHeader, .say(answer)])
-        let response = try await CurlHTTPClient().send(
-            HTTPRequest(.get, HTTPURL(server.origin)), limits: HTTPLimits(maximumBodyByteCount: 100))
+        let response = try await CurlTransport().send(
+            GuardedRequest(.get, HTTPURL(server.origin)), limits: TransferLimits(maximumBodyByteCount: 100))
         #expect(response.body.byteCount == 100)
     }
 
     @Test func `an answer to HEAD may announce any length`() async throws {
         let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n")])
-        let response = try await CurlHTTPClient().send(HTTPRequest(.head, HTTPURL(server.origin)))
+        let response = try await CurlTransport().send(GuardedRequest(.head, HTTPURL(server.origin)))
         #expect(response.body.byteCount == 0)
     }
 
@@ -118,7 +118,7 @@ struct RefusedAnswerTests {
             "HTTP/1.1 103 Early Hints\r\nEarly: 1\r\n\r\nHTTP/1.1 201 Created\r\nReal: 1\r\n"
             + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTrailer: 1\r\n\r\n"
         let server = try ScriptedServer([.readHeader, .say(answer)])
-        let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+        let response = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin)))
         #expect(response.status == 201)
         #expect(response.text == "ok")
         #expect(response.field("Real") == "1")
@@ -128,7 +128,7 @@ struct RefusedAnswerTests {
 
     @Test func `a field with bytes beyond ASCII is left out, the others stay`() async throws {
         let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 OK\r\nX: caf\u{E9}\r\nY: z\r\n\r\n")])
-        let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+        let response = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin)))
         #expect(response.field("X") == nil)
         #expect(response.field("Y") == "z")
     }

@@ -11,8 +11,8 @@ struct RequestTests {
 
     @Test func `a request carries only what it was given, its length, a host and an agent`() async throws {
         let server = try ScriptedServer([.readHeader, answer])
-        let fields = [HTTPField("Accept", "application/json")!, HTTPField("X-Empty", "")!]
-        _ = try await CurlHTTPClient().send(HTTPRequest(.post, HTTPURL(server.origin + "/t"), fields: fields))
+        let fields = [HeaderField("Accept", "application/json")!, HeaderField("X-Empty", "")!]
+        _ = try await CurlTransport().send(GuardedRequest(.post, HTTPURL(server.origin + "/t"), fields: fields))
         #expect(
             server.headers == [
                 "POST /t HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nUser-Agent: Latchkey\r\n"
@@ -20,25 +20,25 @@ struct RequestTests {
             ])
     }
 
-    @Test(arguments: HTTPMethod.allCases)
-    func `each method arrives as itself`(method: HTTPMethod) async throws {
+    @Test(arguments: GuardedRequest.Method.allCases)
+    func `each method arrives as itself`(method: GuardedRequest.Method) async throws {
         let server = try ScriptedServer([.readHeader, answer])
-        let response = try await CurlHTTPClient().send(HTTPRequest(method, HTTPURL(server.origin)))
+        let response = try await CurlTransport().send(GuardedRequest(method, HTTPURL(server.origin)))
         #expect(response.status == 204)
         #expect(server.headers.first?.hasPrefix("\(method.rawValue) / HTTP/1.1\r\n") == true)
     }
 
-    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-    func `each byte of a body arrives`(method: HTTPMethod) async throws {
+    @Test(arguments: [GuardedRequest.Method.post, .put, .patch, .delete])
+    func `each byte of a body arrives`(method: GuardedRequest.Method) async throws {
         let server = try LoopbackServer(.init(methods: Set(LoopbackMethod.allCases), maximumBodyByteCount: 1 << 21)) {
             request in LoopbackResponse(status: 200, body: request.body.duplicate())
         }
         let body = Secret<MessageBody>(byteCount: 1_500_000) { bytes in
             for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
         }
-        let response = try await CurlHTTPClient().send(
-            HTTPRequest(method, HTTPURL(server.origin), body: body.duplicate()),
-            limits: HTTPLimits(maximumBodyByteCount: 1 << 21))
+        let response = try await CurlTransport().send(
+            GuardedRequest(method, HTTPURL(server.origin), body: body.duplicate()),
+            limits: TransferLimits(maximumBodyByteCount: 1 << 21))
         let same = response.body.matches(body)
         #expect(same)
     }
@@ -48,9 +48,9 @@ struct RequestTests {
     ])
     func `a field that the transport sets itself is refused`(name: String) async throws {
         let server = try ScriptedServer([.readHeader, answer])
-        let error = await #expect(throws: HTTPError.self) {
-            _ = try await CurlHTTPClient().send(
-                HTTPRequest(.get, HTTPURL(server.origin), fields: [HTTPField(name, "x")!]))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await CurlTransport().send(
+                GuardedRequest(.get, HTTPURL(server.origin), fields: [HeaderField(name, "x")!]))
         }
         #expect(error?.code == .malformedRequest)
         #expect(server.headers.isEmpty)
@@ -58,7 +58,7 @@ struct RequestTests {
 
     @Test func `the path stays as written`() async throws {
         let server = try ScriptedServer([.readHeader, answer])
-        _ = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin + "/a/../%2F/./b?x=%20+")))
+        _ = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin + "/a/../%2F/./b?x=%20+")))
         #expect(server.headers.first?.hasPrefix("GET /a/../%2F/./b?x=%20+ HTTP/1.1\r\n") == true)
     }
 
@@ -66,8 +66,8 @@ struct RequestTests {
     func `a redirect is an answer, and nobody follows it`(status: Int) async throws {
         let second = try ScriptedServer([.readHeader, answer])
         let first = try LoopbackServer { _ in .redirect(status: status, publicLocation: second.origin) }
-        let response = try await CurlHTTPClient().send(
-            HTTPRequest(.post, HTTPURL(first.origin), authorization: .text("Bearer t"), body: .text("code=c")))
+        let response = try await CurlTransport().send(
+            GuardedRequest(.post, HTTPURL(first.origin), authorization: .text("Bearer t"), body: .text("code=c")))
         #expect(response.status == status)
         #expect(second.headers.isEmpty)
     }
@@ -76,8 +76,8 @@ struct RequestTests {
         let server = try ScriptedServer([
             .readHeader, .say("HTTP/1.1 204 No Content\r\nSet-Cookie: a=b\r\nConnection: close\r\n\r\n"),
         ])
-        let client = CurlHTTPClient()
-        for _ in 0..<2 { _ = try await client.send(HTTPRequest(.get, HTTPURL(server.origin))) }
+        let client = CurlTransport()
+        for _ in 0..<2 { _ = try await client.send(GuardedRequest(.get, HTTPURL(server.origin))) }
         #expect(server.headers.count == 2)
         #expect(!server.headers.joined().contains("Cookie"))
     }
@@ -86,9 +86,9 @@ struct RequestTests {
         // libcurl repeats a request when a kept connection turns out to be closed. Here the first connection closes after
         // its second request, without an answer: a POST that used it would come twice, and a code must not.
         let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 No Content\r\n\r\n"), .readHeader])
-        let client = CurlHTTPClient()
-        _ = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
-        let response = try await client.send(HTTPRequest(.post, HTTPURL(server.origin), body: .text("code=c")))
+        let client = CurlTransport()
+        _ = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
+        let response = try await client.send(GuardedRequest(.post, HTTPURL(server.origin), body: .text("code=c")))
         #expect(response.status == 204)
         #expect(server.headers.map { $0.prefix(4) } == ["GET ", "POST"])
     }
@@ -98,9 +98,9 @@ struct RequestTests {
     @Test func `cancelling ends a request that nobody answers`() async throws {
         let server = try ScriptedServer([.readHeader, .waitForEnd])
         let url = try HTTPURL(server.origin)
-        let task = Task { () -> HTTPError? in
-            do throws(HTTPError) {
-                _ = try await CurlHTTPClient().send(HTTPRequest(.get, url), limits: HTTPLimits(timeout: .seconds(3600)))
+        let task = Task { () -> TransportError? in
+            do throws(TransportError) {
+                _ = try await CurlTransport().send(GuardedRequest(.get, url), limits: TransferLimits(timeout: .seconds(3600)))
                 return nil
             } catch {
                 return error
@@ -114,10 +114,10 @@ struct RequestTests {
     @Test func `a cancelled task sends nothing`() async throws {
         let server = try ScriptedServer([.readHeader, answer])
         let url = try HTTPURL(server.origin)
-        let task = Task { () -> HTTPError? in
+        let task = Task { () -> TransportError? in
             while !Task.isCancelled { await Task.yield() }
-            do throws(HTTPError) {
-                _ = try await CurlHTTPClient().send(HTTPRequest(.get, url))
+            do throws(TransportError) {
+                _ = try await CurlTransport().send(GuardedRequest(.get, url))
                 return nil
             } catch {
                 return error
@@ -133,11 +133,11 @@ struct RequestTests {
             await Task.yield()
             return LoopbackResponse(status: 200, contentType: "text/plain", publicText: request.path)
         }
-        let client = CurlHTTPClient()
+        let client = CurlTransport()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<50 {
                 let url = try HTTPURL(server.origin + "/\(number)")
-                group.addTask { try await client.send(HTTPRequest(.get, url)).text == "/\(number)" }
+                group.addTask { try await client.send(GuardedRequest(.get, url)).text == "/\(number)" }
             }
             for try await isRight in group { #expect(isRight) }
         }

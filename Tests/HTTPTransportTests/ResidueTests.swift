@@ -23,7 +23,7 @@ struct ResidueTests {
             // The search finds what is there, or finding nothing would mean nothing.
             #expect(!OwnMemory.places(ofMasked: tokenMask).isEmpty)
             let url = try HTTPURL(server.origin + "/answer")
-            let request = HTTPRequest(.get, url, authorization: token, body: body)
+            let request = GuardedRequest(.get, url, authorization: token, body: body)
             let answerMask = try await ResidueTests.send(request, trusting: authority.certificate)
             #expect(OwnMemory.places(ofMasked: tokenMask) == [])
             #expect(OwnMemory.places(ofMasked: bodyMask) == [])
@@ -55,8 +55,8 @@ struct ResidueTests {
     }
 
     /// Sends with a client that ends with this call; returns what to look for of the answer.
-    private static func send(_ request: consuming HTTPRequest, trusting file: String) async throws -> [UInt8] {
-        let client = CurlHTTPClient(configuration: .init(trust: .only(file: file)))
+    private static func send(_ request: consuming GuardedRequest, trusting file: String) async throws -> [UInt8] {
+        let client = CurlTransport(configuration: .init(trust: .only(file: file)))
         let response = try await client.send(request)
         #expect(response.status == 200)
         let mask = mask(response.body)

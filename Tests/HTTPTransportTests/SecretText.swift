@@ -8,7 +8,7 @@ extension Secret where Purpose == MessageBody {
     }
 }
 
-extension HTTPResponse {
+extension GuardedResponse {
     /// The body as text; tests' bodies are no secrets.
     var text: String {
         body.withExposedBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }

@@ -14,9 +14,9 @@ struct Canaries {
     init(record: Person.Record, tokens: [[UInt8]], pasted: Bool = false) throws {
         for token in tokens { try plant(token, as: AccessToken.self) }
         for state in Set([record.asked("state"), record.answered("state")]) {
-            try plant(state.map { Array($0.utf8) }, as: State.self)
+            try plant(state.map { Array($0.utf8) }, as: AuthorizationState.self)
         }
-        if !pasted { try plant(record.asked("nonce").map { Array($0.utf8) }, as: Nonce.self) }
+        if !pasted { try plant(record.asked("nonce").map { Array($0.utf8) }, as: OpenIDNonce.self) }
         try plant(record.answered("code").map { Array($0.utf8) }, as: AuthorizationCode.self)
     }
 

@@ -218,7 +218,7 @@ final class FlowSession: Sendable {
             guard secret.byteCount >= LeakAudit.minimumByteCount else { return }
             try audit.plant(secret)
             switch name {
-            case "state": try terminals.plant(secret.duplicate(as: State.self))
+            case "state": try terminals.plant(secret.duplicate(as: AuthorizationState.self))
             // In the address that paste shows it is too.
             case "nonce" where flow.signedIn == ["--paste"]: break
             default: try terminals.plant(secret)

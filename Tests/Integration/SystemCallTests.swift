@@ -231,7 +231,7 @@ import TestServices
                 audit.capture(run.errorOutput, as: "standard error of \(command[0]), message \(crashes + 1)")
                 if command[0] == "sign-in", let record = try? await setting.person.record() {
                     for value in [record.answered("state"), record.answered("code")].compactMap(\.self) {
-                        try audit.plant(Secret<State>(copying: Array(value.utf8).span))
+                        try audit.plant(Secret<AuthorizationState>(copying: Array(value.utf8).span))
                     }
                 }
                 if run.status == 0 || crashes > 20 { break }

@@ -16,7 +16,7 @@ import Testing
         let live = LiveSecrets()
         let memory = MemoryLogSink()
         let sink = ScrubbingLogSink(over: memory, secrets: live)
-        let log = Logger("test", minimumLevel: .trace, sink: sink)
+        let log = RedactedLogger("test", minimumLevel: .trace, sink: sink)
         let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
         let text = Self.text(token)
         log.info("before \(Self.made(text))")
@@ -39,7 +39,7 @@ import Testing
     @Test func `what the source says is not searched, and what comes from elsewhere is, wherever it stands`() {
         let live = LiveSecrets()
         let memory = MemoryLogSink()
-        let log = Logger("test", sink: ScrubbingLogSink(over: memory, secrets: live))
+        let log = RedactedLogger("test", sink: ScrubbingLogSink(over: memory, secrets: live))
         let watched = live.watch(Secret<Passphrase>(copying: Array("correct horse battery".utf8).span))
         log.info("the correct horse battery is stapled \(Self.made("here"))")
         log.with("words", "correct horse battery" as LogMessage).info("in a field")
@@ -119,7 +119,7 @@ import Testing
             let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
             return Kept(live.watch(token))
         }
-        let log = Logger("test", sink: sink)
+        let log = RedactedLogger("test", sink: sink)
         for number in 0..<20_000 {
             let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
             log.info("refreshed item \(number), commit \(Self.made(digits)), in \(Duration.milliseconds(number))")
@@ -150,7 +150,7 @@ import Testing
         #expect(live.isHeld(by: word))
         let memory = MemoryLogSink()
         let before = live.withheldTextCount
-        Logger("test", sink: ScrubbingLogSink(over: memory, secrets: live)).error("\(Self.made(text))")
+        RedactedLogger("test", sink: ScrubbingLogSink(over: memory, secrets: live)).error("\(Self.made(text))")
         #expect(memory.records.map(\.message.text) == ["a record was withheld: a secret that is in use stood in it"])
         #expect(live.withheldTextCount > before)
     }
@@ -168,7 +168,7 @@ import Testing
 
     @Test func `the oldest of the secrets that are remembered makes room for the next`() throws {
         let live = LiveSecrets()
-        let texts = try (0..<7).map { _ in Self.text(try Secret<State>.random(byteCount: 32).base64URLEncoded()) }
+        let texts = try (0..<7).map { _ in Self.text(try Secret<AuthorizationState>.random(byteCount: 32).base64URLEncoded()) }
         for text in texts {
             for _ in 0..<3 { live.remember(Array(text.utf8).span, amongTheLast: 3) }
         }

@@ -57,7 +57,7 @@ struct LoopbackPeerTests {
             let text = owners.map { $0.map { "\($0)" } ?? "unknown" }.joined(separator: " ")
             return LoopbackResponse(status: 200, fields: [LoopbackField("X-Owner", text)])
         }
-        let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+        let response = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin)))
         #expect(response.field("X-Owner") == "\(geteuid()) \(geteuid())")
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import LatchkeyLoopback
 
 struct LoopbackServerTests {
-    private let client = CurlHTTPClient()
+    private let client = CurlTransport()
 
     private func empty(_ request: consuming LoopbackRequest) async -> LoopbackResponse { LoopbackResponse(status: 204) }
 
@@ -61,11 +61,11 @@ struct LoopbackServerTests {
             return LoopbackResponse(status: 204)
         }
         let url = try HTTPURL(server.origin)
-        _ = try await client.send(HTTPRequest(.get, url))
+        _ = try await client.send(GuardedRequest(.get, url))
         server.stop()
         server.stop()
         // Another test's server may have the port by now, so whatever answers is not looked at.
-        _ = try? await client.send(HTTPRequest(.get, url))
+        _ = try? await client.send(GuardedRequest(.get, url))
         #expect(count.load(ordering: .relaxed) == 1)
     }
 
@@ -82,9 +82,9 @@ struct LoopbackServerTests {
             return LoopbackResponse(status: 204)
         }
         let url = try HTTPURL(server.origin)
-        let request = Task { [client] () -> HTTPError? in
-            do throws(HTTPError) {
-                _ = try await client.send(HTTPRequest(.get, url))
+        let request = Task { [client] () -> TransportError? in
+            do throws(TransportError) {
+                _ = try await client.send(GuardedRequest(.get, url))
                 return nil
             } catch {
                 return error
@@ -110,10 +110,10 @@ struct LoopbackServerTests {
             return response
         }
         var ends = ended.makeAsyncIterator()
-        _ = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/soon")))
+        _ = try await client.send(GuardedRequest(.get, HTTPURL(server.origin + "/soon")))
         #expect(await ends.next() == "/soon")
         let late = try HTTPURL(server.origin + "/late")
-        let request = Task { [client] in try? await client.send(HTTPRequest(.get, late)).status }
+        let request = Task { [client] in try? await client.send(GuardedRequest(.get, late)).status }
         for await _ in started { break }
         server.stop()
         #expect(await ends.next() == "/late")
@@ -125,7 +125,7 @@ struct LoopbackServerTests {
         do {
             let server = try LoopbackServer(handler: empty)
             gone = server
-            let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+            let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
             #expect(response.status == 204)
         }
         #expect(gone == nil)
@@ -147,7 +147,7 @@ struct LoopbackServerTests {
             let url = try HTTPURL(server.origin)
             let client = client
             await withTaskGroup { group in
-                for _ in 0..<8 { group.addTask { _ = try? await client.send(HTTPRequest(.get, url)) } }
+                for _ in 0..<8 { group.addTask { _ = try? await client.send(GuardedRequest(.get, url)) } }
                 group.addTask {
                     for await _ in asked { break }
                     server.stop()
@@ -167,7 +167,7 @@ struct LoopbackServerTests {
         await #expect(processExitsWith: .success) {
             for _ in 0..<20 {
                 let server = try LoopbackServer { _ in LoopbackResponse(status: 204) }
-                let response = try await CurlHTTPClient().send(HTTPRequest(.get, HTTPURL(server.origin)))
+                let response = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin)))
                 #expect(response.status == 204)
             }
             let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
@@ -182,7 +182,7 @@ struct LoopbackServerTests {
 
     @Test func `a method that isn't served gets 405 and the list of those that are`() async throws {
         let server = try LoopbackServer(.init(methods: [.get]), handler: empty)
-        let response = try await client.send(HTTPRequest(.post, HTTPURL(server.origin)))
+        let response = try await client.send(GuardedRequest(.post, HTTPURL(server.origin)))
         #expect(response.status == 405)
         #expect(response.field("Allow") == "GET")
     }
@@ -221,7 +221,7 @@ struct LoopbackServerTests {
     @Test func `the same user may connect where only the same user may`() async throws {
         for family in [LoopbackServer.Family.ipv4, .ipv6] {
             let server = try LoopbackServer(.init(family: family, peers: .sameUser), handler: empty)
-            let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+            let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
             #expect(response.status == 204)
         }
     }
@@ -233,7 +233,7 @@ struct LoopbackServerTests {
             return LoopbackResponse(
                 status: 200, fields: [LoopbackField("X-Path", request.path)], body: request.query?.duplicate())
         }
-        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/a/../%2F+?code=%41+%00&x")))
+        let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin + "/a/../%2F+?code=%41+%00&x")))
         #expect(response.field("X-Path") == "/a/../%2F+")
         let same = response.body.matches(text: "code=%41+%00&x")
         #expect(same)
@@ -282,7 +282,7 @@ struct LoopbackServerTests {
             LoopbackResponse(status: 200, contentType: "text/plain", publicText: "\(request.query?.byteCount ?? 0)")
         }
         let query = String(repeating: "a", count: 7000)
-        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin + "/?" + query)))
+        let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin + "/?" + query)))
         let same = response.body.matches(text: "7000")
         #expect(same)
     }
@@ -299,7 +299,7 @@ struct LoopbackServerTests {
 
     @Test func `a redirect carries its location`() async throws {
         let server = try LoopbackServer { _ in .redirect(publicLocation: "https://example.com/?code=x&state=y") }
-        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+        let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
         #expect(response.status == 302)
         #expect(response.field("Location") == "https://example.com/?code=x&state=y")
     }
@@ -314,7 +314,7 @@ struct LoopbackServerTests {
             let body = kept.withLock { $0.take() }
             return LoopbackResponse(status: 200, body: body)
         }
-        let response = try await client.send(HTTPRequest(.get, HTTPURL(server.origin)))
+        let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
         let same = response.body.matches(expected)
         #expect(same)
     }

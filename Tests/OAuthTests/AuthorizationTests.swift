@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `GitHub's address is what GitHub documents`() throws {
-        let server = try ServerMetadata(
+        let server = try AuthorizationServerMetadata(
             authorizationEndpoint: HTTPURL("https://github.com/login/oauth/authorize"),
             tokenEndpoint: HTTPURL("https://github.com/login/oauth/access_token"))
         let client = try ClientConfiguration(
@@ -107,7 +107,7 @@ import Testing
         let endpoint = try HTTPURL("https://id.example/a?\(query)")
         let token = try HTTPURL("https://id.example/token")
         let error = failure { () throws(OAuthError) in
-            try ServerMetadata(authorizationEndpoint: endpoint, tokenEndpoint: token)
+            try AuthorizationServerMetadata(authorizationEndpoint: endpoint, tokenEndpoint: token)
         }
         #expect(error == OAuthError(.invalidMetadata(.reservedParameter)))
     }

@@ -64,7 +64,7 @@ import Testing
             try proof.payload().reveal()
                 == #"{"jti":"e1j3V_bKic8-LAEB","htm":"GET","htu":"https://resource.example.org/protectedresource","iat":1562262618,"exp":1562262918,"ath":"fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"}"#
         )
-        let key = try DPoPKey.generate()
+        let key = try DPoPProofKey.generate()
         #expect(
             DPoPProof.header(x: key.x, y: key.y)
                 == #"{"typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"EC","x":"\#(key.x)","y":"\#(key.y)","crv":"P-256"}}"#
@@ -79,8 +79,8 @@ import Testing
 
     @Test func `a key signs, and its signature is its own`() throws {
         let message = Array("message".utf8)
-        let one = try DPoPKey.generate()
-        let other = try DPoPKey.generate()
+        let one = try DPoPProofKey.generate()
+        let other = try DPoPProofKey.generate()
         #expect(one.thumbprint != other.thumbprint && one.thumbprint.utf8.count == 43)
         let signature = try one.sign(message.span)
         let point = try #require(Base64URL.decode(one.x)) + #require(Base64URL.decode(one.y))
@@ -92,7 +92,7 @@ import Testing
     @Test func `RFC 6979's private key has its point`() throws {
         // Appendix A.2.5.
         let scalar: [UInt8] = hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721")
-        let key = DPoPKey(scalar: Secret(copying: scalar.span))!
+        let key = DPoPProofKey(scalar: Secret(copying: scalar.span))!
         #expect(Base64URL.decode(key.x) == hex("60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6"))
         #expect(Base64URL.decode(key.y) == hex("7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299"))
     }
@@ -105,30 +105,30 @@ import Testing
     @Test func `what is no number of the curve's is no key`() throws {
         let order = hex("FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551")
         for scalar in [[UInt8](repeating: 0, count: 32), order, [UInt8](repeating: 255, count: 32), [1, 2, 3]] {
-            let isKey = DPoPKey(scalar: Secret(copying: scalar.span)) != nil
+            let isKey = DPoPProofKey(scalar: Secret(copying: scalar.span)) != nil
             #expect(!isKey)
         }
         let failing = RandomCalls(failing: 1)
         #expect(
-            failure { () throws(OAuthError) in try DPoPKey.generate(random: failing.source) }
+            failure { () throws(OAuthError) in try DPoPProofKey.generate(random: failing.source) }
                 == OAuthError(.noRandomOctets(number: 5)))
         let zeros = RandomSource { (span) throws(RandomSourceError) in for index in span.indices { span[index] = 0 } }
         #expect(
-            failure { () throws(OAuthError) in try DPoPKey.generate(random: zeros) }
+            failure { () throws(OAuthError) in try DPoPProofKey.generate(random: zeros) }
                 == OAuthError(.invalidConfiguration(.signingKey)))
     }
 
     @Test func `a key survives a store, and a damaged one is none`() throws {
-        let key = try DPoPKey.generate()
+        let key = try DPoPProofKey.generate()
         let text = try key.encoded().reveal()
-        #expect(try DPoPKey(decoding: Secret(text)).thumbprint == key.thumbprint)
-        let other = try DPoPKey.generate()
+        #expect(try DPoPProofKey(decoding: Secret(text)).thumbprint == key.thumbprint)
+        let other = try DPoPProofKey.generate()
         for wrong in [
             text.replacingOccurrences(key.x, other.x), text.replacingOccurrences(key.y, other.y),
             text.replacingOccurrences("P-256", "P-384"), text.replacingOccurrences("\"EC\"", "\"RSA\""), "{}", "",
             String(text.dropLast(3)) + "\"}",
         ] {
-            #expect(failure { () throws(JSONError) in try DPoPKey(decoding: Secret(wrong)) } != nil, "\(wrong.count)")
+            #expect(failure { () throws(JSONError) in try DPoPProofKey(decoding: Secret(wrong)) } != nil, "\(wrong.count)")
         }
     }
 
@@ -164,9 +164,9 @@ import Testing
         url: String, expected: String
     ) async throws {
         let http = ScriptedHTTPClient(.json("{}"))
-        let signer = DPoPSigner(key: try .generate())
+        let signer = DPoPProofSigner(key: try .generate())
         _ = try await ResourceClient(http: http, dpop: signer).send(
-            HTTPRequest(.get, HTTPURL(url)), token: Secret("token"))
+            GuardedRequest(.get, HTTPURL(url)), token: Secret("token"))
         let sent = try #require(http.requests.first)
         let parts = try Parts(#require(sent.proof))
         #expect(try parts.member("htu") == expected)
@@ -176,14 +176,14 @@ import Testing
     }
 
     @Test func `every proof has an identifier of its own, a repeated request's included`() async throws {
-        let challenge = HTTPField("WWW-Authenticate", #"DPoP realm="a, b", error="use_dpop_nonce""#)!
+        let challenge = HeaderField("WWW-Authenticate", #"DPoP realm="a, b", error="use_dpop_nonce""#)!
         let http = ScriptedHTTPClient(
-            .fields(401, [challenge, HTTPField("DPoP-Nonce", "n-1")!]), .fields(200, [HTTPField("DPoP-Nonce", "n-2")!]),
+            .fields(401, [challenge, HeaderField("DPoP-Nonce", "n-1")!]), .fields(200, [HeaderField("DPoP-Nonce", "n-2")!]),
             .json("{}"))
-        let resource = ResourceClient(http: http, dpop: DPoPSigner(key: try .generate()))
+        let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
         let url = try HTTPURL("https://api.example/a")
-        #expect(try await resource.send(HTTPRequest(.get, url), token: Secret("t")).status == 200)
-        #expect(try await resource.send(HTTPRequest(.get, url), token: Secret("t")).status == 200)
+        #expect(try await resource.send(GuardedRequest(.get, url), token: Secret("t")).status == 200)
+        #expect(try await resource.send(GuardedRequest(.get, url), token: Secret("t")).status == 200)
         let proofs = try http.requests.map { try Parts(#require($0.proof)) }
         #expect(try proofs.map { try $0.member("nonce") } == [nil, "n-1", "n-2"])
         let identifiers = try proofs.map { try #require(try $0.member("jti")) }
@@ -193,25 +193,25 @@ import Testing
 
     @Test func `a nonce is one origin's, and a malformed one is nobody's`() async throws {
         let http = ScriptedHTTPClient(
-            .fields(200, [HTTPField("DPoP-Nonce", "one")!]), .json("{}"),
-            .fields(200, [HTTPField("DPoP-Nonce", "a b")!]),
+            .fields(200, [HeaderField("DPoP-Nonce", "one")!]), .json("{}"),
+            .fields(200, [HeaderField("DPoP-Nonce", "a b")!]),
             .json("{}"))
-        let resource = ResourceClient(http: http, dpop: DPoPSigner(key: try .generate()))
+        let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
         for url in ["https://a.example/1", "https://b.example/1", "https://a.example:443/2", "https://A.example/3"] {
-            _ = try await resource.send(HTTPRequest(.get, HTTPURL(url)), token: Secret("t"))
+            _ = try await resource.send(GuardedRequest(.get, HTTPURL(url)), token: Secret("t"))
         }
         let nonces = try http.requests.map { try Parts(#require($0.proof)).member("nonce") }
         #expect(nonces == [nil, nil, "one", "one"])
     }
 
     @Test func `a server that is never content is asked twice`() async throws {
-        let challenge = HTTPField("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#)!
+        let challenge = HeaderField("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#)!
         let http = ScriptedHTTPClient(
-            .fields(401, [challenge, HTTPField("DPoP-Nonce", "n-1")!]),
-            .fields(401, [challenge, HTTPField("DPoP-Nonce", "n-2")!]), .json("{}"))
-        let resource = ResourceClient(http: http, dpop: DPoPSigner(key: try .generate()))
+            .fields(401, [challenge, HeaderField("DPoP-Nonce", "n-1")!]),
+            .fields(401, [challenge, HeaderField("DPoP-Nonce", "n-2")!]), .json("{}"))
+        let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
         let response = try await resource.send(
-            HTTPRequest(.get, HTTPURL("https://api.example/")), token: Secret("t"))
+            GuardedRequest(.get, HTTPURL("https://api.example/")), token: Secret("t"))
         #expect(response.status == 401 && http.requests.count == 2)
     }
 
@@ -219,19 +219,19 @@ import Testing
         [#"Bearer error="use_dpop_nonce""#], [#"DPoP error="invalid_token""#], [#"DPoP error="use_dpop_nonce"#], [],
     ])
     func `a refusal that is not about the proof is not repeated`(challenges: [String]) async throws {
-        let fields = challenges.map { HTTPField("WWW-Authenticate", $0)! } + [HTTPField("DPoP-Nonce", "n-1")!]
+        let fields = challenges.map { HeaderField("WWW-Authenticate", $0)! } + [HeaderField("DPoP-Nonce", "n-1")!]
         let http = ScriptedHTTPClient(.fields(401, fields), .json("{}"))
-        let resource = ResourceClient(http: http, dpop: DPoPSigner(key: try .generate()))
+        let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
         let response = try await resource.send(
-            HTTPRequest(.get, HTTPURL("https://api.example/")), token: Secret("t"))
+            GuardedRequest(.get, HTTPURL("https://api.example/")), token: Secret("t"))
         #expect(response.status == 401 && http.requests.count == 1)
     }
 
     @Test func `a question for a nonce without a new one is not repeated`() async throws {
-        let challenge = HTTPField("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#)!
+        let challenge = HeaderField("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#)!
         let http = ScriptedHTTPClient(.fields(401, [challenge]), .json("{}"))
-        let resource = ResourceClient(http: http, dpop: DPoPSigner(key: try .generate()))
-        _ = try await resource.send(HTTPRequest(.get, HTTPURL("https://api.example/")), token: Secret("t"))
+        let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
+        _ = try await resource.send(GuardedRequest(.get, HTTPURL("https://api.example/")), token: Secret("t"))
         #expect(http.requests.count == 1)
     }
 
@@ -243,7 +243,7 @@ import Testing
         let now = try #require(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT"))
         func skew(_ date: String) throws -> Int64 {
             memory.learn(
-                from: HTTPResponse(status: 200, fields: [HTTPField("Date", date)!], body: Secret("")), of: url, now: now
+                from: GuardedResponse(status: 200, fields: [HeaderField("Date", date)!], body: Secret("")), of: url, now: now
             )
             return memory.origin(of: url).skew
         }
@@ -272,14 +272,14 @@ import Testing
 
     private func endpoint(_ http: ScriptedHTTPClient) throws -> TokenEndpoint {
         TokenEndpoint(
-            server: Sample.server(), client: Sample.client(), http: http, dpop: DPoPSigner(key: try .generate()))
+            server: Sample.server(), client: Sample.client(), http: http, dpop: DPoPProofSigner(key: try .generate()))
     }
 
     private static let bound = #"{"access_token":"at-1","token_type":"dpop"}"#
 
     @Test func `a token request is proven, and once more with the nonce that its refusal gives`() async throws {
         let http = ScriptedHTTPClient(
-            .fields(400, [HTTPField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .json(Self.bound))
+            .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .json(Self.bound))
         let tokens = try await endpoint(http).refresh(Secret("r"), authentication: .none)
         #expect(tokens.accessToken.reveal() == "at-1")
         let parts = try http.requests.map { try Parts(#require($0.proof)) }
@@ -306,7 +306,7 @@ import Testing
     @Test func `a server that takes no ES256 is refused before anything is sent`() throws {
         var server = Sample.server()
         server.dpopAlgorithms = ["EdDSA"]
-        let signer = DPoPSigner(key: try .generate())
+        let signer = DPoPProofSigner(key: try .generate())
         #expect(
             failure { () throws(OAuthError) in
                 try AuthorizationRequest(server: server, client: Sample.client(), dpop: signer)

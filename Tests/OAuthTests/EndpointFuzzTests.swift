@@ -6,8 +6,8 @@ import Testing
 
 /// Answers of endpoints that hand out codes and clients.
 extension FuzzTests {
-    private static func metadata() throws -> ServerMetadata {
-        try ServerMetadata(
+    private static func metadata() throws -> AuthorizationServerMetadata {
+        try AuthorizationServerMetadata(
             issuer: Sample.issuer, authorizationEndpoint: HTTPURL("https://id.example/authorize"),
             tokenEndpoint: HTTPURL("https://id.example/token"),
             deviceAuthorizationEndpoint: HTTPURL("https://id.example/device_authorization"),

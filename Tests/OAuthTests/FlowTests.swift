@@ -8,7 +8,7 @@ import TestServices
 /// The code flow from discovery to revocation, over real HTTP, against the in-process server and its faults.
 @Suite struct FlowTests {
     private let server: LoopbackAuthorizationServer
-    private let http = CurlHTTPClient()
+    private let http = CurlTransport()
     private let client: ClientConfiguration
 
     init() throws {
@@ -19,8 +19,8 @@ import TestServices
             scopes: ["openid", "profile"])
     }
 
-    private func discover() async throws(OAuthError) -> ServerMetadata {
-        try await ServerMetadata.discover(try Issuer(server.issuer), over: http)
+    private func discover() async throws(OAuthError) -> AuthorizationServerMetadata {
+        try await AuthorizationServerMetadata.discover(try Issuer(server.issuer), over: http)
     }
 
     /// Plays the browser: asks for the authorization page, whose consent is automatic, and reads where it leads.
@@ -28,7 +28,7 @@ import TestServices
         let url = try pending.authorizationURL().reveal()
         let location: String
         do {
-            location = try await http.send(HTTPRequest(.get, HTTPURL(url))).field("Location") ?? ""
+            location = try await http.send(GuardedRequest(.get, HTTPURL(url))).field("Location") ?? ""
         } catch {
             location = ""
         }

@@ -62,7 +62,7 @@ import Testing
     // MARK: - Authorization fields
 
     @Test func `an access token stands behind Bearer`() throws {
-        var request = HTTPRequest(.get, try HTTPURL("https://api.example/"))
+        var request = GuardedRequest(.get, try HTTPURL("https://api.example/"))
         try request.authorize(bearer: Secret("gho_16C7e42F292c6912E7710c838347Ae178B4a"))
         let value = request.authorization?.reveal()
         #expect(value == "Bearer gho_16C7e42F292c6912E7710c838347Ae178B4a")
@@ -72,14 +72,14 @@ import Testing
     func `a token that could end its field is refused`(token: String) throws {
         let url = try HTTPURL("https://api.example/")
         let error = failure { () throws(OAuthError) in
-            var request = HTTPRequest(.get, url)
+            var request = GuardedRequest(.get, url)
             try request.authorize(bearer: Secret(token))
         }
         #expect(error == OAuthError(.invalidResponse(.malformedToken)))
     }
 
     @Test func `Basic credentials are form-encoded, or raw on demand`() throws {
-        var request = HTTPRequest(.post, try HTTPURL("https://id.example/token"))
+        var request = GuardedRequest(.post, try HTTPURL("https://id.example/token"))
         try request.authorize(clientID: "s6BhdRkqt3", secret: Secret("7Fjfp0ZBr1KtDRbnfVdmIw"))
         let simple = request.authorization?.reveal()
         #expect(simple == "Basic czZCaGRSa3F0Mzo3RmpmcDBaQnIxS3REUmJuZlZkbUl3")

@@ -202,7 +202,7 @@ import TestServices
                 "[]",
             ]
         try await fuzz(samples, words: words) { input in
-            guard let server = try? ServerMetadata(parsing: Secret(copying: input.span), expecting: Sample.issuer)
+            guard let server = try? AuthorizationServerMetadata(parsing: Secret(copying: input.span), expecting: Sample.issuer)
             else {
                 return false
             }
@@ -253,7 +253,7 @@ import TestServices
             let endpoint = TokenEndpoint(server: Sample.server(), client: Sample.client(), http: http)
             guard let tokens = try? await endpoint.refresh(Secret("old"), authentication: .none) else { continue }
             accepted += 1
-            var request = HTTPRequest(.get, Sample.server().tokenEndpoint)
+            var request = GuardedRequest(.get, Sample.server().tokenEndpoint)
             try request.authorize(bearer: tokens.accessToken)
             let refreshable = tokens.refreshToken != nil
             let lifetime = tokens.expiresInSeconds ?? 0

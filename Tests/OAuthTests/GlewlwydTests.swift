@@ -7,21 +7,21 @@ import TestServices
 /// The code flow against a real OAuth and OpenID server, with its own ideas of statuses and encodings.
 @Suite struct GlewlwydTests {
     private static let redirect = "http://127.0.0.1:4711/callback"
-    private let http = CurlHTTPClient()
+    private let http = CurlTransport()
 
     /// One sign-in's parts, against one server.
     private struct Session {
-        let server: ServerMetadata
+        let server: AuthorizationServerMetadata
         let client: ClientConfiguration
         let endpoint: TokenEndpoint
-        let dpop: DPoPSigner?
+        let dpop: DPoPProofSigner?
     }
 
     private func session(
         _ glewlwyd: Glewlwyd, issuer: Glewlwyd.Issuer = .hour, client: String = Glewlwyd.nativeClient,
-        dpop: DPoPSigner? = nil
+        dpop: DPoPProofSigner? = nil
     ) async throws -> Session {
-        let server = try await ServerMetadata.discover(try Issuer(glewlwyd.issuer(issuer)), over: http)
+        let server = try await AuthorizationServerMetadata.discover(try Issuer(glewlwyd.issuer(issuer)), over: http)
         let client = try ClientConfiguration(
             clientID: client, redirect: RedirectURI(Self.redirect), scopes: ["openid", "notes:read", "offline_access"])
         return Session(
@@ -109,7 +109,7 @@ import TestServices
         let glewlwyd = try await Glewlwyd(redirectURIs: [Self.redirect])
         try await glewlwyd.addClient(
             ["client_id": "bound", "dpop_bound_access_tokens": "1"], redirectURIs: [Self.redirect])
-        let signer = DPoPSigner(key: try .generate())
+        let signer = DPoPProofSigner(key: try .generate())
         let session = try await session(glewlwyd, issuer: issuer, client: "bound", dpop: signer)
         #expect(session.server.dpopAlgorithms?.contains("ES256") == true)
         let tokens = try await signIn(session, glewlwyd, authentication: .none)
@@ -117,13 +117,13 @@ import TestServices
         let url = try #require(session.server.userinfoEndpoint)
         // More often than one nonce is good for.
         for _ in 0..<5 {
-            #expect(try await resource.send(HTTPRequest(.get, url), token: tokens.accessToken).status == 200)
+            #expect(try await resource.send(GuardedRequest(.get, url), token: tokens.accessToken).status == 200)
         }
         let bearer = ResourceClient(http: http)
-        #expect(try await bearer.send(HTTPRequest(.get, url), token: tokens.accessToken).status == 401)
+        #expect(try await bearer.send(GuardedRequest(.get, url), token: tokens.accessToken).status == 401)
         let renewed = try await session.endpoint.refresh(
             tokens.refreshToken!.duplicate(), subject: tokens.subject, authentication: .none)
-        #expect(try await resource.send(HTTPRequest(.get, url), token: renewed.accessToken).status == 200)
+        #expect(try await resource.send(GuardedRequest(.get, url), token: renewed.accessToken).status == 200)
         let revocation = try #require(
             RevocationEndpoint(server: session.server, client: session.client, http: http, dpop: signer))
         // It lets no public client revoke tokens that are bound, however it asks.

@@ -105,7 +105,7 @@ import Testing
         let pending = Sample.pending(server: Self.server, client: Self.client)
         let (state, nonce) = (try Sample.parameter("state", of: pending), try Sample.parameter("nonce", of: pending))
         let idToken = token(claims(exp: "784111777", nonce: nonce))
-        let date = try #require(HTTPField("Date", "Mon, 07 Nov 1994 08:49:37 GMT"))
+        let date = try #require(HeaderField("Date", "Mon, 07 Nov 1994 08:49:37 GMT"))
         let endpoint = TokenEndpoint(
             server: Self.server, client: Self.client,
             http: ScriptedHTTPClient(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct OAuthErrorTests {
     private static let all: [OAuthError] = {
-        let network = HTTPError(
+        let network = TransportError(
             .cannotConnect, origin: LoggableText(reviewed: "a test's own", unredacted: "https://id.example"), number: 7)
         var codes: [OAuthError.Code] = [
             .userCancelled, .accessDenied, .stateMismatch, .issuerMismatch, .authorizationFailed,
@@ -43,7 +43,7 @@ import Testing
             .status(400, #"{"error":"\#(escaped)","error_description":"canary-canary","error_uri":"https://canary"}"#))
         let endpoint = TokenEndpoint(
             server: Sample.server(), client: Sample.client(), http: http,
-            log: Logger("latchkey.test", minimumLevel: .trace, sink: log))
+            log: RedactedLogger("latchkey.test", minimumLevel: .trace, sink: log))
         let error = await failure { () async throws(OAuthError) in
             try await endpoint.exchange(try Sample.callback(), authentication: .none)
         }
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `the log of a sign-in holds no secret of it`() async throws {
         let log = MemoryLogSink()
-        let logger = Logger("latchkey.test", minimumLevel: .trace, sink: log)
+        let logger = RedactedLogger("latchkey.test", minimumLevel: .trace, sink: log)
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let http = ScriptedHTTPClient(

@@ -12,7 +12,7 @@ import Testing
     private static let answer = #"{"request_uri":"urn:ietf:params:oauth:request_uri:6esc&x","expires_in":60}"#
 
     private func push(
-        _ http: ScriptedHTTPClient, dpop: DPoPSigner? = nil, authentication: consuming ClientAuthentication = .none
+        _ http: ScriptedHTTPClient, dpop: DPoPProofSigner? = nil, authentication: consuming ClientAuthentication = .none
     ) async throws(OAuthError) -> String {
         let client = Sample.client(scopes: ["openid", "repo"])
         let pending = try AuthorizationRequest(server: Self.server, client: client, dpop: dpop).begin(random: .system)
@@ -40,10 +40,10 @@ import Testing
     }
 
     @Test func `a key is named first, and proven when the server wants that`() async throws {
-        let signer = DPoPSigner(key: try .generate())
+        let signer = DPoPProofSigner(key: try .generate())
         let http = ScriptedHTTPClient(
             .status(400, #"{"error":"invalid_dpop_proof"}"#),
-            .fields(400, [HTTPField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .status(201, Self.answer))
+            .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .status(201, Self.answer))
         _ = try await push(http, dpop: signer)
         #expect(http.requests.map { $0.proof != nil } == [false, true, true])
         #expect(http.requests.allSatisfy { field("dpop_jkt", of: $0.body) == signer.thumbprint })
@@ -59,7 +59,7 @@ import Testing
     ])
     func `an answer without a reference that can be used is refused`(text: String) async throws {
         let http = ScriptedHTTPClient(.status(201, text))
-        let error = await failure { () async throws(OAuthError) in Secret<State>(try await push(http)) }
+        let error = await failure { () async throws(OAuthError) in Secret<AuthorizationState>(try await push(http)) }
         #expect(error == OAuthError(.invalidResponse(.pushedRequest)))
     }
 
@@ -68,7 +68,7 @@ import Testing
             (400, #"{"error":"invalid_request"}"#, ServerErrorCode.invalidRequest), (307, "", nil), (403, "", nil),
         ] as [(Int, String, ServerErrorCode?)] {
             let http = ScriptedHTTPClient(.status(status, text), .status(201, Self.answer))
-            let error = await failure { () async throws(OAuthError) in Secret<State>(try await push(http)) }
+            let error = await failure { () async throws(OAuthError) in Secret<AuthorizationState>(try await push(http)) }
             #expect(
                 error == OAuthError(.requestRefused(.pushedAuthorization, statusCode: status), serverError: code))
             #expect(http.requests.count == 1)

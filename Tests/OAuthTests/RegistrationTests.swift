@@ -68,7 +68,7 @@ import Testing
         for offered in [[], [.none]] as [Set<ClientAuthentication.Method>] {
             #expect(
                 failure { () throws(OAuthError) in
-                    Secret<State>(try ClientAuthentication.methodWithSecret(offered: offered).rawValue)
+                    Secret<AuthorizationState>(try ClientAuthentication.methodWithSecret(offered: offered).rawValue)
                 } == OAuthError(.invalidMetadata(.withoutClientAuthentication)))
         }
     }

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `a server without the endpoint has none`() throws {
-        let server = try ServerMetadata(
+        let server = try AuthorizationServerMetadata(
             authorizationEndpoint: Sample.server().authorizationEndpoint,
             tokenEndpoint: Sample.server().tokenEndpoint)
         #expect(RevocationEndpoint(server: server, client: Sample.client(), http: ScriptedHTTPClient()) == nil)

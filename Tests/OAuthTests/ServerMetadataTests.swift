@@ -16,7 +16,7 @@ import Testing
         """#
 
     private func problem(_ text: String) -> OAuthError? {
-        failure { () throws(OAuthError) in try ServerMetadata(parsing: Secret(text), expecting: Sample.issuer) }
+        failure { () throws(OAuthError) in try AuthorizationServerMetadata(parsing: Secret(text), expecting: Sample.issuer) }
     }
 
     private func changed(_ old: String, _ new: String) -> String {
@@ -28,14 +28,14 @@ import Testing
         _ issuer: String = "https://id.example", _ client: ScriptedHTTPClient
     ) async -> OAuthError? {
         await failure { () async throws(OAuthError) in
-            try await ServerMetadata.discover(try Issuer(issuer), over: client)
+            try await AuthorizationServerMetadata.discover(try Issuer(issuer), over: client)
         }
     }
 
     // MARK: - The document
 
     @Test func `a whole document is read`() throws {
-        let server = try ServerMetadata(parsing: Secret(Self.document), expecting: Sample.issuer)
+        let server = try AuthorizationServerMetadata(parsing: Secret(Self.document), expecting: Sample.issuer)
         #expect(server.issuer?.text == "https://id.example")
         #expect(server.authorizationEndpoint.text == "https://id.example/authorize")
         #expect(server.tokenEndpoint.text == "https://id.example/token")
@@ -83,7 +83,7 @@ import Testing
             // A server elsewhere could have us post a code to whatever listens on this machine.
             #expect(problem(changed(secure, clear)) == OAuthError(.invalidMetadata(.endpointNotConfidential)))
             let error = failure { () throws(OAuthError) in
-                try ServerMetadata(
+                try AuthorizationServerMetadata(
                     parsing: Secret(local.replacing(secure, with: clear)), expecting: Issuer("http://127.0.0.1:8080"))
             }
             #expect(error == nil)
@@ -132,7 +132,7 @@ import Testing
 
     @Test func `RFC 8414's address is asked first and is enough`() async throws {
         let client = ScriptedHTTPClient(.json(Self.document))
-        let server = try await ServerMetadata.discover(Sample.issuer, over: client)
+        let server = try await AuthorizationServerMetadata.discover(Sample.issuer, over: client)
         #expect(server.tokenEndpoint.text == "https://id.example/token")
         #expect(client.requests.map(\.url) == ["https://id.example/.well-known/oauth-authorization-server"])
         #expect(client.requests.allSatisfy { $0.method == .get && $0.limits.maximumBodyByteCount <= 256 << 10 })

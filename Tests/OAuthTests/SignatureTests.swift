@@ -189,7 +189,7 @@ import TestServices
         let idToken = String(decoding: body, as: UTF8.self) + "." + Base64URL.encode(signature.span)
         let answer =
             #"{"access_token":"at","token_type":"bearer","refresh_token":"r","id_token":"\#(idToken)"}"#
-        let server = try ServerMetadata(
+        let server = try AuthorizationServerMetadata(
             issuer: Sample.issuer, authorizationEndpoint: HTTPURL("https://id.example/authorize"),
             tokenEndpoint: HTTPURL("https://id.example/token"), keySetEndpoint: Self.url)
         let other = try Key("1")

@@ -5,7 +5,7 @@ import LatchkeySecrets
 import Testing
 
 @Suite struct TokenEndpointTests {
-    private func endpoint(_ http: ScriptedHTTPClient, server: ServerMetadata = Sample.server()) -> TokenEndpoint {
+    private func endpoint(_ http: ScriptedHTTPClient, server: AuthorizationServerMetadata = Sample.server()) -> TokenEndpoint {
         TokenEndpoint(server: server, client: Sample.client(), http: http, now: { UnixTime(seconds: 1_000_000) })
     }
 
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    private func exchange(_ json: String, server: ServerMetadata = Sample.server()) async throws -> TokenResponse {
+    private func exchange(_ json: String, server: AuthorizationServerMetadata = Sample.server()) async throws -> TokenResponse {
         try await endpoint(ScriptedHTTPClient(.json(json)), server: server)
             .exchange(try Sample.callback(server: server), authentication: .none)
     }
@@ -36,8 +36,8 @@ import Testing
         #expect(request.method == .post)
         #expect(request.url == "https://id.example/token")
         #expect(request.authorization == nil)
-        #expect(request.fields.contains(HTTPField("Accept", "application/json")!))
-        #expect(request.fields.contains(HTTPField("Content-Type", "application/x-www-form-urlencoded")!))
+        #expect(request.fields.contains(HeaderField("Accept", "application/json")!))
+        #expect(request.fields.contains(HeaderField("Content-Type", "application/x-www-form-urlencoded")!))
         #expect(
             formFields(request.body).map(\.name) == [
                 "grant_type", "code", "redirect_uri", "code_verifier", "client_id",
@@ -278,7 +278,7 @@ import Testing
     }
 
     @Test func `network trouble keeps its kind, and a huge answer is told`() async {
-        for code in HTTPError.Code.allCases {
+        for code in TransportError.Code.allCases {
             let error = await exchangeFailure(.failure(code))
             switch error?.code {
             case .networkError(let kept): #expect(kept.code == code && code != .bodyTooLarge)

@@ -25,7 +25,7 @@ import TestServices
         let reports = Reports()
         let sink = TextLogSink(
             descriptor: pipe.fileHandleForWriting.fileDescriptor, format: format, reporting: reports.handler)
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         // A thread of its own, on which nobody else holds the signal back.
         let (isPending, isHeldBack) = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -50,7 +50,7 @@ import TestServices
         close(ends[1])
         defer { close(ends[0]) }
         let sink = JSONLinesLogSink(descriptor: ends[0])
-        Logger("test", sink: sink).info("line")
+        RedactedLogger("test", sink: sink).info("line")
         #expect(sink.lostRecordCount == 1)
     }
 
@@ -61,7 +61,7 @@ import TestServices
         let full = unsafe open("/dev/full", O_WRONLY)
         defer { close(full) }
         let sink = JSONLinesLogSink(descriptor: full, reporting: reports.handler)
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         for number in 0..<5 { logger.info("line \(number)") }
         #expect(sink.lostRecordCount == 5 && reports.numbers == [ENOSPC])
     }
@@ -75,7 +75,7 @@ import TestServices
         let kept = dup(descriptor)
         defer { close(kept) }
         let sink = TextLogSink(descriptor: descriptor, format: .priorityPrefixed)
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         logger.info("one")
         dup2(other, descriptor)
         for _ in 0..<4 { logger.info("lost") }
@@ -96,7 +96,7 @@ import TestServices
     @Test func `a reader that doesn't read holds nobody up, and then learns how much it missed`() throws {
         let pipe = Pipe()
         let sink = TextLogSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, format: .priorityPrefixed)
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         let text = Self.made(String(repeating: "x", count: 1000))
         // Far more than a pipe holds: without the limit this would never come back.
         for _ in 0..<500 { logger.info("\(text)") }
@@ -122,7 +122,7 @@ import TestServices
     @Test func `a file is private, grows, and is made anew when something rotates it away`() throws {
         let directory = try TestDirectory()
         let sink = FileLogSink(path: directory / "log", format: .priorityPrefixed)
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         logger.info("one")
         logger.info("two")
         #expect(unsafe rename(directory / "log", directory / "log.1") == 0)
@@ -141,7 +141,7 @@ import TestServices
         let sink = FileLogSink(path: directory / "log", format: .priorityPrefixed)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
-                let logger = Logger("test", sink: sink)
+                let logger = RedactedLogger("test", sink: sink)
                 group.addTask { for number in 0..<200 { logger.info("\(task) \(number)") } }
             }
             group.addTask {
@@ -161,7 +161,7 @@ import TestServices
         let reports = Reports()
         let path = directory / "folder/log"
         let sink = FileLogSink(path: path, format: .json, reporting: reports.handler)
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         logger.info("one")
         logger.info("two")
         #expect(sink.lostRecordCount == 2 && reports.numbers == [ENOENT])
@@ -178,7 +178,7 @@ import TestServices
         #expect(unsafe mkfifo(directory / "pipe", 0o600) == 0)
         for path in [directory / "link", directory / "pipe", "/dev/full", directory.path] {
             let sink = FileLogSink(path: path)
-            Logger("test", sink: sink).info("line")
+            RedactedLogger("test", sink: sink).info("line")
             #expect(sink.lostRecordCount == 1, "\(path)")
         }
         #expect(try directory.read("target") == Array("as it was".utf8))

@@ -13,7 +13,7 @@ import TestServices
     @Test func `a record arrives with its fields`() throws {
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
-        let logger = Logger(
+        let logger = RedactedLogger(
             "latchkey.store", minimumLevel: .trace, sink: try JournalLogSink(socketPath: journal.path)
         ).with("sign_in", 7).with("Größe-x", Self.made("a b"))
         for level in LogLevel.allCases { logger.log(level, "kept \(Self.made("é🔑\n\u{1B}")) at \(level)") }
@@ -34,8 +34,8 @@ import TestServices
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
         let sink = try JournalLogSink(socketPath: journal.path, identifier: "own-program", fieldPrefix: "OWN_")
-        Logger("test", sink: sink).with("note", "first\nPRIORITY=0" as StaticString).info("two\nlines")
-        Logger("test", sink: sink).info("\(Self.made("x\nPRIORITY=0\nMESSAGE=forged"))")
+        RedactedLogger("test", sink: sink).with("note", "first\nPRIORITY=0" as StaticString).info("two\nlines")
+        RedactedLogger("test", sink: sink).info("\(Self.made("x\nPRIORITY=0\nMESSAGE=forged"))")
         let entries = try journal.take()
         #expect(entries.map { $0["MESSAGE"] } == ["two\nlines", "x\\u{a}PRIORITY=0\\u{a}MESSAGE=forged"])
         #expect(entries[0]["OWN_NOTE"] == "first\nPRIORITY=0")
@@ -46,7 +46,7 @@ import TestServices
     @Test func `journalctl reads back from a journal file what was sent, field by field`() async throws {
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
-        let logger = Logger("latchkey.store", sink: try JournalLogSink(socketPath: journal.path))
+        let logger = RedactedLogger("latchkey.store", sink: try JournalLogSink(socketPath: journal.path))
         logger.with("sign_in", 7).info("kept \(Self.made("é🔑\n\u{1B}")) at once")
         logger.with("sign_in", 8).with("note", "first\nPRIORITY=0" as StaticString).warning("two\nlines")
         logger.error("\(Self.made("x\nMESSAGE=forged"))")
@@ -85,7 +85,7 @@ import TestServices
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
         let sink = try JournalLogSink(socketPath: journal.path)
-        var logger = Logger("test", sink: sink)
+        var logger = RedactedLogger("test", sink: sink)
         // Each value is bounded, so it takes many to outgrow the kernel's datagrams.
         let names: [StaticString] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"]
         let long = Self.made(String(repeating: "long ", count: 3000))
@@ -120,7 +120,7 @@ import TestServices
         let sink = try JournalLogSink(socketPath: directory / "socket") { trouble in
             reports.withLock { $0.append(trouble) }
         }
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         logger.info("one")
         #expect(try journal?.take().count == 1)
         journal = nil
@@ -139,7 +139,7 @@ import TestServices
         let journal = try StandInJournal(at: directory / "socket")
         let reports = Mutex<[LogTrouble]>([])
         let sink = try JournalLogSink(socketPath: journal.path) { trouble in reports.withLock { $0.append(trouble) } }
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         for number in 0..<2000 { logger.info("\(number)") }
         let lost = sink.lostRecordCount
         let first = try journal.take()

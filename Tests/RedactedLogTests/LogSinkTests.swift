@@ -5,7 +5,7 @@ import TestServices
 @testable import LatchkeyLog
 
 @Suite struct LogSinkTests {
-    static let record = LogRecord(
+    static let record = LogEntry(
         level: .warning, category: "latchkey.store",
         message: "kept \(LoggableText(reviewed: "made up by a test", unredacted: "a\"b\\c\nd\u{1B}é🔑"))",
         timeNanoseconds: 1_767_323_045_678_999_999)
@@ -43,7 +43,7 @@ import TestServices
     }
 
     @Test func `fields come after the message, in each form`() throws {
-        let record = LogRecord(
+        let record = LogEntry(
             level: .info, category: "test", message: "kept", timeNanoseconds: 0,
             fields: [LogField("sign_in", 7), LogField("text", JournalLogSinkTests.made("a\nb\""))])
         #expect(LogLineFormat.text.line(record).hasSuffix("info test: kept sign_in=7 text=a\\u{a}b\"\n"))
@@ -58,7 +58,7 @@ import TestServices
     func `a message of megabytes is one bounded line`(_ format: LogLineFormat) {
         let piece = JournalLogSinkTests.made(String(repeating: "\u{1B}[31m", count: 100_000)).logMessage
         let message = LogMessage.joined(Array(repeating: piece, count: 100))
-        let line = format.line(LogRecord(level: .info, category: "test", message: message, timeNanoseconds: 0))
+        let line = format.line(LogEntry(level: .info, category: "test", message: message, timeNanoseconds: 0))
         #expect(line.utf8.count < 2 * LogLineFormat.maximumMessageByteCount)
         #expect(line.utf8.count { $0 < 0x20 } == 1 && line.hasSuffix(format == .json ? "in all)\"}\n" : "in all)\n"))
     }
@@ -89,7 +89,7 @@ import TestServices
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
                 group.addTask {
-                    let logger = Logger("test", sink: TextLogSink(descriptor: descriptor))
+                    let logger = RedactedLogger("test", sink: TextLogSink(descriptor: descriptor))
                     let text = String(repeating: "abcdefghij"[task], count: 200)
                     for _ in 0..<100 {
                         logger.info("\(LoggableText(reviewed: "made up by a test", unredacted: text))")

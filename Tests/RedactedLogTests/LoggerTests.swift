@@ -3,9 +3,9 @@ import Synchronization
 import Testing
 
 @Suite struct LoggerTests {
-    static func log(at minimum: LogLevel, _ body: (Logger) -> Void) -> [LogRecord] {
+    static func log(at minimum: LogLevel, _ body: (RedactedLogger) -> Void) -> [LogEntry] {
         let sink = MemoryLogSink()
-        body(Logger("latchkey.test", minimumLevel: minimum, sink: sink))
+        body(RedactedLogger("latchkey.test", minimumLevel: minimum, sink: sink))
         return sink.records
     }
 
@@ -49,8 +49,8 @@ import Testing
             logger.log(.trace, "value \(argument())")
             logger.category("other").info("value \(counted)")
         }
-        Logger("test", minimumLevel: .trace, sink: nil).error("value \(counted)")
-        Logger.disabled.error("value \(argument())")
+        RedactedLogger("test", minimumLevel: .trace, sink: nil).error("value \(counted)")
+        RedactedLogger.disabled.error("value \(argument())")
         #expect(records.isEmpty && counted.count.load(ordering: .relaxed) == 0)
     }
 
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `records come in order from one task, and all of them from many`() async {
         let sink = MemoryLogSink()
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<20 {
                 group.addTask { for number in 0..<50 { logger.info("\(task) \(number)") } }
@@ -88,7 +88,7 @@ import Testing
     @Test func `fields go with each message, and a later one of the same name replaces`() {
         let sink = MemoryLogSink()
         let id = CorrelationID()
-        let logger = Logger("test", sink: sink).with("sign_in", id).with("try", 1)
+        let logger = RedactedLogger("test", sink: sink).with("sign_in", id).with("try", 1)
         logger.info("one")
         logger.category("other").with("try", 2).info("two")
         #expect(sink.records.map { $0.fields.map(\.name) } == [["sign_in", "try"], ["sign_in", "try"]])
@@ -99,7 +99,7 @@ import Testing
 
     @Test func `a logger that keeps the context has its fields wherever it logs`() {
         let sink = MemoryLogSink()
-        let logger = Logger("test", sink: sink).with("own", 1)
+        let logger = RedactedLogger("test", sink: sink).with("own", 1)
         let kept = LogContext.with("order", 7) { LogContext.with("own", 2) { logger.keepingContext() } }
         kept.info("outside")
         LogContext.with("order", 8) { kept.info("in another") }
@@ -112,7 +112,7 @@ import Testing
 
     @Test func `a field of the context goes with all that its tasks log, and a logger's own wins`() async {
         let sink = MemoryLogSink()
-        let logger = Logger("test", sink: sink)
+        let logger = RedactedLogger("test", sink: sink)
         let task = LogContext.with("sign_in", 1) {
             Task {
                 logger.info("one")

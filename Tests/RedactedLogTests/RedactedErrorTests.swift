@@ -23,7 +23,7 @@ import Testing
 
     @Test func `an error can be logged as it is`() {
         let sink = MemoryLogSink()
-        Logger("test", sink: sink).error("sign-in failed: \(Refused(status: 400))")
+        RedactedLogger("test", sink: sink).error("sign-in failed: \(Refused(status: 400))")
         #expect(sink.records.map(\.message.text) == ["sign-in failed: the server answered 400 [test.refused]"])
     }
 

@@ -13,7 +13,7 @@ import Testing
         let text = LeakAuditTests.text(token)
         let tap = try DescriptorTap(descriptor: descriptor, as: "the pipe")
         TextLogSink(descriptor: descriptor).write(
-            LogRecord(level: .info, category: "test", message: "ordinary", timeNanoseconds: 0))
+            LogEntry(level: .info, category: "test", message: "ordinary", timeNanoseconds: 0))
         try target.fileHandleForWriting.write(contentsOf: Data("leaked \(text)\n".utf8))
         tap.finish(into: audit)
         try target.fileHandleForWriting.write(contentsOf: Data("after\n".utf8))

@@ -49,14 +49,14 @@ import Testing
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
         let text = LoggableText(reviewed: "a planted leak", unredacted: Self.text(token))
-        Logger("test", sink: audit.logSink(named: "log")).with("note", text).info("ordinary")
+        RedactedLogger("test", sink: audit.logSink(named: "log")).with("note", text).info("ordinary")
         #expect(audit.report().findings.map(\.stream) == ["log"])
     }
 
     @Test func `a log that shows a secret is found, in its message and through a sink`() throws {
         let audit = LeakAudit()
         let memory = MemoryLogSink()
-        let logger = Logger("test", sink: audit.logSink(named: "log", forwardingTo: memory))
+        let logger = RedactedLogger("test", sink: audit.logSink(named: "log", forwardingTo: memory))
         let token = try audit.plantRandom(AccessToken.self)
         logger.info("ordinary")
         #expect(audit.report().isClean)
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `state inside the URL that paste prints is allowed, on that stream alone`() throws {
         let audit = LeakAudit()
-        let state = try audit.plantRandom(State.self)
+        let state = try audit.plantRandom(AuthorizationState.self)
         let url = "open https://example.org/authorize?client_id=x&state=\(Self.text(state))&scope=y\n"
         audit.capture(url, as: "terminal", allowing: .stateInURLThatPastePrints)
         #expect(audit.report().isClean && audit.report().allowed.count == 1)
@@ -151,7 +151,7 @@ import Testing
     ])
     func `state anywhere else on that stream is a finding`(_ text: String) throws {
         let audit = LeakAudit()
-        let state = try audit.plantRandom(State.self)
+        let state = try audit.plantRandom(AuthorizationState.self)
         audit.capture(
             text.replacingOccurrences(of: "VALUE", with: Self.text(state)), as: "terminal",
             allowing: .stateInURLThatPastePrints)
@@ -173,17 +173,17 @@ import Testing
         let audit = LeakAudit()
         for _ in 0..<10 {
             _ = try audit.plantRandom(AccessToken.self)
-            _ = try audit.plantRandom(State.self)
+            _ = try audit.plantRandom(AuthorizationState.self)
             try audit.plant(Secret<PrivateKey>.random(byteCount: 32))
             let digits = (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
-            try audit.plant(Secret<Nonce>(copying: Array(digits.utf8).span))
+            try audit.plant(Secret<OpenIDNonce>(copying: Array(digits.utf8).span))
             let number = "\(UInt64.random(in: 1 << 60 ... .max))"
             try audit.plant(Secret<Password>(copying: Array(number.utf8).span))
         }
         let megabytes = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 100 : 4
         var logs = OrdinaryLogs()
         for megabyte in 0..<megabytes { audit.capture(logs.text(byteCount: 1_000_000), as: "log \(megabyte)") }
-        let log = Logger("latchkey.github.auth", minimumLevel: .trace, sink: audit.logSink(named: "our own log"))
+        let log = RedactedLogger("latchkey.github.auth", minimumLevel: .trace, sink: audit.logSink(named: "our own log"))
         for number in 0..<1000 {
             let flow = log.with("sign_in", CorrelationID())
             flow.info("refreshed item \(number) in \(Duration.milliseconds(number)), \(LogLevel.debug)")

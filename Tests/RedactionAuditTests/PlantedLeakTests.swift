@@ -158,7 +158,7 @@ import Testing
     @Test func `of a hexadecimal secret sixteen digits are a finding, and fifteen are not`() throws {
         let digits = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
         let audit = LeakAudit()
-        try audit.plant(Secret<State>(copying: Array(digits.utf8).span))
+        try audit.plant(Secret<AuthorizationState>(copying: Array(digits.utf8).span))
         audit.capture("commit \(digits.prefix(15)).", as: "log")
         #expect(audit.report().isClean)
         audit.capture("commit \(digits.prefix(16)).", as: "log")

@@ -87,7 +87,7 @@ import Testing
 
     @Test func `random secrets have the length asked for, and differ`() throws {
         for count in [0, 1, 16, 32, 64, 256, 257, 5000] {
-            #expect(try Secret<State>.random(byteCount: count).byteCount == count)
+            #expect(try Secret<AuthorizationState>.random(byteCount: count).byteCount == count)
         }
         var seen: Set<[UInt8]> = []
         for _ in 0..<100 { seen.insert(try Secret<CodeVerifier>.random(byteCount: 32).copiedBytes()) }
@@ -106,9 +106,9 @@ import Testing
     }
 
     @Test func `32 random octets make 43 characters, and 64 make 86`() throws {
-        #expect(try Secret<State>.random(byteCount: 32).base64URLEncoded().byteCount == 43)
-        #expect(try Secret<State>.random(byteCount: 64).base64URLEncoded().byteCount == 86)
-        #expect(try Secret<State>.random(byteCount: 96).base64URLEncoded().byteCount == 128)
+        #expect(try Secret<AuthorizationState>.random(byteCount: 32).base64URLEncoded().byteCount == 43)
+        #expect(try Secret<AuthorizationState>.random(byteCount: 64).base64URLEncoded().byteCount == 86)
+        #expect(try Secret<AuthorizationState>.random(byteCount: 96).base64URLEncoded().byteCount == 128)
     }
 
     @Test(arguments: ["A", "A-z_4M=", "A-z/4ME", "A z_4ME", "A-z_4MF", "ü"])
@@ -139,9 +139,9 @@ import Testing
 
     @Test func `every purpose has a name of its own`() {
         let purposes: [any SecretPurpose.Type] = [
-            AccessToken.self, RefreshToken.self, AuthorizationCode.self, CodeVerifier.self, State.self, Nonce.self,
+            AccessToken.self, RefreshToken.self, AuthorizationCode.self, CodeVerifier.self, AuthorizationState.self, OpenIDNonce.self,
             IDToken.self, DeviceCode.self, ClientSecret.self, Passphrase.self, PrivateKey.self, Password.self,
-            Session.self, MessageBody.self,
+            SessionContent.self, MessageBody.self,
         ]
         let names = purposes.map { "\($0.name)" }
         #expect(Set(names).count == purposes.count && names.allSatisfy { !$0.isEmpty })

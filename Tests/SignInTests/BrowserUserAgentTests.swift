@@ -17,7 +17,7 @@ struct BrowserUserAgentTests {
         server = try ScriptedServer()
     }
 
-    private func agent(_ browser: String, log: Logger = .disabled) throws -> BrowserUserAgent {
+    private func agent(_ browser: String, log: RedactedLogger = .disabled) throws -> BrowserUserAgent {
         let environment = ["BROWSER": browser, "PATH": "/usr/bin:/bin", "FOLDER": folder.path]
         return BrowserUserAgent(browsers: try BrowserChoice(environment: environment), log: log)
     }
@@ -132,7 +132,7 @@ struct BrowserUserAgentTests {
         let sink = MemoryLogSink()
         let browser = try await folder.script(
             "browser", "curl -s \"${1%/go*}/callback?code=x&state=forged\"; curl -sL -o /dev/null \"$1\"")
-        try await signIn(agent(browser, log: Logger("latchkey.sign-in", minimumLevel: .trace, sink: sink)))
+        try await signIn(agent(browser, log: RedactedLogger("latchkey.sign-in", minimumLevel: .trace, sink: sink)))
         let state = try #require(server.queries.first?["state"])
         let lines = sink.records.map(\.message.text)
         #expect(lines.contains { $0.contains("is ignored") })

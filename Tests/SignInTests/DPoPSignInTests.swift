@@ -10,7 +10,7 @@ import Testing
 
 /// Sessions whose tokens are bound to a key (RFC 9449), against a server that checks every proof.
 struct DPoPSignInTests {
-    private static func provider(_ server: LoopbackAuthorizationServer) throws -> Provider {
+    private static func provider(_ server: LoopbackAuthorizationServer) throws -> OAuthProvider {
         try .issuer(
             Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
             scopes: ["read", "write"], usesDPoP: true)
@@ -22,7 +22,7 @@ struct DPoPSignInTests {
     }
 
     private func request(_ scene: SignInScene) async throws -> Int {
-        try await scene.service.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint))).status
+        try await scene.service.send(GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint))).status
     }
 
     private func keys(_ scene: SignInScene) async throws -> [String] {
@@ -56,7 +56,7 @@ struct DPoPSignInTests {
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
         let other = scene.otherService()
-        let status = try await other.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint))).status
+        let status = try await other.send(GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint))).status
         #expect(status == 200 && scene.server.record.refreshes == 1)
     }
 
@@ -68,19 +68,19 @@ struct DPoPSignInTests {
             let key = try CredentialKey(service: "latchkey:test", account: thumbprint, kind: .privateKey)
             if isOther {
                 try await scene.memory.save(
-                    DPoPKey.generate().encoded(), for: key, options: SaveOptions(), deadline: .unhurried)
+                    DPoPProofKey.generate().encoded(), for: key, options: SaveOptions(), deadline: .unhurried)
             } else {
                 try await scene.memory.delete(key, condition: .none, deadline: .unhurried)
             }
             let service = scene.otherService()
             let before = scene.requests
             await #expect(throws: SignInError(.keyLost)) {
-                _ = try await service.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
+                _ = try await service.send(GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
             }
             #expect(scene.requests == before)
             // Signing in again is the cure, and leaves one key.
             _ = try await service.signIn(presenting: scene.browser(), deadline: .unhurried)
-            #expect(try await service.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint))).status == 200)
+            #expect(try await service.send(GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint))).status == 200)
             #expect(try await keys(scene).count == 1)
         }
     }
@@ -164,15 +164,15 @@ struct DPoPSignInTests {
         let scene = try scene(nonces: false)
         try await scene.signIn()
         let session = try await scene.service.sessions.load("octocat")!
-        let thief = DPoPSigner(key: try .generate())
+        let thief = DPoPProofSigner(key: try .generate())
         let url = try HTTPURL(scene.server.userInfoEndpoint)
         for signer in [nil, thief] {
-            let resource = ResourceClient(http: CurlHTTPClient(), dpop: signer)
-            #expect(try await resource.send(HTTPRequest(.get, url), token: session.accessToken).status == 401)
+            let resource = ResourceClient(http: CurlTransport(), dpop: signer)
+            #expect(try await resource.send(GuardedRequest(.get, url), token: session.accessToken).status == 401)
         }
-        let server = try await ServerMetadata.discover(Issuer(scene.server.issuer), over: CurlHTTPClient())
+        let server = try await AuthorizationServerMetadata.discover(Issuer(scene.server.issuer), over: CurlTransport())
         let endpoint = TokenEndpoint(
-            server: server, client: try scene.provider.client, http: CurlHTTPClient(), dpop: thief)
+            server: server, client: try scene.provider.client, http: CurlTransport(), dpop: thief)
         let refresh = session.refreshToken!.duplicate()
         await #expect(throws: OAuthError.self) { _ = try await endpoint.refresh(refresh, authentication: .none) }
         #expect(scene.server.record.proofProblems[.otherKey] == 1)

@@ -13,10 +13,10 @@ import TestSecrets
 /// same process.
 struct FlowSignInTests {
     private static func provider(
-        _ pushes: Provider.PushedRequests, dpop: Bool = false
-    ) -> (LoopbackAuthorizationServer) throws -> Provider {
+        _ pushes: OAuthProvider.PushedRequests, dpop: Bool = false
+    ) -> (LoopbackAuthorizationServer) throws -> OAuthProvider {
         { server in
-            var provider = try Provider.issuer(
+            var provider = try OAuthProvider.issuer(
                 Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
                 scopes: ["openid", "read"], usesDPoP: dpop)
             provider.pushes = pushes
@@ -118,7 +118,7 @@ struct FlowSignInTests {
         #expect(person.codes.count == 1 && person.finishes == 1)
         #expect(scene.server.record.hurriedQuestions == 0)
         let url = try HTTPURL(scene.server.userInfoEndpoint)
-        #expect(try await scene.service.send(HTTPRequest(.get, url)).status == 200)
+        #expect(try await scene.service.send(GuardedRequest(.get, url)).status == 200)
         #expect(try scene.findings() == [])
     }
 
@@ -204,8 +204,8 @@ struct FlowSignInTests {
 
     @Test func `a client that registered itself signs in`() async throws {
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(allowsRegistration: true))
-        let http = CurlHTTPClient()
-        let metadata = try await ServerMetadata.discover(Issuer(server.issuer), over: http)
+        let http = CurlTransport()
+        let metadata = try await AuthorizationServerMetadata.discover(Issuer(server.issuer), over: http)
         let endpoint = try #require(RegistrationEndpoint(server: metadata, http: http))
         let redirect = try RedirectURI.loopback(authority: metadata.authority)
         let client = try await endpoint.register(ClientRegistration(name: "App", redirects: [redirect]))

@@ -47,16 +47,16 @@ final class GitHubScene: Sendable {
             authorization: HTTPURL(server.gitHubAuthorizationEndpoint), token: HTTPURL(server.gitHubTokenEndpoint),
             api: HTTPURL(server.origin))
         self.config = config
-        let logger = Logger("test", minimumLevel: .trace, sink: audit.logSink(named: "log", forwardingTo: log))
+        let logger = RedactedLogger("test", minimumLevel: .trace, sink: audit.logSink(named: "log", forwardingTo: log))
         service = try GitHubAuthService(
             config: config, store: credentials,
             context: SignInContext(
-                http: CurlHTTPClient(), leases: leases, now: { [clock] in clock.now }, log: logger),
+                http: CurlTransport(), leases: leases, now: { [clock] in clock.now }, log: logger),
             makeClient: makeClient)
     }
 
     var browser: BrowserUserAgent {
-        let follower = PageFollower(http: CurlHTTPClient())
+        let follower = PageFollower(http: CurlTransport())
         return BrowserUserAgent { link throws(UserAgentError) in try await follower.follow(link) }
     }
 
@@ -106,7 +106,7 @@ struct GitHubAuthServiceTests {
         #expect(record.matchingVerifiers == 1)
         #expect(record.clientAuthentication == [hasSecret ? .post : .none: 1])
         let url = try scene.config.endpoints.resource("/user")
-        #expect(try await scene.service.send(HTTPRequest(.get, url)).status == 200)
+        #expect(try await scene.service.send(GuardedRequest(.get, url)).status == 200)
         #expect(try scene.findings() == [])
     }
 
@@ -162,13 +162,13 @@ struct GitHubAuthServiceTests {
         let first = try await scene.service.accessToken().testText
         scene.server.expireAccessTokens()
         let url = try scene.config.endpoints.resource("/user")
-        #expect(try await scene.service.send(HTTPRequest(.get, url)).status == 200)
+        #expect(try await scene.service.send(GuardedRequest(.get, url)).status == 200)
         #expect(try await scene.service.accessToken().testText != first)
         #expect(scene.server.record.refreshes == 1)
 
         scene.server.revokeEverything()
         await #expect(throws: GitHubAuthError.sessionEnded) {
-            _ = try await scene.service.send(HTTPRequest(.get, url))
+            _ = try await scene.service.send(GuardedRequest(.get, url))
         }
         #expect(try await scene.service.account() == nil)
         #expect(try scene.findings() == [])

@@ -57,7 +57,7 @@ struct MastodonTests {
         for key in kept where key.kind == .clientSecret { try await scene.store.delete(key) }
         #expect(try await scene.registered(redirect: "http://[::1]/callback").clientID == "client-4")
         for key in kept where key.kind.name == "client" {
-            try await scene.store.save(Secret<Session>.test("{\"latchkey_client\":2}"), for: key)
+            try await scene.store.save(Secret<SessionContent>.test("{\"latchkey_client\":2}"), for: key)
         }
         #expect(try await scene.registered(redirect: "http://[::1]/callback").clientID == "client-5")
         try await BuiltInProvider.mastodon.forgetRegistration(
@@ -125,7 +125,7 @@ private final class MastodonScene: Sendable {
 
     func registered(
         host: String = "social.example", scopes: ScopeList = ["read"], redirect: String? = nil
-    ) async throws -> Provider {
+    ) async throws -> OAuthProvider {
         var choices = BuiltInProvider.Choices(name: .mastodon, clientID: "")
         (choices.host, choices.scopes) = (host, scopes)
         choices.redirect = try redirect.map { try RedirectURI($0) }
@@ -140,7 +140,7 @@ private final class MastodonScene: Sendable {
 }
 
 /// The way to the hosts: what is for them goes to the loopback server, under its own paths.
-private final class Hosts: HTTPClient {
+private final class Hosts: HTTPTransport {
     struct Registration: Sendable {
         let host: String
         let path: String
@@ -148,7 +148,7 @@ private final class Hosts: HTTPClient {
     }
 
     private let origin: String
-    private let base = CurlHTTPClient()
+    private let base = CurlTransport()
     private let seen = Mutex<[Registration]>([])
     private let replacement = Mutex<(status: Int, text: String)?>(nil)
 
@@ -160,7 +160,7 @@ private final class Hosts: HTTPClient {
 
     func answer(_ status: Int?, _ text: String) { replacement.withLock { $0 = status.map { ($0, text) } } }
 
-    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
         guard request.url.host.hasSuffix(".example") else { return try await base.send(request, limits: limits) }
         let (host, path) = (request.url.origin, request.url.path)
         switch path {
@@ -177,11 +177,11 @@ private final class Hosts: HTTPClient {
             let (status, text) =
                 replacement.withLock { $0 }
                 ?? (200, #"{"id":"7","client_id":"client-\#(number)","client_secret":"secret-of-client-\#(number)"}"#)
-            return HTTPResponse(status: status, fields: [], body: .test(text))
+            return GuardedResponse(status: status, fields: [], body: .test(text))
         case "/api/v1/accounts/verify_credentials":
             let response = try await forward(request, to: "/userinfo", limits)
             guard response.status == 200 else { return response }
-            return HTTPResponse(
+            return GuardedResponse(
                 status: 200, fields: [], body: .test(#"{"id":"1","acct":"octocat@\#(host.dropFirst(8))"}"#))
         default:
             return try await forward(request, to: String(path.dropFirst("/oauth".count)), limits)
@@ -189,12 +189,12 @@ private final class Hosts: HTTPClient {
     }
 
     private func forward(
-        _ request: consuming HTTPRequest, to path: String, _ limits: HTTPLimits
-    ) async throws(HTTPError) -> HTTPResponse {
+        _ request: consuming GuardedRequest, to path: String, _ limits: TransferLimits
+    ) async throws(TransportError) -> GuardedResponse {
         guard let url = try? HTTPURL(origin + path + (request.url.query.map { "?" + $0 } ?? "")) else {
             preconditionFailure("a path of ours")
         }
-        var forwarded = HTTPRequest(request.method, url, fields: request.fields)
+        var forwarded = GuardedRequest(request.method, url, fields: request.fields)
         forwarded.authorization = request.authorization.take()
         forwarded.body = request.body.take()
         return try await base.send(forwarded, limits: limits)

@@ -8,7 +8,7 @@ import TestSecrets
 
 struct ProviderTests {
     /// What a provider's authorization URL asks for.
-    private func query(_ provider: Provider, redirect: RedirectURI) throws -> (page: String, fields: [String: String]) {
+    private func query(_ provider: OAuthProvider, redirect: RedirectURI) throws -> (page: String, fields: [String: String]) {
         guard case .endpoints(let server) = provider.server else { throw OAuthError(.invalidMetadata(.notFound)) }
         let request = try AuthorizationRequest(server: server, client: provider.client, redirect: redirect)
         let text = try request.begin(random: .system).authorizationURL().testText
@@ -18,7 +18,7 @@ struct ProviderTests {
     }
 
     @Test func `Spotify gets PKCE, no secret, and a loopback address by its number with any port`() throws {
-        let provider = try Provider.spotify(clientID: "client")
+        let provider = try OAuthProvider.spotify(clientID: "client")
         #expect(provider.proof == .none)
         #expect(provider.redirect.text == "http://127.0.0.1/A5Kp_CrVoQspN6K3/callback" && provider.redirect.needsPort)
         let (page, fields) = try query(provider, redirect: provider.redirect.withPort(49_321))
@@ -34,7 +34,7 @@ struct ProviderTests {
 
     private func builtIn(
         _ name: String, host: String? = nil, scopes: ScopeList? = nil
-    ) throws -> Provider {
+    ) throws -> OAuthProvider {
         let service = try #require(BuiltInProvider.named(name))
         var choices = BuiltInProvider.Choices(name: ProviderName("mine")!, clientID: "client")
         choices.host = host
@@ -90,12 +90,12 @@ struct ProviderTests {
 
     @Test func `localhost is refused as a redirect`() {
         #expect(throws: OAuthError(.invalidConfiguration(.redirectLocalhost))) {
-            try Provider.spotify(clientID: "client", redirect: RedirectURI("http://localhost:1234/callback"))
+            try OAuthProvider.spotify(clientID: "client", redirect: RedirectURI("http://localhost:1234/callback"))
         }
     }
 
     @Test func `scopes are joined by spaces`() throws {
-        let provider = try Provider.gitHub(
+        let provider = try OAuthProvider.gitHub(
             clientID: "client", scopes: ["user", "public_repo", "repo", "repo:status", "read:org"])
         let (_, fields) = try query(provider, redirect: provider.redirect.withPort(1234))
         #expect(fields["scope"]?.components == ["user", "public_repo", "repo", "repo:status", "read:org"])
@@ -103,7 +103,7 @@ struct ProviderTests {
 
     @Test(arguments: ["", "\n", String(repeating: "x", count: 2049), "caf\u{E9}"])
     func `a client id that no server takes is refused`(clientID: String) {
-        #expect(throws: OAuthError(.invalidConfiguration(.clientID))) { try Provider.spotify(clientID: clientID) }
+        #expect(throws: OAuthError(.invalidConfiguration(.clientID))) { try OAuthProvider.spotify(clientID: clientID) }
     }
 
     @Test func `an address that isn't confidential is no issuer`() {
@@ -137,7 +137,7 @@ struct ProviderTests {
         }
         // One that a person names stays as it is.
         let named = try RedirectURI("http://127.0.0.1/callback")
-        #expect(try Provider.spotify(clientID: "client", redirect: named).redirect == named)
+        #expect(try OAuthProvider.spotify(clientID: "client", redirect: named).redirect == named)
     }
 
     @Test func `GitHub, Mastodon and Spotify are known by the name that they give themselves`() throws {

@@ -41,9 +41,9 @@ struct RefusedTokensTests {
             if name == "access_token" { tokens.withLock { $0.append(secret.testText) } }
         }
         for token in tokens.withLock({ $0 }) {
-            var request = HTTPRequest(.get, try HTTPURL(scene.server.userInfoEndpoint))
+            var request = GuardedRequest(.get, try HTTPURL(scene.server.userInfoEndpoint))
             try request.authorize(bearer: Secret<AccessToken>.test(token))
-            if try await CurlHTTPClient().send(request).status == 200 { return true }
+            if try await CurlTransport().send(request).status == 200 { return true }
         }
         return false
     }

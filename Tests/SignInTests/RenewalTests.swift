@@ -194,7 +194,7 @@ struct RenewalTests {
         try await scene.signIn()
         scene.server.expireAccessTokens()
         let before = scene.requests[.userInfo] ?? 0
-        let response = try await scene.service.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
+        let response = try await scene.service.send(GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
         #expect(response.status == 200)
         #expect(scene.server.record.refreshes == 1)
         #expect((scene.requests[.userInfo] ?? 0) - before == 2)
@@ -209,7 +209,7 @@ struct RenewalTests {
             for index in 0..<20 {
                 let service = index.isMultiple(of: 2) ? scene.service : scene.otherService()
                 let url = try HTTPURL(scene.server.userInfoEndpoint)
-                group.addTask { try await service.send(HTTPRequest(.get, url)).status }
+                group.addTask { try await service.send(GuardedRequest(.get, url)).status }
             }
             return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
         }
@@ -222,7 +222,7 @@ struct RenewalTests {
         try await scene.signIn()
         scene.server.switchOn(.status(401, .userInfo))
         let before = scene.requests[.userInfo] ?? 0
-        let response = try await scene.service.send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
+        let response = try await scene.service.send(GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
         #expect(response.status == 401)
         #expect((scene.requests[.userInfo] ?? 0) - before == 2)
         #expect(scene.server.record.refreshes == 1)
@@ -233,7 +233,7 @@ struct RenewalTests {
         try await scene.signIn()
         scene.server.switchOn(.temporaryRedirect(.userInfo))
         let response = try await scene.service.send(
-            HTTPRequest(.post, HTTPURL(scene.server.userInfoEndpoint), body: .test("x")))
+            GuardedRequest(.post, HTTPURL(scene.server.userInfoEndpoint), body: .test("x")))
         #expect(response.status == 307 || response.status == 404)
         #expect(scene.requests[.stray] == nil)
     }
@@ -248,9 +248,9 @@ struct RenewalTests {
         #expect(report == SignOutReport(account: "octocat", revocation: .revoked, deletion: .deleted))
         #expect(report.isSignedOut)
         #expect(scene.server.record.revocations == 1)
-        var request = HTTPRequest(.get, try HTTPURL(scene.server.userInfoEndpoint))
+        var request = GuardedRequest(.get, try HTTPURL(scene.server.userInfoEndpoint))
         try request.authorize(bearer: Secret<AccessToken>.test(token))
-        #expect(try await CurlHTTPClient().send(request).status == 401)
+        #expect(try await CurlTransport().send(request).status == 401)
         #expect(try scene.findings() == [])
     }
 
@@ -299,7 +299,7 @@ struct RenewalTests {
         let scene = try SignInScene()
         try await scene.signIn()
         let key = try CredentialKey(service: "latchkey:test", account: "octocat", kind: .session)
-        try await scene.store.save(Secret<Session>.test("{\"latchkey_session\":2}"), for: key)
+        try await scene.store.save(Secret<SessionContent>.test("{\"latchkey_session\":2}"), for: key)
         guard
             case .store(let error)? = await #expect(throws: SignInError.self, performing: { try await scene.token() })?
                 .code
@@ -320,7 +320,7 @@ extension SignInScene {
 
     fileprivate func sessionByteCount() async throws -> Int {
         let key = try service.sessions.key("octocat")
-        return try await memory.read(key, as: Session.self)!.secret.byteCount
+        return try await memory.read(key, as: SessionContent.self)!.secret.byteCount
     }
 
     /// The store takes one session, which is the one with the mark, and then refuses so many.

@@ -23,8 +23,8 @@ struct ReplacedSessionTests {
     }
 
     private func isGood(_ token: String, _ scene: SignInScene) async throws -> Bool {
-        let response = try await ResourceClient(http: CurlHTTPClient())
-            .send(HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)), token: .test(token))
+        let response = try await ResourceClient(http: CurlTransport())
+            .send(GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint)), token: .test(token))
         return response.status == 200
     }
 

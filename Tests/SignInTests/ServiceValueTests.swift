@@ -20,7 +20,7 @@ struct ServiceValueTests {
             RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())
         ])
         let scene = try SignInScene(configuration) { server in
-            try Provider(
+            try OAuthProvider(
                 name: .google, server: .issuer(Issuer(server.issuer)), clientID: google.clientID, scopes: google.scopes,
                 redirect: google.redirect, parameters: google.parameters, proof: google.proof, account: google.account,
                 revocation: google.revocation)
@@ -58,10 +58,10 @@ struct ServiceValueTests {
         async throws
     {
         let scene = try SignInScene { server in
-            let endpoints = try ServerMetadata(
+            let endpoints = try AuthorizationServerMetadata(
                 issuer: Issuer(server.issuer), authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
                 tokenEndpoint: HTTPURL(server.tokenEndpoint), revocationEndpoint: HTTPURL(server.revocationEndpoint))
-            return try Provider(
+            return try OAuthProvider(
                 name: #require(ProviderName("cloud.example")), server: .endpoints(endpoints), clientID: "latchkey",
                 scopes: ["notes"], parameters: [AuthorizationParameter("audience", "notes")],
                 account: .resource(HTTPURL(server.gitHubUserEndpoint), name: .login, subject: .id))

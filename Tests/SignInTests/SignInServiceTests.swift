@@ -22,7 +22,7 @@ struct SignInServiceTests {
         #expect(try await scene.service.accounts() == [summary])
 
         let response = try await scene.service.send(
-            HTTPRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
+            GuardedRequest(.get, HTTPURL(scene.server.userInfoEndpoint)))
         #expect(response.status == 200)
         let record = scene.server.record
         #expect(record.matchingVerifiers == 1 && record.wrongVerifiers == 0 && record.lastRequestHadState)
@@ -40,9 +40,9 @@ struct SignInServiceTests {
         let scene = try SignInScene(AuthorizationServerConfiguration(consent: .page))
         let sink = MemoryLogSink()
         var context = scene.context
-        context.log = Logger("latchkey.sign-in", minimumLevel: .trace, sink: sink)
+        context.log = RedactedLogger("latchkey.sign-in", minimumLevel: .trace, sink: sink)
         let service = SignInService(provider: scene.provider, store: scene.store, context: context)
-        let follower = PageFollower(http: CurlHTTPClient(), decision: .consent)
+        let follower = PageFollower(http: CurlTransport(), decision: .consent)
         var identifiers: [String] = []
         for _ in 0..<2 {
             let before = sink.records.count
@@ -179,10 +179,10 @@ struct SignInServiceTests {
     @Test func `a server that names nobody needs a name, before anything is sent`() async throws {
         let scene = try SignInScene { server in
             server.switchOn(.missingIssuer)
-            let metadata = try ServerMetadata(
+            let metadata = try AuthorizationServerMetadata(
                 authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
                 tokenEndpoint: HTTPURL(server.tokenEndpoint))
-            return try Provider(
+            return try OAuthProvider(
                 name: ProviderName("plain") ?? .gitHub, server: .endpoints(metadata), clientID: "latchkey",
                 scopes: ["x"],
                 account: .nowhere)
@@ -227,7 +227,7 @@ struct SignInServiceTests {
         let other = try LoopbackAuthorizationServer()
         for address in [other.userInfoEndpoint, "https://api.example.org/", "http://127.0.0.1:1/"] {
             await #expect(throws: SignInError(.otherOrigin)) {
-                _ = try await scene.service.send(HTTPRequest(.get, HTTPURL(address)))
+                _ = try await scene.service.send(GuardedRequest(.get, HTTPURL(address)))
             }
         }
         #expect(other.record.requests == [:])
@@ -235,7 +235,7 @@ struct SignInServiceTests {
         provider.apiOrigins = [other.origin]
         let wider = SignInService(provider: provider, store: scene.store, context: scene.context)
         // The other server refuses the token, but was to have it.
-        #expect(try await wider.send(HTTPRequest(.get, HTTPURL(other.userInfoEndpoint))).status == 401)
+        #expect(try await wider.send(GuardedRequest(.get, HTTPURL(other.userInfoEndpoint))).status == 401)
     }
 
     @Test(arguments: [ClientAuthentication.Method.secretBasic, .secretPost])

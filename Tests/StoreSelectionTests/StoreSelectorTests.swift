@@ -98,7 +98,7 @@ private final class FakeStores: Sendable {
         let log = MemoryLogSink()
         let selector = StoreSelector(
             catalogue: stores.catalogue, remembered: memory,
-            logger: Logger("test", minimumLevel: .warning, sink: log))
+            logger: RedactedLogger("test", minimumLevel: .warning, sink: log))
         let choice = try await selector.choose(named: nil, settings: settings)
         #expect(name(choice) == "second")
         #expect(choice.refusals.first?.error.code == .timedOut)
@@ -201,7 +201,7 @@ private final class FakeStores: Sendable {
         let log = MemoryLogSink()
         let selector = StoreSelector(
             catalogue: stores.catalogue, remembered: memory,
-            logger: Logger("test", minimumLevel: .warning, sink: log))
+            logger: RedactedLogger("test", minimumLevel: .warning, sink: log))
         #expect(name(try await selector.choose(named: nil, settings: settings)) == "first")
         #expect(log.records.map(\.message.text).contains { $0.contains("can't be remembered") })
     }

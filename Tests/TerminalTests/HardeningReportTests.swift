@@ -6,7 +6,7 @@ import Testing
     /// glibc's `M_PERTURB` passes over what goes to a thread's cache, which the report used to call overwritten.
     @Test func `a program of others is told that only large pieces of freed memory are overwritten`() async {
         await #expect(processExitsWith: .success) {
-            let report = Hardening.apply()
+            let report = ProcessHardening.apply()
             #expect(report.applied.contains(.largeFreedMemoryOverwritten))
             #expect(!report.applied.contains(.freedMemoryOverwritten) && !report.applied.contains(.functionsBound))
             #expect("\(report.logMessage)".contains("freed memory above 1,032 bytes overwritten"))

@@ -10,7 +10,7 @@ import TestServices
 /// The forger is a program in Python that knows the format's document and nothing of this code.
 @Suite struct ForgeryTests {
     private let folder: VaultFolder
-    private var memory: VaultMemory { VaultMemory(directory: folder.path + "/state") }
+    private var memory: RollbackMemory { RollbackMemory(directory: folder.path + "/state") }
 
     /// A vault with the slots of a holder (`key`) and of a colleague (`colleague`).
     init() async throws {
@@ -25,7 +25,7 @@ import TestServices
         try await Program("/usr/bin/python3").run([InUseTests.script, folder.vault] + arguments).successful("forge")
     }
 
-    private func open(_ memory: VaultMemory? = nil) async throws(StoreError) -> VaultStore {
+    private func open(_ memory: RollbackMemory? = nil) async throws(StoreError) -> VaultStore {
         try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
     }
 
@@ -69,7 +69,7 @@ import TestServices
     {
         let away = memory
         _ = try await open(away)
-        let present = VaultMemory(directory: folder.path + "/present")
+        let present = RollbackMemory(directory: folder.path + "/present")
         let old = folder.path + "/old"
         try folder.replace(old, with: try folder.contents())
         let store = try await open(present)

@@ -13,7 +13,7 @@ import TestServices
             environment: ["VAULT_MEMORY": folder.path + "/vaults"], folder: folder.path)
     }
 
-    private func memory(_ folder: VaultFolder) -> VaultMemory { VaultMemory(directory: folder.path + "/vaults") }
+    private func memory(_ folder: VaultFolder) -> RollbackMemory { RollbackMemory(directory: folder.path + "/vaults") }
 
     /// The generation that is remembered; it must be readable at any moment.
     private func remembered(_ folder: VaultFolder, _ store: VaultStore) throws -> UInt64 {

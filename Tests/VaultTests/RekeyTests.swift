@@ -192,7 +192,7 @@ import TestServices
     @Test func `a kill at any moment leaves the old vault or the new one`() async throws {
         let folder = try VaultFolder()
         _ = try await filled(folder, 20)
-        let memory = VaultMemory(directory: folder.path + "/memory")
+        let memory = RollbackMemory(directory: folder.path + "/memory")
         var ids: Set<[UInt8]> = []
         var (rounds, done) = (0, 0)
         // Until some were done, too: a machine that is busy kills all of them in the middle.

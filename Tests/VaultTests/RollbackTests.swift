@@ -7,17 +7,17 @@ import Testing
 
 /// A file that is put back to an older state as a whole, and the memory that tells.
 @Suite struct RollbackTests {
-    private static func memory(_ folder: VaultFolder, _ choice: RollbackChoice = .refuse) -> VaultMemory {
-        VaultMemory(directory: folder.path + "/state/vaults", onRollback: choice)
+    private static func memory(_ folder: VaultFolder, _ choice: RollbackChoice = .refuse) -> RollbackMemory {
+        RollbackMemory(directory: folder.path + "/state/vaults", onRollback: choice)
     }
 
     private func open(
-        _ folder: VaultFolder, _ memory: VaultMemory?, at path: String? = nil
+        _ folder: VaultFolder, _ memory: RollbackMemory?, at path: String? = nil
     ) async throws(StoreError) -> VaultStore {
         try await VaultStore.open(at: path ?? folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
     }
 
-    private func code(opening folder: VaultFolder, _ memory: VaultMemory?) async -> StoreError.Code? {
+    private func code(opening folder: VaultFolder, _ memory: RollbackMemory?) async -> StoreError.Code? {
         await refusal { () async throws(StoreError) in try await open(folder, memory) }?.code
     }
 
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `a copy on another machine opens there, at whatever age`() async throws {
         let (folder, _) = try await rolledBack()
-        let elsewhere = VaultMemory(directory: folder.path + "/elsewhere")
+        let elsewhere = RollbackMemory(directory: folder.path + "/elsewhere")
         #expect(try await open(folder, elsewhere).rollback == .firstSeen)
         #expect(try await open(folder, elsewhere).rollback == .current)
     }
@@ -182,9 +182,9 @@ import Testing
 
 /// The memory itself: what others can do to it, and what keeps it from being written.
 @Suite struct VaultMemoryTests {
-    private func vault(memory: VaultMemory? = nil) async throws -> (VaultFolder, VaultMemory) {
+    private func vault(memory: RollbackMemory? = nil) async throws -> (VaultFolder, RollbackMemory) {
         let folder = try VaultFolder()
-        let memory = memory ?? VaultMemory(directory: folder.path + "/state/vaults")
+        let memory = memory ?? RollbackMemory(directory: folder.path + "/state/vaults")
         try VaultKeyFile.create(at: folder.keyFile)
         let store = try await VaultStore.create(
             at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
@@ -192,15 +192,15 @@ import Testing
         return (folder, memory)
     }
 
-    private func open(_ folder: VaultFolder, _ memory: VaultMemory) async throws(StoreError) -> VaultStore {
+    private func open(_ folder: VaultFolder, _ memory: RollbackMemory) async throws(StoreError) -> VaultStore {
         try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
     }
 
-    private func code(_ folder: VaultFolder, _ memory: VaultMemory) async -> StoreError.Code? {
+    private func code(_ folder: VaultFolder, _ memory: RollbackMemory) async -> StoreError.Code? {
         await refusal { () async throws(StoreError) in try await open(folder, memory) }?.code
     }
 
-    private func file(_ memory: VaultMemory) throws -> String {
+    private func file(_ memory: RollbackMemory) throws -> String {
         let names = try FileManager.default.contentsOfDirectory(atPath: memory.directory)
         return memory.directory + "/" + (try #require(names.count == 1 ? names[0] : nil))
     }
@@ -221,7 +221,7 @@ import Testing
         // The same state is written differently each time.
         _ = try await VaultStore.open(
             at: folder.vault, unlockedBy: .keyFile(folder.keyFile),
-            memory: VaultMemory(directory: memory.directory, onRollback: .accept))
+            memory: RollbackMemory(directory: memory.directory, onRollback: .accept))
         #expect(Data(try folder.contents(file)) != bytes)
     }
 
@@ -306,8 +306,8 @@ import Testing
         let folder = try VaultFolder()
         try folder.replace(folder.path + "/file", with: [1])
         // Below a file nothing can be made, by root neither.
-        let memory = VaultMemory(
-            directory: folder.path + "/file/vaults", logger: Logger("test", minimumLevel: .info, sink: sink))
+        let memory = RollbackMemory(
+            directory: folder.path + "/file/vaults", logger: RedactedLogger("test", minimumLevel: .info, sink: sink))
         _ = try await folder.store()
         let store = try await open(folder, memory)
         guard case .unavailable(let error) = store.rollback else {
@@ -320,7 +320,7 @@ import Testing
         #expect(try await store.verify().problems == [])
         #expect(sink.records.map(\.level) == [.info, .warning])
         let refused = await refusal { () async throws(StoreError) in
-            try await open(folder, VaultMemory(directory: memory.directory, onRollback: .accept))
+            try await open(folder, RollbackMemory(directory: memory.directory, onRollback: .accept))
         }
         #expect(refused != nil)
     }

@@ -72,7 +72,7 @@ import TestServices
                 // Nor does what they remembered of the vault make it look rolled back.
                 let again = try await VaultStore.open(
                     at: folder.vault, unlockedBy: .keyFile(folder.keyFile),
-                    memory: VaultMemory(directory: folder.path + "/memory"))
+                    memory: RollbackMemory(directory: folder.path + "/memory"))
                 #expect(try await again.verify().problems == [], "round \(round)")
             }
             let store = try await folder.store()

@@ -48,7 +48,7 @@ func work() async throws {
         _ = try await VaultStore.create(at: arguments[2], unlockedBy: .keyFile(arguments[3]))
         return
     }
-    let memory = unsafe getenv("VAULT_MEMORY").map { unsafe VaultMemory(directory: String(cString: $0)) }
+    let memory = unsafe getenv("VAULT_MEMORY").map { unsafe RollbackMemory(directory: String(cString: $0)) }
     @Sendable func open() async throws(StoreError) -> VaultStore {
         try await VaultStore.open(
             at: arguments[2], unlockedBy: .keyFile(arguments[3]), memory: memory, deadline: .after(.seconds(120)))

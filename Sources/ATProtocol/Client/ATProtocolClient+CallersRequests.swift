@@ -11,8 +11,8 @@ extension ATProtocolClient {
     ///
     /// Throws `.otherServer` for a request to another server than the account's own, `.keyLost`, `.signIn`.
     public func authenticateResourceRequest(
-        _ request: consuming HTTPRequest, account: String? = nil
-    ) async throws(ATProtocolError) -> HTTPRequest {
+        _ request: consuming GuardedRequest, account: String? = nil
+    ) async throws(ATProtocolError) -> GuardedRequest {
         let (service, name) = try await service(of: account)
         do throws(SignInError) {
             return try await service.signed(request, with: try await service.freshSession(name))
@@ -27,7 +27,7 @@ extension ATProtocolClient {
     ///   - fields: the answer's `DPoP-Nonce` and `Date`; others are ignored.
     ///   - url: the address of the request.
     public func learn(
-        from fields: [HTTPField], ofAnswerAt url: HTTPURL, account: String? = nil
+        from fields: [HeaderField], ofAnswerAt url: HTTPURL, account: String? = nil
     ) async throws(ATProtocolError) {
         let (service, name) = try await service(of: account)
         do throws(SignInError) {

@@ -10,7 +10,7 @@ extension ATProtocolClient {
         /// The name that the session will be kept under.
         let account: String
         let resource: String
-        let server: ServerMetadata
+        let server: AuthorizationServerMetadata
         let clientID: String
     }
 
@@ -29,10 +29,10 @@ extension ATProtocolClient {
     }
 
     /// An authorization server that follows the profile.
-    func server(_ issuer: Issuer) async throws(ATProtocolError) -> ServerMetadata {
-        let server: ServerMetadata
+    func server(_ issuer: Issuer) async throws(ATProtocolError) -> AuthorizationServerMetadata {
+        let server: AuthorizationServerMetadata
         do throws(OAuthError) {
-            server = try await ServerMetadata.discover(issuer, over: context.http, log: log)
+            server = try await AuthorizationServerMetadata.discover(issuer, over: context.http, log: log)
         } catch {
             throw .oauth(error)
         }

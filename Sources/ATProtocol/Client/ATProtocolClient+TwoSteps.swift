@@ -115,7 +115,7 @@ extension ATProtocolClient {
     }
 
     private func pending(
-        of kept: KeptAuthorization, _ document: borrowing JSONDocument, _ provider: Provider
+        of kept: KeptAuthorization, _ document: borrowing JSONDocument, _ provider: OAuthProvider
     ) async throws(ATProtocolError) -> PendingAuthorization {
         guard case .endpoints(let server) = provider.server else { preconditionFailure("the server is known") }
         do throws(OAuthError) {
@@ -205,8 +205,8 @@ extension ATProtocolClient {
         }
     }
 
-    private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> DPoPKey {
-        let found: DPoPKey?
+    private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> DPoPProofKey {
+        let found: DPoPProofKey?
         do throws(StoreError) {
             found = try await sessions.loadKey(kept.keyThumbprint)
         } catch {

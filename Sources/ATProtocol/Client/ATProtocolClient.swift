@@ -10,7 +10,7 @@ public import LatchkeySignIn
 ///
 ///     let client = try ATProtocolClient(configuration: configuration, store: vault, context: context)
 ///     let session = try await client.authenticate(handle: "alice.example.org", presenting: browser, deadline: deadline)
-///     let answer = try await client.send(HTTPRequest(.get, url))
+///     let answer = try await client.send(GuardedRequest(.get, url))
 ///
 /// Each account has its own server, and that one names the server that authorizes; both are found anew at each sign-in,
 /// from the handle or the DID, and verified in both directions. Sessions are `SignIn`'s: renewed before they end, once
@@ -29,7 +29,7 @@ public actor ATProtocolClient {
 
     /// - Parameters:
     ///   - context: the world that it runs in. Its transport connects to the addresses that `configuration.reach` permits,
-    ///     as far as it can tell them apart: a `CurlHTTPClient` does.
+    ///     as far as it can tell them apart: a `CurlTransport` does.
     ///   - resolver: finds accounts; by default a `NetworkIdentityResolver` over the context's transport.
     public init(
         configuration: ATProtocolConfiguration, store: any CredentialStore, context: SignInContext,
@@ -46,7 +46,7 @@ public actor ATProtocolClient {
             ?? NetworkIdentityResolver(http: context.http, reach: configuration.reach, log: context.log)
     }
 
-    nonisolated var log: Logger { context.log }
+    nonisolated var log: RedactedLogger { context.log }
 
     // MARK: - Sessions
 
@@ -69,8 +69,8 @@ public actor ATProtocolClient {
     ///
     /// Throws `.otherServer` for any other address, `.keyLost`, or `.signIn`.
     public func send(
-        _ request: consuming HTTPRequest, account: String? = nil, limits: HTTPLimits = HTTPLimits()
-    ) async throws(ATProtocolError) -> HTTPResponse {
+        _ request: consuming GuardedRequest, account: String? = nil, limits: TransferLimits = TransferLimits()
+    ) async throws(ATProtocolError) -> GuardedResponse {
         let (service, name) = try await service(of: account)
         do throws(SignInError) {
             return try await service.send(request, account: name, limits: limits)
@@ -156,13 +156,13 @@ public actor ATProtocolClient {
 
     /// The provider that an account has.
     func provider(
-        _ server: Provider.Server, clientID: String, subject: String, resource: String
-    ) throws(OAuthError) -> Provider {
-        var provider = try Provider(
+        _ server: OAuthProvider.Server, clientID: String, subject: String, resource: String
+    ) throws(OAuthError) -> OAuthProvider {
+        var provider = try OAuthProvider(
             name: configuration.provider, server: server, clientID: clientID, scopes: configuration.scopes,
             redirect: configuration.redirect, account: .nowhere, usesDPoP: true)
         provider.pushes = .requiredWithProof
-        provider.knownAccount = Provider.KnownAccount(
+        provider.knownAccount = OAuthProvider.KnownAccount(
             subject: subject, resource: resource, requiredScopes: ["atproto"])
         return provider
     }

@@ -65,7 +65,7 @@ public struct ClientDocument: Sendable, Hashable {
 
     /// Gets a client's document from its address.
     static func fetch(
-        from url: HTTPURL, http: any HTTPClient, reach: NetworkReach, log: Logger
+        from url: HTTPURL, http: any HTTPTransport, reach: NetworkReach, log: RedactedLogger
     ) async throws(ATProtocolError) -> ClientDocument {
         do throws(ATProtocolError) {
             try reach.check(url)

@@ -41,7 +41,7 @@ public struct DID: Sendable, Hashable, Loggable {
             return .web(host: "localhost", port: port)
         }
         // Otherwise a host is named as a handle is.
-        guard let host = try? Handle(String(rest)), host.text == rest else { return nil }
+        guard let host = try? ATProtocolHandle(String(rest)), host.text == rest else { return nil }
         return .web(host: host.text, port: nil)
     }
 
@@ -53,12 +53,12 @@ public struct DID: Sendable, Hashable, Loggable {
 
 /// Who is to sign in: a handle, or a DID.
 public enum AccountIdentifier: Sendable, Hashable, Loggable {
-    case handle(Handle)
+    case handle(ATProtocolHandle)
     case did(DID)
 
     /// Reads either. Throws `.invalidDID` for a text that starts with `did:`, `.invalidHandle` for any other.
     public init(_ text: String) throws(ATProtocolError) {
-        self = text.hasPrefix("did:") ? .did(try DID(text)) : .handle(try Handle(text))
+        self = text.hasPrefix("did:") ? .did(try DID(text)) : .handle(try ATProtocolHandle(text))
     }
 
     /// The name that its session is kept under.

@@ -7,7 +7,7 @@ public struct DIDDocument: Sendable, Hashable {
     public let did: DID
     /// The first `at://` name that it claims; to be believed only when the handle leads to the DID as well. `nil` when
     /// there is none that is valid.
-    public let claimedHandle: Handle?
+    public let claimedHandle: ATProtocolHandle?
     /// The account's own server: the origin behind `#atproto_pds`.
     public let personalServer: HTTPURL
 
@@ -68,10 +68,10 @@ private struct DocumentReader: ~Copyable {
         return elements
     }
 
-    borrowing func handle() throws(ATProtocolError) -> Handle? {
+    borrowing func handle() throws(ATProtocolError) -> ATProtocolHandle? {
         for element in try list("alsoKnownAs") {
             guard let name = try? document.publicText(element, limit: 2048) else { throw .document(.malformedList) }
-            if name.hasPrefix("at://") { return try? Handle(String(name.dropFirst(5))) }
+            if name.hasPrefix("at://") { return try? ATProtocolHandle(String(name.dropFirst(5))) }
         }
         return nil
     }

@@ -3,7 +3,7 @@ public import LatchkeyHTTP
 /// Finds who an account is. Shipped: `NetworkIdentityResolver`; tests and adopters may have their own.
 public protocol IdentityResolver: Sendable {
     /// Returns the DID that a handle leads to. Throws `.handleNotFound` when it leads to none.
-    func did(of handle: Handle) async throws(ATProtocolError) -> DID
+    func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID
 
     /// Returns a DID's document. Throws `.didNotFound`, `.invalidDocument`.
     func document(of did: DID) async throws(ATProtocolError) -> DIDDocument
@@ -13,7 +13,7 @@ public protocol IdentityResolver: Sendable {
 public struct ResolvedIdentity: Sendable, Hashable {
     public let did: DID
     /// `nil` when the account was named by its DID: then no handle was looked up.
-    public let handle: Handle?
+    public let handle: ATProtocolHandle?
     public let personalServer: HTTPURL
 }
 

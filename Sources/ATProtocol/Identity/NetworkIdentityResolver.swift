@@ -8,11 +8,11 @@ internal import LatchkeySecrets
 ///
 /// Redirects are not followed, answers are bounded (64 KiB for a document, 2 KiB for a DID), and nothing is cached.
 public struct NetworkIdentityResolver: IdentityResolver {
-    private let http: any HTTPClient
+    private let http: any HTTPTransport
     private let names: any TextRecordLookup
     private let directory: HTTPURL
     private let reach: NetworkReach
-    private let log: Logger
+    private let log: RedactedLogger
 
     /// `https://plc.directory`.
     public static var standardDirectory: HTTPURL {
@@ -25,12 +25,12 @@ public struct NetworkIdentityResolver: IdentityResolver {
 
     /// - Parameters:
     ///   - http: sends the requests, to the addresses that `reach` permits as far as it can tell them apart: a
-    ///     `CurlHTTPClient` does.
+    ///     `CurlTransport` does.
     ///   - directory: the origin of the did:plc directory.
     public init(
-        http: any HTTPClient, names: any TextRecordLookup = SystemTextRecordLookup(),
+        http: any HTTPTransport, names: any TextRecordLookup = SystemTextRecordLookup(),
         directory: HTTPURL = NetworkIdentityResolver.standardDirectory, reach: NetworkReach = .publicInternet,
-        log: Logger = .disabled
+        log: RedactedLogger = .disabled
     ) {
         self.http = http.reaching(reach.addresses)
         self.names = names
@@ -44,14 +44,14 @@ public struct NetworkIdentityResolver: IdentityResolver {
     /// Asks the DNS for `_atproto.HANDLE`, and, when it names no DID, the host for `/.well-known/atproto-did`.
     ///
     /// Throws `.handleAmbiguous` when the DNS names two DIDs, `.handleNotFound` when neither way leads to one.
-    public func did(of handle: Handle) async throws(ATProtocolError) -> DID {
+    public func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
         if let did = try await recordedDID(of: handle) { return did }
         return try await servedDID(of: handle)
     }
 
-    private func recordedDID(of handle: Handle) async throws(ATProtocolError) -> DID? {
+    private func recordedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID? {
         // A name that is too long with the label in front has no record.
-        guard handle.text.utf8.count + 9 <= Handle.maximumByteCount else { return nil }
+        guard handle.text.utf8.count + 9 <= ATProtocolHandle.maximumByteCount else { return nil }
         let texts: [String]
         do throws(NameLookupError) {
             texts = try await names.texts(of: "_atproto." + handle.text)
@@ -67,9 +67,9 @@ public struct NetworkIdentityResolver: IdentityResolver {
         return try DID(text)
     }
 
-    private func servedDID(of handle: Handle) async throws(ATProtocolError) -> DID {
+    private func servedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
         let url = try url("https://\(handle.text)/.well-known/atproto-did")
-        let response: HTTPResponse
+        let response: GuardedResponse
         do throws(ATProtocolError) {
             response = try await fetch(url, limit: 2048)
         } catch {
@@ -112,17 +112,17 @@ public struct NetworkIdentityResolver: IdentityResolver {
         return url
     }
 
-    private func fetch(_ url: HTTPURL, limit: Int) async throws(ATProtocolError) -> HTTPResponse {
+    private func fetch(_ url: HTTPURL, limit: Int) async throws(ATProtocolError) -> GuardedResponse {
         try await http.fetch(url, limit: limit, log: log)
     }
 }
 
-extension HTTPClient {
+extension HTTPTransport {
     /// Gets a public document.
-    func fetch(_ url: HTTPURL, limit: Int, log: Logger) async throws(ATProtocolError) -> HTTPResponse {
-        do throws(HTTPError) {
+    func fetch(_ url: HTTPURL, limit: Int, log: RedactedLogger) async throws(ATProtocolError) -> GuardedResponse {
+        do throws(TransportError) {
             let response = try await send(
-                HTTPRequest(.get, url), limits: HTTPLimits(maximumBodyByteCount: limit, timeout: .seconds(30)))
+                GuardedRequest(.get, url), limits: TransferLimits(maximumBodyByteCount: limit, timeout: .seconds(30)))
             log.debug("GET \(url): status \(response.status)")
             return response
         } catch {

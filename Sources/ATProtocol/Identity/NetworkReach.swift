@@ -25,9 +25,9 @@ public enum NetworkReach: Sendable, Hashable {
     /// A domain name, no IP address in any of its forms (inet_aton(3) reads `0x7f.1` and `2130706433`).
     private static func isPublicName(_ host: String) -> Bool {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        guard labels.count >= 2, labels.allSatisfy(Handle.isLabel), let last = labels.last?.utf8.first else {
+        guard labels.count >= 2, labels.allSatisfy(ATProtocolHandle.isLabel), let last = labels.last?.utf8.first else {
             return false
         }
-        return (0x61...0x7A).contains(last) && (try? Handle(host)) != nil
+        return (0x61...0x7A).contains(last) && (try? ATProtocolHandle(host)) != nil
     }
 }

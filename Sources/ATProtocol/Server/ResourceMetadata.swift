@@ -14,7 +14,7 @@ struct ResourceMetadata: Sendable, Hashable {
     /// Throws `.invalidResourceMetadata`, `.refused`, `.network`, `.addressRefused` for an authorization server at an
     /// address that must not be asked.
     static func fetch(
-        from server: HTTPURL, http: any HTTPClient, reach: NetworkReach, log: Logger
+        from server: HTTPURL, http: any HTTPTransport, reach: NetworkReach, log: RedactedLogger
     ) async throws(ATProtocolError) -> ResourceMetadata {
         guard let url = try? HTTPURL(server.origin + "/.well-known/oauth-protected-resource") else {
             throw ATProtocolError(.addressRefused)

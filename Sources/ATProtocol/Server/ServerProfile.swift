@@ -4,7 +4,7 @@ internal import LatchkeyOAuth
 extension NetworkReach {
     /// Throws `.requirementMissing` for the first thing that AT Protocol's profile requires of an authorization server
     /// and that this one lacks, `.addressRefused` for an endpoint at an address that must not be asked.
-    func check(_ server: ServerMetadata) throws(ATProtocolError) {
+    func check(_ server: AuthorizationServerMetadata) throws(ATProtocolError) {
         func require(_ holds: Bool, _ requirement: ATProtocolError.Requirement) throws(ATProtocolError) {
             guard holds else { throw ATProtocolError(.requirementMissing(requirement)) }
         }

@@ -15,10 +15,10 @@ public final class AnswerGate: Sendable {
         case repeated
     }
 
-    private let state: Secret<State>
+    private let state: Secret<AuthorizationState>
     private let isOpen = Mutex(true)
 
-    init(state: consuming Secret<State>) {
+    init(state: consuming Secret<AuthorizationState>) {
         self.state = state
     }
 

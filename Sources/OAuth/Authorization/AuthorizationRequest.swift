@@ -1,6 +1,6 @@
 /// What will be asked of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
 public struct AuthorizationRequest: Sendable {
-    public let server: ServerMetadata
+    public let server: AuthorizationServerMetadata
     public let client: ClientConfiguration
     /// Where the answer goes; the client's redirect with the listener's port in it.
     public let redirect: RedirectURI
@@ -14,14 +14,14 @@ public struct AuthorizationRequest: Sendable {
     /// Throws `.invalidConfiguration`: `.redirectPort` when a loopback address has no port yet, `.redirect` when it is
     /// not the client's but for the port. Throws `.invalidMetadata(.withoutES256)` when the server doesn't take our proofs.
     public init(
-        server: ServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, dpop: DPoPSigner? = nil
+        server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, dpop: DPoPProofSigner? = nil
     ) throws(OAuthError) {
         try self.init(server: server, client: client, redirect: redirect, keyThumbprint: dpop?.thumbprint)
     }
 
     /// The same by the thumbprint of a key, for an attempt that goes on in another process.
     package init(
-        server: ServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, keyThumbprint: String?
+        server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, keyThumbprint: String?
     ) throws(OAuthError) {
         let redirect = redirect ?? client.redirect
         guard !redirect.needsPort else { throw OAuthError(.invalidConfiguration(.redirectPort)) }

@@ -28,7 +28,7 @@ extension PendingAuthorization {
         } catch {
             throw JSONError(.wrongType)
         }
-        let stateSecret = try document.secret(state, as: State.self)
+        let stateSecret = try document.secret(state, as: AuthorizationState.self)
         guard stateSecret.byteCount >= 43 else { throw JSONError(.wrongType) }
         self.init(request, pkce: pkce, state: stateSecret)
     }

@@ -47,12 +47,12 @@ extension PendingAuthorization {
             try isText("code_challenge_method", pkce.method, query),
             try isText("redirect_uri", request.redirect.text, query)
         else { return false }
-        guard let theirs = try query.secret("state", as: State.self, limit: 1024), theirs.matches(state) else {
+        guard let theirs = try query.secret("state", as: AuthorizationState.self, limit: 1024), theirs.matches(state) else {
             return false
         }
         switch nonce {
         case .some(let nonce):
-            guard let theirs = try query.secret("nonce", as: Nonce.self, limit: 1024) else { return false }
+            guard let theirs = try query.secret("nonce", as: OpenIDNonce.self, limit: 1024) else { return false }
             return theirs.matches(nonce)
         case .none: return true
         }

@@ -10,16 +10,16 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     public let request: AuthorizationRequest
     let pkce: PKCEChallenge
     /// What the answer must bring back (RFC 6749 section 10.12).
-    public let state: Secret<State>
-    let nonce: Secret<Nonce>?
+    public let state: Secret<AuthorizationState>
+    let nonce: Secret<OpenIDNonce>?
 
     /// Random octets behind a state or nonce; their base64url text has 43 characters.
     static let octetCount = 32
 
     init(_ request: AuthorizationRequest, random: RandomSource) throws(OAuthError) {
         let pkce = try Self.freshChallenge(random)
-        let state = try Self.fresh(random, State.self)
-        let nonce = request.client.scopes.includesOpenID ? try Self.fresh(random, Nonce.self) : nil
+        let state = try Self.fresh(random, AuthorizationState.self)
+        let nonce = request.client.scopes.includesOpenID ? try Self.fresh(random, OpenIDNonce.self) : nil
         self.request = request
         self.pkce = pkce
         self.state = state
@@ -27,7 +27,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     }
 
     /// An attempt that began elsewhere; see `PendingAuthorization+JSON`.
-    init(_ request: AuthorizationRequest, pkce: consuming PKCEChallenge, state: consuming Secret<State>) {
+    init(_ request: AuthorizationRequest, pkce: consuming PKCEChallenge, state: consuming Secret<AuthorizationState>) {
         self.request = request
         self.pkce = pkce
         self.state = state

@@ -7,7 +7,7 @@ enum PushedRequest: SecretPurpose { static var name: StaticString { "pushed auth
 
 /// Pushes authorization requests to a server beforehand (RFC 9126), so that the browser's address holds none of it.
 public struct PushedRequestEndpoint: Sendable {
-    private let server: ServerMetadata
+    private let server: AuthorizationServerMetadata
     private let url: HTTPURL
     private let endpoint: EndpointClient
     private let provingEndpoint: EndpointClient
@@ -22,8 +22,8 @@ public struct PushedRequestEndpoint: Sendable {
     /// - Parameter provesAtOnce: whether the first request carries a proof, for servers that take none without (AT
     ///   Protocol). Others never tell the nonce they want at this endpoint.
     public init?(
-        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
-        provesAtOnce: Bool = false, log: Logger = .disabled
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner? = nil,
+        provesAtOnce: Bool = false, log: RedactedLogger = .disabled
     ) {
         self.provesAtOnce = provesAtOnce
         guard let url = server.pushedAuthorizationRequestEndpoint else { return nil }

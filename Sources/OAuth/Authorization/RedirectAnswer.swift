@@ -5,7 +5,7 @@ public import LatchkeySecrets
 /// Nothing can be done with it but to show it to an `AnswerGate` or to `PendingAuthorization.validate`. An
 /// `error_description` is not kept.
 public struct RedirectAnswer: ~Copyable, Sendable {
-    let state: Secret<State>?
+    let state: Secret<AuthorizationState>?
     let code: Secret<AuthorizationCode>?
     /// RFC 9207; public text, at most `maximumIssuerByteCount` bytes.
     let issuer: String?
@@ -28,7 +28,7 @@ public struct RedirectAnswer: ~Copyable, Sendable {
     public init(query: Span<UInt8>) throws(OAuthError) {
         let fields = try RedirectQuery(query)
         let code = try fields.secret("code", as: AuthorizationCode.self, limit: Self.maximumCodeByteCount)
-        let state = try fields.secret("state", as: State.self, limit: Self.maximumStateByteCount)
+        let state = try fields.secret("state", as: AuthorizationState.self, limit: Self.maximumStateByteCount)
         let issuer = try fields.text("iss", limit: Self.maximumIssuerByteCount)
         let error = try fields.text("error", limit: 128).map(ServerErrorCode.init(text:))
         let hasCode = code != nil

@@ -2,7 +2,7 @@ internal import LatchkeyHTTP
 internal import LatchkeySecrets
 internal import LatchkeySodium
 
-extension ServerMetadata {
+extension AuthorizationServerMetadata {
     /// What the server is told apart by: its issuer, or the token endpoint of one without.
     public var authority: String { issuer?.text ?? tokenEndpoint.text }
 }
@@ -12,7 +12,7 @@ extension RedirectURI {
     /// server gave comes to another path, and nothing waits there. The same authority always has the same.
     ///
     /// - Parameters:
-    ///   - authority: `ServerMetadata.authority`, compared byte for byte.
+    ///   - authority: `AuthorizationServerMetadata.authority`, compared byte for byte.
     ///   - port: `nil` when the listener chooses it.
     public static func loopback(
         _ address: LoopbackAddress = .ipv4, port: UInt16? = nil, authority: String

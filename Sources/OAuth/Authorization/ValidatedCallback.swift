@@ -7,11 +7,11 @@ public struct ValidatedCallback: ~Copyable, Sendable {
     public let request: AuthorizationRequest
     let code: Secret<AuthorizationCode>
     let verifier: Secret<CodeVerifier>
-    let nonce: Secret<Nonce>?
+    let nonce: Secret<OpenIDNonce>?
 
     init(
         request: AuthorizationRequest, code: consuming Secret<AuthorizationCode>,
-        verifier: consuming Secret<CodeVerifier>, nonce: consuming Secret<Nonce>?
+        verifier: consuming Secret<CodeVerifier>, nonce: consuming Secret<OpenIDNonce>?
     ) {
         self.request = request
         self.code = code

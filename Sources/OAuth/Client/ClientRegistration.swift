@@ -46,17 +46,17 @@ public struct RegistrationEndpoint: Sendable {
 
     private let url: HTTPURL
     private let dialect: Dialect
-    private let http: any HTTPClient
-    private let log: Logger
+    private let http: any HTTPTransport
+    private let log: RedactedLogger
 
     /// Returns `nil` when the server has no such endpoint.
-    public init?(server: ServerMetadata, http: any HTTPClient, log: Logger = .disabled) {
+    public init?(server: AuthorizationServerMetadata, http: any HTTPTransport, log: RedactedLogger = .disabled) {
         guard let url = server.registrationEndpoint else { return nil }
         self.init(url: url, dialect: .standard, http: server.transport(http), log: log)
     }
 
     /// An endpoint at a known address.
-    public init(url: HTTPURL, dialect: Dialect, http: any HTTPClient, log: Logger = .disabled) {
+    public init(url: HTTPURL, dialect: Dialect, http: any HTTPTransport, log: RedactedLogger = .disabled) {
         self.url = url
         self.dialect = dialect
         self.http = http
@@ -70,8 +70,8 @@ public struct RegistrationEndpoint: Sendable {
     public func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
         let request =
             switch dialect {
-            case .standard: HTTPRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client))
-            case .mastodon: HTTPRequest(.post, url, fields: FormField.fields, body: try Self.form(client))
+            case .standard: GuardedRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client))
+            case .mastodon: GuardedRequest(.post, url, fields: FormField.fields, body: try Self.form(client))
             }
         let response = try await http.answer(to: request, limits: EndpointClient.limits, log: log)
         let answer = EndpointAnswer(response)
@@ -138,10 +138,10 @@ public struct RegistrationEndpoint: Sendable {
 
 private enum FormField {
     static let fields = [
-        HTTPField("Accept", "application/json"), HTTPField("Content-Type", "application/x-www-form-urlencoded"),
+        HeaderField("Accept", "application/json"), HeaderField("Content-Type", "application/x-www-form-urlencoded"),
     ].compactMap(\.self)
 }
 
 private enum ResourceJSON {
-    static let fields = ["Accept", "Content-Type"].compactMap { HTTPField($0, "application/json") }
+    static let fields = ["Accept", "Content-Type"].compactMap { HeaderField($0, "application/json") }
 }

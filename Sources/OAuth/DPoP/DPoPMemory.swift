@@ -30,7 +30,7 @@ public final class DPoPMemory: Sendable {
     /// Takes nonce and time from an answer, whatever its status: the newest nonce is the one that counts. Returns what is
     /// known now.
     @discardableResult
-    func learn(from response: borrowing HTTPResponse, of url: HTTPURL, now: UnixTime) -> Origin {
+    func learn(from response: borrowing GuardedResponse, of url: HTTPURL, now: UnixTime) -> Origin {
         let address = url.origin
         let known = origins.withLock { $0[address] }
         var learned = known ?? Origin()

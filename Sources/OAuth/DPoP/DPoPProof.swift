@@ -50,7 +50,7 @@ package struct DPoPProof {
         return try json.finish(as: MessageBody.self)
     }
 
-    func signed(by key: borrowing DPoPKey) throws(OAuthError) -> Secret<MessageBody> {
+    func signed(by key: borrowing DPoPProofKey) throws(OAuthError) -> Secret<MessageBody> {
         var text = SecretBuilder(capacity: 1008, limit: 64 << 10)
         do {
             let payload = try payload()

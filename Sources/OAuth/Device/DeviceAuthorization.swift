@@ -20,7 +20,7 @@ public struct DeviceAuthorization: ~Copyable, Sendable {
 
 /// Begins sign-ins on another device (RFC 8628 section 3.1).
 public struct DeviceAuthorizationEndpoint: Sendable {
-    private let server: ServerMetadata
+    private let server: AuthorizationServerMetadata
     private let client: ClientConfiguration
     private let url: HTTPURL
     private let endpoint: EndpointClient
@@ -32,7 +32,7 @@ public struct DeviceAuthorizationEndpoint: Sendable {
     static let maximumSeconds: Double = 86_400
 
     /// Returns `nil` when the server has no such endpoint.
-    public init?(server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, log: Logger = .disabled) {
+    public init?(server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, log: RedactedLogger = .disabled) {
         guard let url = server.deviceAuthorizationEndpoint else { return nil }
         self.server = server
         self.client = client

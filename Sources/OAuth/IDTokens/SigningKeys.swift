@@ -19,8 +19,8 @@ public final class SigningKeys: Sendable {
     /// one of the server's keys of that algorithm, and with the token's key name, has signed it;
     /// `.requestRefused(.keySet, …)`, `.networkError`. Keys and addresses inside the token are not looked at.
     func check(
-        _ token: borrowing Secret<IDToken>, keysAt url: HTTPURL, over http: any HTTPClient,
-        timeout: Duration = .seconds(30), log: Logger
+        _ token: borrowing Secret<IDToken>, keysAt url: HTTPURL, over http: any HTTPTransport,
+        timeout: Duration = .seconds(30), log: RedactedLogger
     ) async throws(OAuthError) {
         let signature = try IDTokenSignature(token)
         if let known = sets.withLock({ $0[url] }), Self.isValid(token, signature, known) { return }
@@ -47,11 +47,11 @@ public final class SigningKeys: Sendable {
     }
 
     private func fetch(
-        _ url: HTTPURL, _ http: any HTTPClient, _ timeout: Duration, _ log: Logger
+        _ url: HTTPURL, _ http: any HTTPTransport, _ timeout: Duration, _ log: RedactedLogger
     ) async throws(OAuthError) -> [VerificationKey] {
         let response = try await http.answer(
-            to: HTTPRequest(.get, url, fields: EndpointFields.json),
-            limits: HTTPLimits(maximumBodyByteCount: Self.maximumByteCount, timeout: timeout), log: log)
+            to: GuardedRequest(.get, url, fields: EndpointFields.json),
+            limits: TransferLimits(maximumBodyByteCount: Self.maximumByteCount, timeout: timeout), log: log)
         guard response.isSuccess else {
             throw OAuthError(.requestRefused(.keySet, statusCode: response.status))
         }

@@ -11,7 +11,7 @@ struct AuthenticateChallenge: Hashable {
     static let maximumCount = 16
 
     /// All challenges of an answer, in order. A field that is malformed gives those before its fault.
-    static func all(of response: borrowing HTTPResponse) -> [AuthenticateChallenge] {
+    static func all(of response: borrowing GuardedResponse) -> [AuthenticateChallenge] {
         var found: [AuthenticateChallenge] = []
         for field in response.fields where field.name.lowercased() == "www-authenticate" {
             found += parse(field.value)

@@ -34,7 +34,7 @@ public struct AuthorizationFieldSink: SecretSink, ~Copyable {
     consuming func finish() -> Secret<MessageBody> { output.finish(as: MessageBody.self) }
 }
 
-extension HTTPRequest {
+extension GuardedRequest {
     /// Puts an access token into the request: `Authorization: Bearer …` (RFC 6750 section 2.1).
     ///
     /// Throws `.invalidResponse(.malformedToken)` for a token that can't stand in a field.

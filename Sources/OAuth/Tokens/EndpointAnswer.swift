@@ -15,7 +15,7 @@ struct EndpointAnswer: ~Copyable {
     /// How the Basic credentials of the request were written, if there were any.
     var basicForm: ClientAuthentication.BasicForm?
 
-    init(_ response: borrowing HTTPResponse) {
+    init(_ response: borrowing GuardedResponse) {
         status = response.status
         isEmpty = response.body.isEmpty
         date = response.field("Date").flatMap(HTTPDate.parse)

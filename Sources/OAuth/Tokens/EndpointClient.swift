@@ -7,16 +7,16 @@ internal import LatchkeySecrets
 /// Redirects are never followed: an answer that points elsewhere has its status, and that is an error.
 struct EndpointClient: Sendable {
     let clientID: String
-    let http: any HTTPClient
+    let http: any HTTPTransport
     /// Whose key each request proves, if any.
-    var dpop: DPoPSigner? = nil
-    let log: Logger
+    var dpop: DPoPProofSigner? = nil
+    let log: RedactedLogger
     /// Whether cancelling a task has no effect once its request is on the way: what the server gives is then seen, and is
     /// kept or given back. Each request ends by itself.
     var finishesWhatIsSent = false
     var limits = EndpointClient.limits
 
-    static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+    static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
     /// Returns the answer whatever its status.
     ///
@@ -73,10 +73,10 @@ struct EndpointClient: Sendable {
         _ url: HTTPURL, _ body: consuming Secret<MessageBody>, authorization: consuming Secret<MessageBody>?,
         tokenHash: String? = nil
     ) async throws(OAuthError) -> EndpointAnswer {
-        var request = HTTPRequest(
+        var request = GuardedRequest(
             .post, url, fields: EndpointFields.form, authorization: authorization, body: body)
         guard let dpop else { return EndpointAnswer(try await transfer(request)) }
-        var again = HTTPRequest(
+        var again = GuardedRequest(
             .post, url, fields: EndpointFields.form, authorization: request.authorization?.duplicate(),
             body: request.body?.duplicate())
         let basis = try dpop.prove(&request, tokenHash: tokenHash)
@@ -94,11 +94,11 @@ struct EndpointClient: Sendable {
         return EndpointAnswer(last)
     }
 
-    private func transfer(_ request: consuming HTTPRequest) async throws(OAuthError) -> HTTPResponse {
+    private func transfer(_ request: consuming GuardedRequest) async throws(OAuthError) -> GuardedResponse {
         guard finishesWhatIsSent else { return try await http.answer(to: request, limits: limits, log: log) }
         guard !Task.isCancelled else { throw .cancelled(request.url) }
         let outgoing = Handover(request)
-        let result = await Task { [http, limits, log] () async -> Result<Handover<HTTPResponse>, OAuthError> in
+        let result = await Task { [http, limits, log] () async -> Result<Handover<GuardedResponse>, OAuthError> in
             guard let request = outgoing.take() else { preconditionFailure("a request is sent once") }
             do throws(OAuthError) {
                 return .success(Handover(try await http.answer(to: request, limits: limits, log: log)))
@@ -116,9 +116,9 @@ enum EndpointFields {
     static let json = make([("Accept", "application/json")])
     static let form = make([("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded")])
 
-    private static func make(_ pairs: [(String, String)]) -> [HTTPField] {
+    private static func make(_ pairs: [(String, String)]) -> [HeaderField] {
         pairs.map { name, value in
-            guard let field = HTTPField(name, value) else { preconditionFailure("a field in the source is malformed") }
+            guard let field = HeaderField(name, value) else { preconditionFailure("a field in the source is malformed") }
             return field
         }
     }
@@ -127,17 +127,17 @@ enum EndpointFields {
 extension OAuthError {
     static func cancelled(_ url: HTTPURL) -> OAuthError {
         let origin = LoggableText(reviewed: "the origin of a configured endpoint", unredacted: url.origin)
-        return OAuthError(.networkError(HTTPError(.cancelled, origin: origin)))
+        return OAuthError(.networkError(TransportError(.cancelled, origin: origin)))
     }
 }
 
-extension HTTPClient {
+extension HTTPTransport {
     /// Sends a request and gives the transport's errors the shape of ours.
     func answer(
-        to request: consuming HTTPRequest, limits: HTTPLimits, log: Logger
-    ) async throws(OAuthError) -> HTTPResponse {
+        to request: consuming GuardedRequest, limits: TransferLimits, log: RedactedLogger
+    ) async throws(OAuthError) -> GuardedResponse {
         let (method, url) = (request.method, request.url)
-        do throws(HTTPError) {
+        do throws(TransportError) {
             let response = try await send(request, limits: limits)
             log.debug("\(method) \(url): status \(response.status)")
             return response

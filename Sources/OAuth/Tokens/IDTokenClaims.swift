@@ -76,8 +76,8 @@ struct IDTokenClaims: ~Copyable {
     }
 
     /// Compares in constant time.
-    borrowing func check(nonce: borrowing Secret<Nonce>) throws(OAuthError) {
-        guard let member = payload.member("nonce"), let theirs = try? payload.secret(member, as: Nonce.self),
+    borrowing func check(nonce: borrowing Secret<OpenIDNonce>) throws(OAuthError) {
+        guard let member = payload.member("nonce"), let theirs = try? payload.secret(member, as: OpenIDNonce.self),
             nonce.matches(theirs)
         else { throw OAuthError(.invalidResponse(.idTokenNonce)) }
     }

@@ -5,12 +5,12 @@ public import LatchkeySecrets
 /// Sends requests with an access token: as a bearer (RFC 6750), or with a proof of the key that it is bound to (RFC 9449
 /// section 7).
 public struct ResourceClient: Sendable {
-    private let http: any HTTPClient
-    private let dpop: DPoPSigner?
-    private let log: Logger
+    private let http: any HTTPTransport
+    private let dpop: DPoPProofSigner?
+    private let log: RedactedLogger
 
     /// - Parameter dpop: the signer of the key that the token is bound to; `nil` for a bearer token.
-    public init(http: any HTTPClient, dpop: DPoPSigner? = nil, log: Logger = .disabled) {
+    public init(http: any HTTPTransport, dpop: DPoPProofSigner? = nil, log: RedactedLogger = .disabled) {
         self.http = http
         self.dpop = dpop
         self.log = log
@@ -21,8 +21,8 @@ public struct ResourceClient: Sendable {
     ///
     /// Throws `.networkError`, or `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
     public func send(
-        _ request: borrowing HTTPRequest, token: borrowing Secret<AccessToken>, limits: HTTPLimits = HTTPLimits()
-    ) async throws(OAuthError) -> HTTPResponse {
+        _ request: borrowing GuardedRequest, token: borrowing Secret<AccessToken>, limits: TransferLimits = TransferLimits()
+    ) async throws(OAuthError) -> GuardedResponse {
         var first = Self.copy(request)
         guard let dpop else {
             try first.authorize(bearer: token)
@@ -44,12 +44,12 @@ public struct ResourceClient: Sendable {
         return answer
     }
 
-    private static func copy(_ request: borrowing HTTPRequest) -> HTTPRequest {
-        HTTPRequest(request.method, request.url, fields: request.fields, body: request.body?.duplicate())
+    private static func copy(_ request: borrowing GuardedRequest) -> GuardedRequest {
+        GuardedRequest(request.method, request.url, fields: request.fields, body: request.body?.duplicate())
     }
 
     /// RFC 9449 section 9: 401 with `use_dpop_nonce`; `invalid_dpop_proof` may be about the time.
-    private static func asksForAnotherProof(_ response: borrowing HTTPResponse) -> Bool {
+    private static func asksForAnotherProof(_ response: borrowing GuardedResponse) -> Bool {
         guard response.status == 401 else { return false }
         return AuthenticateChallenge.all(of: response).contains {
             $0.scheme == "dpop" && ($0.error == .useDPoPNonce || $0.error == .invalidDPoPProof)
@@ -57,20 +57,20 @@ public struct ResourceClient: Sendable {
     }
 
     /// The first known `error` of an answer's challenges.
-    package static func challengeError(in response: borrowing HTTPResponse) -> ServerErrorCode? {
+    package static func challengeError(in response: borrowing GuardedResponse) -> ServerErrorCode? {
         AuthenticateChallenge.all(of: response).lazy.compactMap(\.error).first
     }
 
     /// Whether it is the proof that an answer refuses, and not the token (RFC 9449 sections 7.1 and 9).
-    package static func isAboutProof(_ response: borrowing HTTPResponse) -> Bool {
+    package static func isAboutProof(_ response: borrowing GuardedResponse) -> Bool {
         let error = challengeError(in: response)
         return error == .useDPoPNonce || error == .invalidDPoPProof
     }
 
     private func transfer(
-        _ request: consuming HTTPRequest, _ limits: HTTPLimits
-    ) async throws(OAuthError) -> HTTPResponse {
-        do throws(HTTPError) {
+        _ request: consuming GuardedRequest, _ limits: TransferLimits
+    ) async throws(OAuthError) -> GuardedResponse {
+        do throws(TransportError) {
             return try await http.send(request, limits: limits)
         } catch {
             throw OAuthError(.networkError(error))

@@ -11,8 +11,8 @@ public struct RevocationEndpoint: Sendable {
     ///
     /// - Parameter dpop: the signer of the key that the tokens are bound to, if they are.
     public init?(
-        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
-        log: Logger = .disabled
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner? = nil,
+        log: RedactedLogger = .disabled
     ) {
         self.init(
             server: server, client: client, http: http, dpop: dpop, log: log, timeout: EndpointClient.limits.timeout)
@@ -20,14 +20,14 @@ public struct RevocationEndpoint: Sendable {
 
     /// - Parameter timeout: of each request.
     package init?(
-        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner?, log: Logger,
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner?, log: RedactedLogger,
         timeout: Duration
     ) {
         guard let url = server.revocationEndpoint else { return nil }
         self.url = url
         endpoint = EndpointClient(
             clientID: client.clientID, http: server.transport(http), dpop: dpop, log: log,
-            limits: HTTPLimits(
+            limits: TransferLimits(
                 maximumBodyByteCount: EndpointClient.limits.maximumBodyByteCount, timeout: timeout))
     }
 

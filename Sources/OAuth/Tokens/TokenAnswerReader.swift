@@ -3,7 +3,7 @@ internal import LatchkeySecrets
 
 /// Takes tokens out of a token endpoint's answer (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3).
 struct TokenAnswerReader {
-    let server: ServerMetadata
+    let server: AuthorizationServerMetadata
     let clientID: String
     /// Whether tokens must be bound to a key (RFC 9449 section 5), or must not.
     let isBound: Bool
@@ -16,7 +16,7 @@ struct TokenAnswerReader {
 
     /// Reads the answer to a code. With a nonce, an ID token is due.
     func tokens(
-        in document: borrowing JSONDocument, nonce: borrowing Secret<Nonce>?
+        in document: borrowing JSONDocument, nonce: borrowing Secret<OpenIDNonce>?
     ) throws(OAuthError) -> TokenResponse {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
         switch nonce {

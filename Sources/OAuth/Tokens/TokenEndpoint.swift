@@ -5,7 +5,7 @@ public import LatchkeySecrets
 
 /// Exchanges codes and refresh tokens at a server's token endpoint (RFC 6749 sections 4.1.3 and 6).
 public struct TokenEndpoint: Sendable {
-    public let server: ServerMetadata
+    public let server: AuthorizationServerMetadata
     public let client: ClientConfiguration
     let endpoint: EndpointClient
     let signingKeys: SigningKeys
@@ -18,8 +18,8 @@ public struct TokenEndpoint: Sendable {
     ///   - signingKeys: where servers' public keys are kept, to check ID tokens with.
     ///   - now: the clock that ID tokens are checked against, unless the server's `Date` says what its own is.
     public init(
-        server: ServerMetadata, client: ClientConfiguration, http: any HTTPClient, dpop: DPoPSigner? = nil,
-        signingKeys: SigningKeys = SigningKeys(), log: Logger = .disabled,
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner? = nil,
+        signingKeys: SigningKeys = SigningKeys(), log: RedactedLogger = .disabled,
         now: @escaping @Sendable () -> UnixTime = UnixTime.now
     ) {
         self.server = server

@@ -5,7 +5,7 @@ extension LiveSecrets {
     /// purpose that is made after the first use of this property is known, and stays known after its end, until a
     /// thousand others were made; of a long one its first 4 KiB. For programs, which use it once at their start:
     ///
-    ///     let log = Logger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess))
+    ///     let log = RedactedLogger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess))
     ///
     /// Keys and whole messages are left out: a session's text holds addresses too, which any line may.
     public static let ofThisProcess: LiveSecrets = {
@@ -22,8 +22,8 @@ extension LiveSecrets {
 
     private static let purposes: Set<ObjectIdentifier> = [
         ObjectIdentifier(AccessToken.self), ObjectIdentifier(RefreshToken.self), ObjectIdentifier(IDToken.self),
-        ObjectIdentifier(AuthorizationCode.self), ObjectIdentifier(CodeVerifier.self), ObjectIdentifier(State.self),
-        ObjectIdentifier(Nonce.self), ObjectIdentifier(DeviceCode.self), ObjectIdentifier(ClientSecret.self),
+        ObjectIdentifier(AuthorizationCode.self), ObjectIdentifier(CodeVerifier.self), ObjectIdentifier(AuthorizationState.self),
+        ObjectIdentifier(OpenIDNonce.self), ObjectIdentifier(DeviceCode.self), ObjectIdentifier(ClientSecret.self),
         ObjectIdentifier(Passphrase.self), ObjectIdentifier(Password.self),
     ]
 }

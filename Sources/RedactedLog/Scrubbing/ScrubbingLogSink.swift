@@ -3,7 +3,7 @@ internal import Synchronization
 /// The last line: stops a record that holds a secret in use, and lets all others through as they are.
 ///
 ///     let live = LiveSecrets()
-///     let log = Logger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: live))
+///     let log = RedactedLogger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: live))
 ///     let watched = live.watch(token)
 ///
 /// Messages can't hold a secret by their types; this is for what comes in as reviewed text, from servers, libraries and
@@ -21,13 +21,13 @@ public final class ScrubbingLogSink: LogSink {
     /// How many records were withheld.
     public var withheldRecordCount: Int { withheld.load(ordering: .relaxed) }
 
-    public func write(_ record: LogRecord) {
+    public func write(_ record: LogEntry) {
         let isHeld = secrets.isHeld(by: record.message) || record.fields.contains { secrets.isHeld(by: $0.value) }
         guard isHeld else { return next.write(record) }
         withheld.add(1, ordering: .relaxed)
         secrets.countWithheld()
         next.write(
-            LogRecord(
+            LogEntry(
                 level: record.level, category: record.category,
                 message: "a record was withheld: a secret that is in use stood in it",
                 timeNanoseconds: record.timeNanoseconds))

@@ -16,7 +16,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
     /// GitHub gave no token: its status, which may be 200, and its `error` where it is a known one.
     case exchangeFailed(statusCode: Int, serverError: ServerErrorCode? = nil)
     /// There is no whole answer.
-    case networkError(HTTPError)
+    case networkError(TransportError)
     /// The answer can't be understood.
     case invalidResponse
     /// The store refused.

@@ -13,7 +13,7 @@ public import LatchkeySecrets
 /// It logs under `latchkey.github.auth`. No token, code, verifier or state is in its log or in its errors.
 public actor GitHubAuthService {
     private let service: SignInService
-    private let log: Logger
+    private let log: RedactedLogger
 
     /// - Parameters:
     ///   - makeClient: makes the client that asks GitHub whose token it is; it is lent the token.
@@ -29,7 +29,7 @@ public actor GitHubAuthService {
             makeClient ?? { [context] token in
                 GitHubAPIClient(lent: token, endpoints: config.endpoints, http: context.http, log: context.log)
             }
-        let provider: Provider
+        let provider: OAuthProvider
         do throws(OAuthError) {
             provider = try config.provider
         } catch {
@@ -112,8 +112,8 @@ public actor GitHubAuthService {
 
     /// Sends a request to GitHub's API with a login's token.
     public func send(
-        _ request: consuming HTTPRequest, login: String? = nil, limits: HTTPLimits = HTTPLimits()
-    ) async throws(GitHubAuthError) -> HTTPResponse {
+        _ request: consuming GuardedRequest, login: String? = nil, limits: TransferLimits = TransferLimits()
+    ) async throws(GitHubAuthError) -> GuardedResponse {
         do throws(SignInError) {
             return try await service.send(request, account: login, limits: limits)
         } catch {

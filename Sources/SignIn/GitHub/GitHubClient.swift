@@ -19,12 +19,12 @@ public typealias GitHubClientFactory = @Sendable (borrowing Secret<AccessToken>)
 public final class GitHubAPIClient: GitHubClient {
     private let token: Secret<AccessToken>
     private let endpoints: GitHubEndpoints
-    private let http: any HTTPClient
-    private let log: Logger
+    private let http: any HTTPTransport
+    private let log: RedactedLogger
 
     public init(
-        lent token: borrowing Secret<AccessToken>, endpoints: GitHubEndpoints = .gitHub, http: any HTTPClient,
-        log: Logger = .disabled
+        lent token: borrowing Secret<AccessToken>, endpoints: GitHubEndpoints = .gitHub, http: any HTTPTransport,
+        log: RedactedLogger = .disabled
     ) {
         self.token = token.duplicate()
         self.endpoints = endpoints
@@ -42,17 +42,17 @@ public final class GitHubAPIClient: GitHubClient {
         return GHAuthInfo(login: login, id: id, scopes: scopes ?? [])
     }
 
-    private func get(_ path: String) async throws(GitHubAPIError) -> HTTPResponse {
-        guard let url = try? endpoints.resource(path), let accept = HTTPField("Accept", "application/vnd.github+json")
+    private func get(_ path: String) async throws(GitHubAPIError) -> GuardedResponse {
+        guard let url = try? endpoints.resource(path), let accept = HeaderField("Accept", "application/vnd.github+json")
         else { throw ResourceError(.invalidResponse) }
-        var request = HTTPRequest(.get, url, fields: [accept])
+        var request = GuardedRequest(.get, url, fields: [accept])
         do throws(OAuthError) {
             try request.authorize(bearer: token)
         } catch {
             throw ResourceError(.unauthorized)
         }
-        let response: HTTPResponse
-        do throws(HTTPError) {
+        let response: GuardedResponse
+        do throws(TransportError) {
             response = try await http.send(request)
         } catch {
             throw ResourceError(.networkError(error))

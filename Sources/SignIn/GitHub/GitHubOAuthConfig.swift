@@ -26,9 +26,9 @@ public struct GitHubOAuthConfig: Sendable, Hashable {
     /// A client id that GitHub doesn't know, for tests against other servers.
     public static let placeholder = GitHubOAuthConfig(clientID: "placeholder")
 
-    var provider: Provider {
+    var provider: OAuthProvider {
         get throws(OAuthError) {
-            try Provider.gitHub(clientID: clientID, scopes: scopes, redirect: redirect, endpoints: endpoints)
+            try OAuthProvider.gitHub(clientID: clientID, scopes: scopes, redirect: redirect, endpoints: endpoints)
         }
     }
 }

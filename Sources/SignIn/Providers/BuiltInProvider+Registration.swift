@@ -28,7 +28,7 @@ extension BuiltInProvider {
     public func registered(
         _ choices: Choices, as program: String, keptIn store: any CredentialStore, context: SignInContext,
         deadline: Deadline = .standard
-    ) async throws(SignInError) -> Provider {
+    ) async throws(SignInError) -> OAuthProvider {
         guard let registration else { throw .oauth(OAuthError(.invalidMetadata(.withoutRegistration))) }
         var choices = choices
         choices.clientID = "to-be-registered"
@@ -65,8 +65,8 @@ extension BuiltInProvider {
 
     /// The provider with the client that a host gave before, and whether it still serves.
     private func former(
-        _ clients: KeptClients, _ choices: Choices, serving wanted: Provider
-    ) async throws(SignInError) -> (Provider?, Bool) {
+        _ clients: KeptClients, _ choices: Choices, serving wanted: OAuthProvider
+    ) async throws(SignInError) -> (OAuthProvider?, Bool) {
         do throws(StoreError) {
             guard let known = try await clients.load() else { return (nil, false) }
             var choices = choices
@@ -92,7 +92,7 @@ extension BuiltInProvider {
         }
     }
 
-    private func made(_ choices: Choices) throws(SignInError) -> Provider {
+    private func made(_ choices: Choices) throws(SignInError) -> OAuthProvider {
         do throws(OAuthError) {
             return try provider(choices)
         } catch {
@@ -109,7 +109,7 @@ extension BuiltInProvider {
     }
 
     private static func register(
-        _ wanted: Provider, _ program: String, _ endpoint: RegistrationEndpoint
+        _ wanted: OAuthProvider, _ program: String, _ endpoint: RegistrationEndpoint
     ) async throws(SignInError) -> ClientIdentity {
         let method: ClientAuthentication.Method =
             switch wanted.proof {

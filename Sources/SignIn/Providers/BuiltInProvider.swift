@@ -40,12 +40,12 @@ public struct BuiltInProvider: Sendable {
     public let takesAnyLoopbackPath: Bool
     /// Where it gives any program a client id that asks for one; `nil` where a person registers it on a page.
     let registration: Registration?
-    private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
+    private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
 
     init(
         _ name: ProviderName, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
         takesAnyLoopbackPath: Bool = false, registration: Registration? = nil,
-        make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> Provider
+        make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
     ) {
         self.name = name
         self.host = host
@@ -60,7 +60,7 @@ public struct BuiltInProvider: Sendable {
     ///
     /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, for a host where the service has one place
     /// alone, and for none where it needs one.
-    public func provider(_ choices: Choices) throws(OAuthError) -> Provider {
+    public func provider(_ choices: Choices) throws(OAuthError) -> OAuthProvider {
         switch (host, choices.host) {
         case (.fixed, nil): try make(choices, .unused)
         case (.standard(let standard), let chosen): try make(choices, try ServiceHost(chosen ?? standard))

@@ -24,7 +24,7 @@ struct KeptClients: Sendable {
         let scopes: ScopeList
 
         /// Whether the client may have its answers there, and ask for as much.
-        func serves(_ provider: Provider) -> Bool {
+        func serves(_ provider: OAuthProvider) -> Bool {
             redirect.hasSameOctets(as: provider.redirect.text) && provider.scopes.scopes.allSatisfy(scopes.contains)
         }
     }
@@ -56,18 +56,18 @@ struct KeptClients: Sendable {
     }
 
     /// Whether the secret that goes with the client is still there.
-    func hasSecret(of provider: Provider) async throws(StoreError) -> Bool {
+    func hasSecret(of provider: OAuthProvider) async throws(StoreError) -> Bool {
         let key = try SignInService.clientSecretKey(of: provider)
         return try await store.read(key, as: ClientSecret.self, deadline: deadline) != nil
     }
 
-    func deleteSecret(of provider: Provider) async throws(StoreError) {
+    func deleteSecret(of provider: OAuthProvider) async throws(StoreError) {
         try await store.delete(
             try SignInService.clientSecretKey(of: provider), condition: .none, deadline: deadline)
     }
 
     /// Keeps what a host gave: the secret first, as a client without it is of no use.
-    func save(_ identity: borrowing ClientIdentity, as provider: Provider) async throws(StoreError) {
+    func save(_ identity: borrowing ClientIdentity, as provider: OAuthProvider) async throws(StoreError) {
         switch identity.secret {
         case .some(let secret):
             try await store.save(

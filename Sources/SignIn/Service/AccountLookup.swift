@@ -18,13 +18,13 @@ public struct AccountIdentity: Sendable, Hashable {
 
 /// Asks a server who an access token belongs to.
 struct AccountLookup: Sendable {
-    let source: Provider.AccountSource
-    let server: ServerMetadata
-    let http: any HTTPClient
-    let dpop: DPoPSigner?
-    let log: Logger
+    let source: OAuthProvider.AccountSource
+    let server: AuthorizationServerMetadata
+    let http: any HTTPTransport
+    let dpop: DPoPProofSigner?
+    let log: RedactedLogger
 
-    private static let limits = HTTPLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+    private static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
     /// - Parameter subject: the `sub` of the ID token, where there is one.
     func identify(
@@ -59,7 +59,7 @@ struct AccountLookup: Sendable {
         return AccountIdentity(name: name, subject: theirs)
     }
 
-    private static func text(_ member: Provider.AccountMember, in document: borrowing JSONDocument) -> String? {
+    private static func text(_ member: OAuthProvider.AccountMember, in document: borrowing JSONDocument) -> String? {
         switch member {
         case .login: text("login", in: document)
         case .id: text("id", in: document)
@@ -79,10 +79,10 @@ struct AccountLookup: Sendable {
     }
 
     private func fetch(
-        _ url: HTTPURL, _ token: borrowing Secret<AccessToken>, _ http: any HTTPClient
+        _ url: HTTPURL, _ token: borrowing Secret<AccessToken>, _ http: any HTTPTransport
     ) async throws(SignInError) -> JSONDocument {
-        let request = HTTPRequest(.get, url, fields: [ResourceFields.json[0]])
-        let response: HTTPResponse
+        let request = GuardedRequest(.get, url, fields: [ResourceFields.json[0]])
+        let response: GuardedResponse
         do throws(OAuthError) {
             response = try await ResourceClient(http: http, dpop: dpop, log: log)
                 .send(request, token: token, limits: Self.limits)

@@ -15,7 +15,7 @@ public struct ResourceError: RedactedError, Hashable {
         /// The answer can't be understood.
         case invalidResponse
         /// There is no whole answer.
-        case networkError(HTTPError)
+        case networkError(TransportError)
     }
 
     public let code: Code
@@ -25,7 +25,7 @@ public struct ResourceError: RedactedError, Hashable {
     }
 
     /// The error of an answer's status, or `nil` for 2xx.
-    init?(_ response: borrowing HTTPResponse) {
+    init?(_ response: borrowing GuardedResponse) {
         switch response.status {
         case 200...299: return nil
         case 401: code = .unauthorized

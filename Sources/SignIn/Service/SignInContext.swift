@@ -5,16 +5,16 @@ public import LatchkeyOAuth
 
 /// The world as a sign-in sees it: network, randomness, clock, leases and log.
 public struct SignInContext: Sendable {
-    public var http: any HTTPClient
+    public var http: any HTTPTransport
     /// Where this user's processes agree on who renews a session.
     public var leases: LeaseDirectory
     public var random: RandomSource
     public var now: @Sendable () -> UnixTime
-    public var log: Logger
+    public var log: RedactedLogger
 
     public init(
-        http: any HTTPClient, leases: LeaseDirectory, random: RandomSource = .system,
-        now: @escaping @Sendable () -> UnixTime = UnixTime.now, log: Logger = .disabled
+        http: any HTTPTransport, leases: LeaseDirectory, random: RandomSource = .system,
+        now: @escaping @Sendable () -> UnixTime = UnixTime.now, log: RedactedLogger = .disabled
     ) {
         self.http = http
         self.leases = leases

@@ -21,7 +21,7 @@ extension SignInService {
     }
 
     private func attemptSignIn(
-        _ provider: Provider, showing prompt: any DevicePrompt, account: String?, deadline: Deadline, clock: PollClock
+        _ provider: OAuthProvider, showing prompt: any DevicePrompt, account: String?, deadline: Deadline, clock: PollClock
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
         let secret = try await clientSecret()
@@ -60,8 +60,8 @@ extension SignInService {
     }
 
     private func poll(
-        _ device: borrowing DeviceAuthorization, _ server: ServerMetadata,
-        _ authentication: borrowing ClientAuthentication, _ signer: DPoPSigner?, deadline: Deadline, clock: PollClock
+        _ device: borrowing DeviceAuthorization, _ server: AuthorizationServerMetadata,
+        _ authentication: borrowing ClientAuthentication, _ signer: DPoPProofSigner?, deadline: Deadline, clock: PollClock
     ) async throws(SignInError) -> TokenResponse {
         do throws(OAuthError) {
             return try await tokenEndpoint(server, dpop: signer).poll(

@@ -8,8 +8,8 @@ extension SignInService {
 
     /// Keeps the session, or gives the tokens back. A server that calls the person by a token of theirs is refused.
     func keep(
-        _ tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata,
-        secret: borrowing Secret<ClientSecret>?, signer: DPoPSigner?
+        _ tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
+        secret: borrowing Secret<ClientSecret>?, signer: DPoPProofSigner?
     ) async throws(SignInError) -> SessionSummary {
         do throws(SignInError) {
             let texts = TokensInText(tokens)
@@ -34,7 +34,7 @@ extension SignInService {
     }
 
     private func identity(
-        of tokens: borrowing TokenResponse, named account: String?, server: ServerMetadata, signer: DPoPSigner?
+        of tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata, signer: DPoPProofSigner?
     ) async throws(SignInError) -> AccountIdentity {
         if let known = provider.knownAccount {
             try check(tokens, are: known)
@@ -62,7 +62,7 @@ extension SignInService {
     }
 
     /// Whose tokens they are is looked at before anything is done with them.
-    func check(_ tokens: borrowing TokenResponse, are known: Provider.KnownAccount) throws(SignInError) {
+    func check(_ tokens: borrowing TokenResponse, are known: OAuthProvider.KnownAccount) throws(SignInError) {
         guard tokens.namedSubject?.hasSameOctets(as: known.subject) == true else { throw SignInError(.accountMismatch) }
         let granted = tokens.grantedScopes ?? []
         guard known.requiredScopes.scopes.allSatisfy(granted.contains) else { throw SignInError(.scopeMissing) }
@@ -78,7 +78,7 @@ extension SignInService {
     }
 
     private func save(
-        _ session: borrowing StoredSession, _ signer: DPoPSigner?
+        _ session: borrowing StoredSession, _ signer: DPoPProofSigner?
     ) async throws(SignInError) -> ReplacedSession? {
         let saving: Saving
         do throws(StoreError) {
@@ -93,7 +93,7 @@ extension SignInService {
     /// Under the lease, so that a renewal in another process doesn't write an old session over the new one. When either of
     /// the two writes fails, everything is as it was before.
     private func saveUnderLease(
-        _ session: borrowing StoredSession, _ signer: DPoPSigner?
+        _ session: borrowing StoredSession, _ signer: DPoPProofSigner?
     ) async throws(StoreError) -> Saving {
         let account = session.account
         let lease = try await sessions.lease(account, deadline: .standard)
@@ -156,9 +156,9 @@ extension SignInService {
     private final class ReplacedSession: Sendable {
         let tokens: IssuedTokens
         let basicForm: ClientAuthentication.BasicForm?
-        let signer: DPoPSigner?
+        let signer: DPoPProofSigner?
 
-        init(_ session: borrowing StoredSession, signer: DPoPSigner?) {
+        init(_ session: borrowing StoredSession, signer: DPoPProofSigner?) {
             tokens = IssuedTokens(session.accessToken.duplicate(), session.refreshToken?.duplicate())
             basicForm = session.basicForm
             self.signer = signer
@@ -195,7 +195,7 @@ extension SignInService {
 
     /// The new session is stored: whatever comes of this, the sign-in is done.
     private func revoke(
-        _ replaced: ReplacedSession, server: ServerMetadata, secret: borrowing Secret<ClientSecret>?
+        _ replaced: ReplacedSession, server: AuthorizationServerMetadata, secret: borrowing Secret<ClientSecret>?
     ) async {
         let outcome = await revoke(
             replaced.tokens, server: server, secret: secret?.duplicate(), basicForm: replaced.basicForm,

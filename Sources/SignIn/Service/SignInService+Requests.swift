@@ -17,8 +17,8 @@ extension SignInService {
     /// another is refused: `.otherResource`. Redirects are not followed. Throws as `accessToken` does, or `.oauth` with
     /// `.networkError`.
     public func send(
-        _ request: consuming HTTPRequest, account: String? = nil, limits: HTTPLimits = HTTPLimits()
-    ) async throws(SignInError) -> HTTPResponse {
+        _ request: consuming GuardedRequest, account: String? = nil, limits: TransferLimits = TransferLimits()
+    ) async throws(SignInError) -> GuardedResponse {
         // Where an account has a server of its own, its session says which.
         guard provider.knownAccount != nil || provider.origins.contains(request.url.origin) else {
             throw SignInError(.otherOrigin)
@@ -45,9 +45,9 @@ extension SignInService {
     /// Sends a request with a session's token, and a proof of its key where it is bound to one, over any transport. A proof
     /// that the server doesn't take is made anew and sent once more. The answer is returned whatever its status.
     package func transfer(
-        _ request: borrowing HTTPRequest, with session: borrowing StoredSession, limits: HTTPLimits,
-        over http: any HTTPClient
-    ) async throws(SignInError) -> HTTPResponse {
+        _ request: borrowing GuardedRequest, with session: borrowing StoredSession, limits: TransferLimits,
+        over http: any HTTPTransport
+    ) async throws(SignInError) -> GuardedResponse {
         try Self.check(request.url, isFor: session)
         let resource = ResourceClient(http: http, dpop: try await signer(of: session), log: log)
         do throws(OAuthError) {
@@ -67,8 +67,8 @@ extension SignInService {
 
     /// Puts a session's token into a request, and a proof of its key where it is bound to one.
     package func signed(
-        _ request: consuming HTTPRequest, with session: borrowing StoredSession
-    ) async throws(SignInError) -> HTTPRequest {
+        _ request: consuming GuardedRequest, with session: borrowing StoredSession
+    ) async throws(SignInError) -> GuardedRequest {
         try Self.check(request.url, isFor: session)
         let signer = try await signer(of: session)
         guard signer != nil || !provider.usesDPoP else { throw SignInError(.keyLost) }
@@ -87,10 +87,10 @@ extension SignInService {
 
     /// Takes what an answer that another client got says about proofs. Bearer tokens have nothing to learn.
     package func learn(
-        from fields: [HTTPField], ofAnswerAt url: HTTPURL, account name: String
+        from fields: [HeaderField], ofAnswerAt url: HTTPURL, account name: String
     ) async throws(SignInError) {
         guard let signer = try await signer(of: try await session(of: name)) else { return }
         let empty: [UInt8] = []
-        signer.learn(from: HTTPResponse(status: 200, fields: fields, body: Secret(copying: empty.span)), of: url)
+        signer.learn(from: GuardedResponse(status: 200, fields: fields, body: Secret(copying: empty.span)), of: url)
     }
 }

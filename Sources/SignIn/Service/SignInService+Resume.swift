@@ -10,7 +10,7 @@ extension SignInService {
         /// Where to send the person.
         package let url: AuthorizationURL
         /// Of the key that the tokens will be bound to.
-        package let signer: DPoPSigner?
+        package let signer: DPoPProofSigner?
     }
 
     /// Makes what a sign-in needs, and pushes its request where that is the provider's way. Nothing is stored.
@@ -29,13 +29,13 @@ extension SignInService {
     }
 
     /// Makes the signer of a key that `begin` made, maybe in another process.
-    package func signer(with key: consuming DPoPKey) -> DPoPSigner {
-        DPoPSigner(key: key, memory: proofs, random: context.random, now: context.now)
+    package func signer(with key: consuming DPoPProofKey) -> DPoPProofSigner {
+        DPoPProofSigner(key: key, memory: proofs, random: context.random, now: context.now)
     }
 
     /// Believes an answer, exchanges it, and keeps the session as `signIn` does.
     package func resume(
-        _ pending: consuming PendingAuthorization, with answer: consuming RedirectAnswer, signer: DPoPSigner?,
+        _ pending: consuming PendingAuthorization, with answer: consuming RedirectAnswer, signer: DPoPProofSigner?,
         account: String?
     ) async throws(SignInError) -> SessionSummary {
         let secret = try await clientSecret()

@@ -65,7 +65,7 @@ extension SignInService {
     }
 
     private func attemptSignIn(
-        _ provider: Provider, presenting agent: any UserAgent, account: String?, deadline: Deadline
+        _ provider: OAuthProvider, presenting agent: any UserAgent, account: String?, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
         let secret = try await clientSecret()
@@ -75,7 +75,7 @@ extension SignInService {
     }
 
     /// What can be refused without the person is refused before they are asked.
-    func refuseEarly(_ provider: Provider, _ account: String?) async throws(SignInError) {
+    func refuseEarly(_ provider: OAuthProvider, _ account: String?) async throws(SignInError) {
         if account == nil, identify == nil, provider.knownAccount == nil, provider.account == .nowhere,
             !provider.scopes.includesOpenID
         {
@@ -87,7 +87,7 @@ extension SignInService {
     }
 
     private func attemptSignIn(
-        _ provider: Provider, _ server: ServerMetadata, _ secret: borrowing Secret<ClientSecret>?,
+        _ provider: OAuthProvider, _ server: AuthorizationServerMetadata, _ secret: borrowing Secret<ClientSecret>?,
         presenting agent: any UserAgent, account: String?, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
         let attempt: any UserAgentAttempt
@@ -110,8 +110,8 @@ extension SignInService {
 
     /// Sends the person to the server and exchanges the answer.
     private func tokens(
-        _ attempt: any UserAgentAttempt, _ provider: Provider, _ server: ServerMetadata,
-        _ secret: borrowing Secret<ClientSecret>?, _ signer: DPoPSigner?, deadline: Deadline
+        _ attempt: any UserAgentAttempt, _ provider: OAuthProvider, _ server: AuthorizationServerMetadata,
+        _ secret: borrowing Secret<ClientSecret>?, _ signer: DPoPProofSigner?, deadline: Deadline
     ) async throws(SignInError) -> TokenResponse {
         let client = try reported { () throws(OAuthError) in try provider.client }
         let endpoint = tokenEndpoint(server, client, dpop: signer)
@@ -162,8 +162,8 @@ extension SignInService {
 
     /// Where to send the person; the request is pushed before, if the server or the provider wants it.
     func address(
-        of pending: borrowing PendingAuthorization, _ provider: Provider,
-        _ authentication: borrowing ClientAuthentication, _ signer: DPoPSigner?
+        of pending: borrowing PendingAuthorization, _ provider: OAuthProvider,
+        _ authentication: borrowing ClientAuthentication, _ signer: DPoPProofSigner?
     ) async throws(SignInError) -> AuthorizationURL {
         let request = pending.request
         if let address = steps.address {

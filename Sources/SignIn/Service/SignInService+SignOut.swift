@@ -65,7 +65,7 @@ extension SignInService {
     }
 
     /// Without its key a session can still be revoked, at servers that don't ask for a proof then.
-    private func keptSigner(of session: borrowing StoredSession) async throws(SignInError) -> DPoPSigner? {
+    private func keptSigner(of session: borrowing StoredSession) async throws(SignInError) -> DPoPProofSigner? {
         do throws(SignInError) {
             return try await signer(of: session)
         } catch {
@@ -76,8 +76,8 @@ extension SignInService {
 
     /// Revokes tokens in a task of its own: cancelling the caller doesn't stop it half-way.
     func revoke(
-        _ tokens: IssuedTokens, server: ServerMetadata, secret: consuming Secret<ClientSecret>?,
-        basicForm: ClientAuthentication.BasicForm?, dpop: DPoPSigner?, patience: Duration = HTTPLimits().timeout
+        _ tokens: IssuedTokens, server: AuthorizationServerMetadata, secret: consuming Secret<ClientSecret>?,
+        basicForm: ClientAuthentication.BasicForm?, dpop: DPoPProofSigner?, patience: Duration = TransferLimits().timeout
     ) async -> SignOutReport.Revocation {
         let revoker = TokenRevoker(
             provider: provider, server: server, http: context.http, dpop: dpop, log: log, timeout: patience)

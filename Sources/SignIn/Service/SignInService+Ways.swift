@@ -85,7 +85,7 @@ extension SignInService {
 
 extension SignInWays {
     fileprivate func agent(
-        for choice: SignInChoice, _ redirect: RedirectURI, _ log: Logger
+        for choice: SignInChoice, _ redirect: RedirectURI, _ log: RedactedLogger
     ) throws(UserAgentError) -> any UserAgent {
         switch choice.way {
         case .browser: return BrowserUserAgent(browsers: try browsers, log: log)

@@ -12,7 +12,7 @@ package import LatchkeySecrets
 /// Sessions are renewed before they end: once among all tasks, and once among all of this user's processes. A renewed
 /// session is stored before it is used. Every error is a `SignInError`, which holds no secret.
 public actor SignInService {
-    public nonisolated let provider: Provider
+    public nonisolated let provider: OAuthProvider
     public nonisolated let sessions: SessionStore
     let context: SignInContext
     let identify: Identify?
@@ -22,7 +22,7 @@ public actor SignInService {
     package typealias Identify =
         @Sendable (borrowing Secret<AccessToken>, ScopeList?) async throws(SignInError) -> AccountIdentity
 
-    var metadata: ServerMetadata?
+    var metadata: AuthorizationServerMetadata?
     /// The sign-in that is going on, and how many there were.
     var attempt: Task<Result<SessionSummary, SignInError>, Never>?
     var attemptCount = 0
@@ -31,15 +31,15 @@ public actor SignInService {
     /// What servers told about proofs, and the keys that were read, by thumbprint.
     let proofs = DPoPMemory()
     let signingKeys = SigningKeys()
-    var signers: [Octets: DPoPSigner] = [:]
+    var signers: [Octets: DPoPProofSigner] = [:]
 
-    public init(provider: Provider, store: any CredentialStore, context: SignInContext) {
+    public init(provider: OAuthProvider, store: any CredentialStore, context: SignInContext) {
         let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
         self.init(provider: provider, sessions: sessions, context: context, identify: nil)
     }
 
     package init(
-        provider: Provider, sessions: SessionStore, context: SignInContext, identify: Identify?,
+        provider: OAuthProvider, sessions: SessionStore, context: SignInContext, identify: Identify?,
         steps: SignInSteps = SignInSteps()
     ) {
         self.provider = provider
@@ -49,7 +49,7 @@ public actor SignInService {
         self.steps = steps
     }
 
-    var log: Logger { context.log }
+    var log: RedactedLogger { context.log }
 
     // MARK: - Accounts
 
@@ -116,7 +116,7 @@ public actor SignInService {
     // MARK: - The server
 
     /// The server's metadata, asked for once.
-    func server() async throws(SignInError) -> ServerMetadata {
+    func server() async throws(SignInError) -> AuthorizationServerMetadata {
         if let metadata { return metadata }
         switch provider.server {
         case .endpoints(let known):
@@ -124,7 +124,7 @@ public actor SignInService {
             return known
         case .issuer(let issuer):
             do throws(OAuthError) {
-                let found = try await ServerMetadata.discover(issuer, over: context.http, log: log)
+                let found = try await AuthorizationServerMetadata.discover(issuer, over: context.http, log: log)
                 metadata = found
                 return found
             } catch {
@@ -133,12 +133,12 @@ public actor SignInService {
         }
     }
 
-    func tokenEndpoint(_ server: ServerMetadata, dpop: DPoPSigner?) throws(OAuthError) -> TokenEndpoint {
+    func tokenEndpoint(_ server: AuthorizationServerMetadata, dpop: DPoPProofSigner?) throws(OAuthError) -> TokenEndpoint {
         tokenEndpoint(server, try provider.client, dpop: dpop)
     }
 
     /// Tokens that it refuses are given back in the provider's way.
-    func tokenEndpoint(_ server: ServerMetadata, _ client: ClientConfiguration, dpop: DPoPSigner?) -> TokenEndpoint {
+    func tokenEndpoint(_ server: AuthorizationServerMetadata, _ client: ClientConfiguration, dpop: DPoPProofSigner?) -> TokenEndpoint {
         var endpoint = TokenEndpoint(
             server: server, client: client, http: context.http, dpop: dpop, signingKeys: signingKeys, log: log,
             now: context.now)
@@ -152,24 +152,24 @@ public actor SignInService {
     // MARK: - Keys
 
     /// Makes the key of a sign-in, where the provider wants one.
-    func newSigner() throws(OAuthError) -> DPoPSigner? {
+    func newSigner() throws(OAuthError) -> DPoPProofSigner? {
         guard provider.usesDPoP else { return nil }
-        return DPoPSigner(
+        return DPoPProofSigner(
             key: try .generate(random: context.random), memory: proofs, random: context.random, now: context.now)
     }
 
     /// The signer of the key that a session is bound to; `nil` for bearer tokens. Throws `.keyLost`.
-    package func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPSigner? {
+    package func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPProofSigner? {
         guard let thumbprint = session.keyThumbprint else { return nil }
         if let signer = signers[Octets(thumbprint)] { return signer }
-        let key: DPoPKey?
+        let key: DPoPProofKey?
         do throws(StoreError) {
             key = try await sessions.loadKey(thumbprint)
         } catch {
             throw .store(error)
         }
         guard let key else { throw SignInError(.keyLost) }
-        let signer = DPoPSigner(key: key, memory: proofs, random: context.random, now: context.now)
+        let signer = DPoPProofSigner(key: key, memory: proofs, random: context.random, now: context.now)
         signers[Octets(thumbprint)] = signer
         return signer
     }
@@ -177,7 +177,7 @@ public actor SignInService {
     // MARK: - The client's secret
 
     /// Where a provider's client secret is kept.
-    public static func clientSecretKey(of provider: Provider) throws(StoreError) -> CredentialKey {
+    public static func clientSecretKey(of provider: OAuthProvider) throws(StoreError) -> CredentialKey {
         do throws(CredentialKeyError) {
             return try CredentialKey(
                 service: "latchkey:" + provider.name, account: provider.clientID, kind: .clientSecret)

@@ -20,13 +20,13 @@ package struct SignInSteps: Sendable {
     package var exchange: Exchange?
     package var refresh: Refresh?
     /// The client's secret, where it isn't in the store.
-    package var clientSecret: GivenClientSecret?
+    package var clientSecret: OAuthAuthenticator.ClientSecret?
 
     package init() {}
 }
 
 /// A client's secret that a program brings along, as one that is its own confidential client does.
-public final class GivenClientSecret: Sendable {
+public final class OAuthAuthenticator.ClientSecret: Sendable {
     let secret: Secret<ClientSecret>
 
     public init(_ secret: consuming Secret<ClientSecret>) {

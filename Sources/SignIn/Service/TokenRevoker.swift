@@ -5,13 +5,13 @@ internal import LatchkeySecrets
 
 /// Tells a server that tokens are no longer wanted, in the way that the provider has.
 struct TokenRevoker: Sendable {
-    let provider: Provider
-    let server: ServerMetadata
-    let http: any HTTPClient
-    let dpop: DPoPSigner?
-    let log: Logger
+    let provider: OAuthProvider
+    let server: AuthorizationServerMetadata
+    let http: any HTTPTransport
+    let dpop: DPoPProofSigner?
+    let log: RedactedLogger
     /// Of each request.
-    var timeout = HTTPLimits().timeout
+    var timeout = TransferLimits().timeout
 
     /// Returns `.revoked` or `.unsupported`.
     func revoke(
@@ -58,11 +58,11 @@ struct TokenRevoker: Sendable {
     private func revokeAtGitHub(
         _ accessToken: borrowing Secret<AccessToken>, api: HTTPURL, secret: borrowing Secret<ClientSecret>
     ) async throws(OAuthError) -> SignOutReport.Revocation {
-        var request: HTTPRequest
+        var request: GuardedRequest
         do throws(HTTPURLError) {
             let path = api.path == "/" ? "" : api.path
             let url = try HTTPURL("\(api.origin)\(path)/applications/\(provider.clientID)/token")
-            request = HTTPRequest(.delete, url, fields: ResourceFields.json)
+            request = GuardedRequest(.delete, url, fields: ResourceFields.json)
         } catch {
             throw OAuthError(.invalidConfiguration(.clientID))
         }
@@ -75,8 +75,8 @@ struct TokenRevoker: Sendable {
         }
         try request.authorize(clientID: provider.clientID, secret: secret, formEncoded: false)
         let status: Int
-        do throws(HTTPError) {
-            status = try await http.send(request, limits: HTTPLimits(timeout: timeout)).status
+        do throws(TransportError) {
+            status = try await http.send(request, limits: TransferLimits(timeout: timeout)).status
         } catch {
             throw OAuthError(.networkError(error))
         }
@@ -89,7 +89,7 @@ struct TokenRevoker: Sendable {
 /// Fields of requests to resources.
 enum ResourceFields {
     static let json = ["Accept", "Content-Type"].map { name in
-        guard let field = HTTPField(name, "application/json") else {
+        guard let field = HeaderField(name, "application/json") else {
             preconditionFailure("a field in the source is malformed")
         }
         return field

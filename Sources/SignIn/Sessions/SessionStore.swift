@@ -42,7 +42,7 @@ public struct SessionStore: Sendable {
 
     /// Saves a session, replacing the one of its account.
     public func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
-        let secret: Secret<Session>
+        let secret: Secret<SessionContent>
         do throws(JSONError) {
             secret = try session.encoded()
         } catch {
@@ -54,7 +54,7 @@ public struct SessionStore: Sendable {
 
     /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that is no session of ours.
     public func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
-        guard let record = try await store.read(try key(account), as: Session.self, deadline: deadline) else {
+        guard let record = try await store.read(try key(account), as: SessionContent.self, deadline: deadline) else {
             return nil
         }
         do throws(JSONError) {
@@ -118,7 +118,7 @@ public struct SessionStore: Sendable {
 
     /// Saves the key that a session will be bound to: before the session, which names it.
     public func saveKey(
-        _ key: borrowing DPoPKey, account: String, deadline: Deadline = .standard
+        _ key: borrowing DPoPProofKey, account: String, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let secret: Secret<PrivateKey>
         do throws(JSONError) {
@@ -134,10 +134,10 @@ public struct SessionStore: Sendable {
     /// Returns the key with a thumbprint, or `nil` when there is none, or what is there is another or none at all.
     public func loadKey(
         _ thumbprint: String, deadline: Deadline = .standard
-    ) async throws(StoreError) -> DPoPKey? {
+    ) async throws(StoreError) -> DPoPProofKey? {
         let name = try key(thumbprint, kind: .privateKey)
         guard let record = try await store.read(name, as: PrivateKey.self, deadline: deadline),
-            let key = try? DPoPKey(decoding: record.secret), key.thumbprint.hasSameOctets(as: thumbprint)
+            let key = try? DPoPProofKey(decoding: record.secret), key.thumbprint.hasSameOctets(as: thumbprint)
         else { return nil }
         return key
     }

@@ -10,7 +10,7 @@ final class AnswerDesk: Sendable {
     let startPath: String
     private let callbackPath: String
     private let donePath: String
-    private let log: Logger
+    private let log: RedactedLogger
 
     private struct Papers: ~Copyable, Sendable {
         var url: AuthorizationURL?
@@ -42,7 +42,7 @@ final class AnswerDesk: Sendable {
     let shown = FirstValue<Bool>()
 
     /// - Parameter once: a fresh text that can't be guessed, for the paths that work once.
-    init(callbackPath: String, once: (start: String, done: String), log: Logger) {
+    init(callbackPath: String, once: (start: String, done: String), log: RedactedLogger) {
         startPath = "/go/" + once.start
         donePath = "/done/" + once.done
         self.callbackPath = callbackPath

@@ -11,10 +11,10 @@ public struct BrowserAndPasteUserAgent: UserAgent {
     private let opener: BrowserUserAgent.Opener?
     private let browsers: BrowserChoice?
     private let terminal: any PromptTerminal
-    private let log: Logger
+    private let log: RedactedLogger
 
     /// - Parameter browsers: what to start; `nil` starts nothing.
-    public init(browsers: BrowserChoice?, terminal: any PromptTerminal, log: Logger = .disabled) {
+    public init(browsers: BrowserChoice?, terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
         self.browsers = browsers
         opener = nil
         self.terminal = terminal
@@ -23,7 +23,7 @@ public struct BrowserAndPasteUserAgent: UserAgent {
 
     /// Opens the page in another way; see `BrowserUserAgent`.
     public init(
-        opener: @escaping BrowserUserAgent.Opener, terminal: any PromptTerminal, log: Logger = .disabled
+        opener: @escaping BrowserUserAgent.Opener, terminal: any PromptTerminal, log: RedactedLogger = .disabled
     ) {
         self.opener = opener
         browsers = nil
@@ -48,12 +48,12 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
     private let receiver: LoopbackReceiver
     private let opener: BrowserUserAgent.Opener?
     private let terminal: any PromptTerminal
-    private let log: Logger
+    private let log: RedactedLogger
 
     var redirect: RedirectURI { receiver.redirect }
 
     init(
-        receiver: LoopbackReceiver, opener: BrowserUserAgent.Opener?, terminal: any PromptTerminal, log: Logger
+        receiver: LoopbackReceiver, opener: BrowserUserAgent.Opener?, terminal: any PromptTerminal, log: RedactedLogger
     ) {
         self.receiver = receiver
         self.opener = opener

@@ -18,13 +18,13 @@ public struct BrowserUserAgent: UserAgent {
     }
 
     private let way: Way
-    private let log: Logger
+    private let log: RedactedLogger
 
     /// How long a browser that brought the answer may take to ask for the last page before the listener closes.
     public var lastPagePatience = Duration.seconds(2)
 
     /// Starts the person's browser.
-    public init(browsers: BrowserChoice, log: Logger = .disabled) {
+    public init(browsers: BrowserChoice, log: RedactedLogger = .disabled) {
         way = .programs(browsers)
         self.log = log
     }
@@ -32,7 +32,7 @@ public struct BrowserUserAgent: UserAgent {
     /// Opens the page in another way: an adopter's own, or a `PageFollower` that stands in for browser and person.
     ///
     /// - Parameter opener: gets the link to the listener; it is cancelled when the sign-in ends before it returns.
-    public init(opener: @escaping Opener, log: Logger = .disabled) {
+    public init(opener: @escaping Opener, log: RedactedLogger = .disabled) {
         way = .opener(opener)
         self.log = log
     }
@@ -100,7 +100,7 @@ final class BrowserAttempt: UserAgentAttempt {
 struct BrowserPrograms: Sendable {
     let browsers: BrowserChoice
     let opened: FirstValue<Bool>
-    let log: Logger
+    let log: RedactedLogger
 
     /// Returns once a browser has the link. One that ends without an error has passed it on to another process, so its end
     /// says nothing.

@@ -26,7 +26,7 @@ final class LoopbackReceiver: Sendable {
     }
 
     /// Starts listening at the redirect's port, or at any when it leaves that open.
-    static func listen(at redirect: RedirectURI, log: Logger) throws(UserAgentError) -> LoopbackReceiver {
+    static func listen(at redirect: RedirectURI, log: RedactedLogger) throws(UserAgentError) -> LoopbackReceiver {
         guard redirect.kind == .loopback, let address = redirect.loopbackAddress else {
             throw .unavailable(.unsupportedRedirect)
         }

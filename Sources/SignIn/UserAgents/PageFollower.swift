@@ -14,12 +14,12 @@ public struct PageFollower: Sendable {
         case refuse
     }
 
-    private let http: any HTTPClient
+    private let http: any HTTPTransport
     private let decision: Decision
 
     static let maximumStepCount = 12
 
-    public init(http: any HTTPClient, decision: Decision = .consent) {
+    public init(http: any HTTPTransport, decision: Decision = .consent) {
         self.http = http
         self.decision = decision
     }
@@ -48,13 +48,13 @@ public struct PageFollower: Sendable {
         throw .unavailable(.pageFailed)
     }
 
-    private func fetch(_ url: HTTPURL, form: String?) async throws(UserAgentError) -> HTTPResponse {
-        do throws(HTTPError) {
-            guard let form else { return try await http.send(HTTPRequest(.get, url)) }
+    private func fetch(_ url: HTTPURL, form: String?) async throws(UserAgentError) -> GuardedResponse {
+        do throws(TransportError) {
+            guard let form else { return try await http.send(GuardedRequest(.get, url)) }
             let body = Array(form.utf8)
-            let type = HTTPField("Content-Type", "application/x-www-form-urlencoded")
+            let type = HeaderField("Content-Type", "application/x-www-form-urlencoded")
             return try await http.send(
-                HTTPRequest(.post, url, fields: type.map { [$0] } ?? [], body: Secret(copying: body.span)))
+                GuardedRequest(.post, url, fields: type.map { [$0] } ?? [], body: Secret(copying: body.span)))
         } catch {
             throw error.code == .cancelled ? .cancelled : .unavailable(.pageFailed)
         }

@@ -7,7 +7,7 @@ internal import LatchkeySecrets
 struct PasteDialog: Sendable {
     let redirect: RedirectURI
     let terminal: any PromptTerminal
-    let log: Logger
+    let log: RedactedLogger
 
     func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError) {
         try await terminal.show("Open this address in a browser, on any machine, and sign in there:")

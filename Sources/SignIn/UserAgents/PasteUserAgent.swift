@@ -8,9 +8,9 @@ internal import LatchkeySodium
 /// the browser ends at.
 public struct PasteUserAgent: UserAgent {
     private let terminal: any PromptTerminal
-    private let log: Logger
+    private let log: RedactedLogger
 
-    public init(terminal: any PromptTerminal, log: Logger = .disabled) {
+    public init(terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
         self.terminal = terminal
         self.log = log
     }
@@ -37,9 +37,9 @@ public struct PasteUserAgent: UserAgent {
 final class PasteAttempt: UserAgentAttempt {
     let redirect: RedirectURI
     private let terminal: any PromptTerminal
-    private let log: Logger
+    private let log: RedactedLogger
 
-    init(redirect: RedirectURI, terminal: any PromptTerminal, log: Logger) {
+    init(redirect: RedirectURI, terminal: any PromptTerminal, log: RedactedLogger) {
         self.redirect = redirect
         self.terminal = terminal
         self.log = log

@@ -19,7 +19,7 @@ extension VaultStore {
     /// `cannotWrite`, or what is wrong with the key file.
     public static func create(
         at path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
-        cost: PassphraseCost? = nil, memory: VaultMemory? = nil, deadline: Deadline = .standard,
+        cost: PassphraseCost? = nil, memory: RollbackMemory? = nil, deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
         let worker = WorkThread()
@@ -66,7 +66,7 @@ extension VaultStore {
     /// `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen, `unsupported` for a newer format,
     /// `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
-        at path: String, unlockedBy source: borrowing VaultKeySource, memory: VaultMemory? = nil,
+        at path: String, unlockedBy source: borrowing VaultKeySource, memory: RollbackMemory? = nil,
         itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
@@ -82,7 +82,7 @@ extension VaultStore {
     /// What a vault is opened with besides its key.
     private struct Circumstances: Sendable {
         let worker: WorkThread
-        let memory: VaultMemory?
+        let memory: RollbackMemory?
         let itemCheck: ItemCheck
         let now: @Sendable () -> UnixTime
     }

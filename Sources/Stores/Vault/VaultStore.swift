@@ -24,7 +24,7 @@ public final class VaultStore: CredentialStore {
     /// `vault` and the file's canonical path.
     public var identity: StoreIdentity { rows.identity }
 
-    /// What the `VaultMemory` said when the vault was opened.
+    /// What the `RollbackMemory` said when the vault was opened.
     public var rollback: RollbackCheck { rows.rollback }
 
     public var capabilities: StoreCapabilities {

@@ -38,7 +38,7 @@ final class NetworkScene: Sendable {
         http = MappedHTTPClient([
             "https://alice.test": network.personalServerOrigin, "https://app.test": network.personalServerOrigin,
         ])
-        let log = Logger("latchkey.atproto", minimumLevel: .trace, sink: audit.logSink(named: "log"))
+        let log = RedactedLogger("latchkey.atproto", minimumLevel: .trace, sink: audit.logSink(named: "log"))
         context = SignInContext(
             http: http, leases: LeaseDirectory(path: folder.path + "/leases"), now: { [clock] in clock.now }, log: log)
         var configuration = ATProtocolConfiguration(
@@ -52,7 +52,7 @@ final class NetworkScene: Sendable {
     }
 
     private static func resolver(
-        _ network: LoopbackATProtocolNetwork, _ http: MappedHTTPClient, _ names: ScriptedNames, _ log: Logger
+        _ network: LoopbackATProtocolNetwork, _ http: MappedHTTPClient, _ names: ScriptedNames, _ log: RedactedLogger
     ) throws -> NetworkIdentityResolver {
         NetworkIdentityResolver(
             http: http, names: names, directory: try HTTPURL(network.directoryOrigin), reach: .development, log: log)
@@ -69,7 +69,7 @@ final class NetworkScene: Sendable {
 
     /// A browser with a person who presses a button.
     func browser(_ decision: PageFollower.Decision = .consent) -> BrowserUserAgent {
-        let follower = PageFollower(http: CurlHTTPClient(), decision: decision)
+        let follower = PageFollower(http: CurlTransport(), decision: decision)
         return BrowserUserAgent(
             opener: { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
     }
@@ -91,7 +91,7 @@ final class NetworkScene: Sendable {
     }
 
     func request(_ client: ATProtocolClient? = nil) async throws -> Int {
-        try await (client ?? self.client).send(HTTPRequest(.get, HTTPURL(network.sessionEndpoint))).status
+        try await (client ?? self.client).send(GuardedRequest(.get, HTTPURL(network.sessionEndpoint))).status
     }
 
     /// What is kept of a session, the token as text for tests alone.
@@ -117,7 +117,7 @@ final class NetworkScene: Sendable {
 
     /// Opens the page of an authorization that has begun, as a browser does, and returns the answer.
     func answer(to url: consuming AuthorizationURL) async throws -> RedirectAnswer {
-        let response = try await http.send(HTTPRequest(.get, HTTPURL(url.testText)))
+        let response = try await http.send(GuardedRequest(.get, HTTPURL(url.testText)))
         let location = Array((response.field("Location") ?? "").utf8)
         return try RedirectAnswer(pasted: location.span, redirect: configuration.redirect)
     }
@@ -156,20 +156,20 @@ final class ScriptedNames: TextRecordLookup {
 }
 
 /// Sends what goes to a public name to a server of the test, and remembers what was asked.
-final class MappedHTTPClient: HTTPClient {
-    private let base = CurlHTTPClient()
+final class MappedHTTPClient: HTTPTransport {
+    private let base = CurlTransport()
     private let origins: [String: String]
     let asked = Mutex<[String]>([])
 
     init(_ origins: [String: String]) { self.origins = origins }
 
-    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
         let url = request.url
         asked.withLock { $0.append(url.origin + url.path) }
         guard let origin = origins[url.origin], let mapped = try? HTTPURL(origin + url.path) else {
             return try await base.send(request, limits: limits)
         }
         return try await base.send(
-            HTTPRequest(request.method, mapped, fields: request.fields, body: request.body), limits: limits)
+            GuardedRequest(request.method, mapped, fields: request.fields, body: request.body), limits: limits)
     }
 }

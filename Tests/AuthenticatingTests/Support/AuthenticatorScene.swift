@@ -17,8 +17,8 @@ final class AuthenticatorScene: Sendable {
     let audit = LeakAudit()
     let person: Person
     let statuses = Statuses()
-    let configuration: AuthenticatorConfiguration
-    let authenticator: Authenticator
+    let configuration: OAuthAuthenticator.Configuration
+    let authenticator: OAuthAuthenticator
     private let offset = Turned()
     private let folder: String
 
@@ -27,25 +27,25 @@ final class AuthenticatorScene: Sendable {
     ///   - change: of the configuration that the authenticator is made from.
     init(
         _ server: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
-        http: any HTTPClient = CurlHTTPClient(), mode: AuthenticatorConfiguration.Mode = .automatic,
-        _ change: (inout AuthenticatorConfiguration) -> Void = { _ in }
+        http: any HTTPTransport = CurlTransport(), mode: OAuthAuthenticator.Configuration.Mode = .automatic,
+        _ change: (inout OAuthAuthenticator.Configuration) -> Void = { _ in }
     ) throws {
         self.server = try LoopbackAuthorizationServer(server)
         folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
-        let log = Logger("latchkey.authenticator", minimumLevel: .trace, sink: audit.logSink(named: "log"))
+        let log = RedactedLogger("latchkey.authenticator", minimumLevel: .trace, sink: audit.logSink(named: "log"))
         let context = SignInContext(
             http: http, leases: LeaseDirectory(path: folder),
             now: { [offset] in UnixTime(seconds: UnixTime.now().seconds + offset.seconds) }, log: log)
         person = Person(http: http)
-        let provider = try Provider.issuer(
+        let provider = try OAuthProvider.issuer(
             Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
             scopes: ["read", "write"])
-        var configuration = AuthenticatorConfiguration(
+        var configuration = OAuthAuthenticator.Configuration(
             provider: provider, userAuthenticator: .userAgent(person.browser), mode: mode, context: context)
         configuration.statusHandler = { [statuses] in statuses.add($0) }
         change(&configuration)
         self.configuration = configuration
-        authenticator = try Authenticator(config: configuration)
+        authenticator = try OAuthAuthenticator(config: configuration)
     }
 
     deinit {
@@ -56,19 +56,19 @@ final class AuthenticatorScene: Sendable {
     func advance(seconds: Int64) { offset.add(seconds) }
 
     /// A second authenticator, as in another process.
-    func another(_ change: (inout AuthenticatorConfiguration) -> Void = { _ in }) throws -> Authenticator {
+    func another(_ change: (inout OAuthAuthenticator.Configuration) -> Void = { _ in }) throws -> OAuthAuthenticator {
         var configuration = configuration
         change(&configuration)
-        return try Authenticator(config: configuration)
+        return try OAuthAuthenticator(config: configuration)
     }
 
     var url: HTTPURL { get throws { try HTTPURL(server.userInfoEndpoint) } }
 
     /// The status of a request with the token.
-    func ask(_ other: Authenticator? = nil) async throws(AuthenticatorError) -> Int {
+    func ask(_ other: OAuthAuthenticator? = nil) async throws(OAuthAuthenticator.Failure) -> Int {
         guard let url = try? url else { throw .cancelled }
-        do throws(AuthenticatorError) {
-            return try await (other ?? authenticator).response(for: HTTPRequest(.get, url)).status
+        do throws(OAuthAuthenticator.Failure) {
+            return try await (other ?? authenticator).response(for: GuardedRequest(.get, url)).status
         } catch {
             audit.capture(error: error, as: "error")
             throw error
@@ -76,8 +76,8 @@ final class AuthenticatorScene: Sendable {
     }
 
     /// The error of a request, which must fail.
-    func failure() async -> AuthenticatorError? {
-        do throws(AuthenticatorError) {
+    func failure() async -> OAuthAuthenticator.Failure? {
+        do throws(OAuthAuthenticator.Failure) {
             _ = try await ask()
             return nil
         } catch {
@@ -99,11 +99,11 @@ final class AuthenticatorScene: Sendable {
 
 /// Somebody before a browser, who says yes, and how often they were asked.
 final class Person: Sendable {
-    private let http: any HTTPClient
+    private let http: any HTTPTransport
     private let count = Mutex(0)
     private let gate = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
 
-    init(http: any HTTPClient) {
+    init(http: any HTTPTransport) {
         self.http = http
     }
 
@@ -139,10 +139,10 @@ final class Person: Sendable {
 
 /// What a status handler was told.
 final class Statuses: Sendable {
-    private let told = Mutex<[AuthenticatorStatus]>([])
+    private let told = Mutex<[OAuthAuthenticator.Status]>([])
 
-    func add(_ status: AuthenticatorStatus) { told.withLock { $0.append(status) } }
-    var all: [AuthenticatorStatus] { told.withLock { $0 } }
+    func add(_ status: OAuthAuthenticator.Status) { told.withLock { $0.append(status) } }
+    var all: [OAuthAuthenticator.Status] { told.withLock { $0 } }
 }
 
 /// Seconds that a test's clock is ahead.

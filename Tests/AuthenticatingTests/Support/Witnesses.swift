@@ -21,20 +21,20 @@ final class SeenAsked: Sendable {
 
 /// What a response-status provider was asked about.
 final class Answers: Sendable {
-    private let seen = Mutex<[ResponseStatusProvider.Answer]>([])
+    private let seen = Mutex<[OAuthAuthenticator.ResponseRule.Answer]>([])
 
-    func add(_ answer: ResponseStatusProvider.Answer) { seen.withLock { $0.append(answer) } }
-    var all: [ResponseStatusProvider.Answer] { seen.withLock { $0 } }
+    func add(_ answer: OAuthAuthenticator.ResponseRule.Answer) { seen.withLock { $0.append(answer) } }
+    var all: [OAuthAuthenticator.ResponseRule.Answer] { seen.withLock { $0 } }
 }
 
 /// A transport that remembers where requests went.
-final class CountingClient: HTTPClient {
-    private let base = CurlHTTPClient()
+final class CountingClient: HTTPTransport {
+    private let base = CurlTransport()
     private let seen = Mutex<[String]>([])
 
     var origins: [String] { seen.withLock { $0 } }
 
-    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
         let origin = request.url.origin
         seen.withLock { $0.append(origin) }
         return try await base.send(request, limits: limits)

@@ -51,7 +51,7 @@
     /// What is accepted is the issuer's own, and confidential.
     private func fuzzMetadata(_ bytes: Span<UInt8>) {
         guard let issuer = try? Issuer("https://id.example"),
-            let server = try? ServerMetadata(parsing: Secret(copying: bytes), expecting: issuer)
+            let server = try? AuthorizationServerMetadata(parsing: Secret(copying: bytes), expecting: issuer)
         else { return }
         precondition(server.issuer == issuer && server.tokenEndpoint.isConfidential)
         precondition(server.authorizationEndpoint.isConfidential)

@@ -14,8 +14,8 @@ enum Sample {
         issuer: Issuer? = Sample.issuer, announcesIssuer: Bool = false, commas: Bool = false,
         authorization: String = "https://id.example/authorize", device: String? = nil, pushing: String? = nil,
         registration: String? = nil
-    ) -> ServerMetadata {
-        try! ServerMetadata(
+    ) -> AuthorizationServerMetadata {
+        try! AuthorizationServerMetadata(
             issuer: issuer, authorizationEndpoint: HTTPURL(authorization),
             tokenEndpoint: HTTPURL("https://id.example/token"),
             revocationEndpoint: HTTPURL("https://id.example/revoke"), deviceAuthorizationEndpoint: device.map(url),
@@ -35,14 +35,14 @@ enum Sample {
     }
 
     static func pending(
-        server: ServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client()
+        server: AuthorizationServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client()
     ) -> PendingAuthorization {
         try! AuthorizationRequest(server: server, client: client).begin(random: .system)
     }
 
     /// A code for an attempt, as its own server answers.
     static func callback(
-        server: ServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client(), code: String = "c0de"
+        server: AuthorizationServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client(), code: String = "c0de"
     ) throws(OAuthError) -> ValidatedCallback {
         let pending = pending(server: server, client: client)
         let state = try parameter("state", of: pending)

@@ -4,21 +4,21 @@ import LatchkeySecrets
 import Synchronization
 
 /// Answers requests from a script, in order, and keeps what was asked.
-final class ScriptedHTTPClient: HTTPClient {
+final class ScriptedHTTPClient: HTTPTransport {
     struct Request: Sendable {
-        let method: HTTPMethod
+        let method: GuardedRequest.Method
         let url: String
-        let fields: [HTTPField]
+        let fields: [HeaderField]
         let authorization: String?
         let proof: String?
         let body: String
-        let limits: HTTPLimits
+        let limits: TransferLimits
     }
 
     enum Answer: Sendable {
         case status(Int, String, type: String = "application/json")
-        case fields(Int, [HTTPField], String = "{}")
-        case failure(HTTPError.Code)
+        case fields(Int, [HeaderField], String = "{}")
+        case failure(TransportError.Code)
 
         static func json(_ text: String) -> Answer { .status(200, text) }
     }
@@ -42,7 +42,7 @@ final class ScriptedHTTPClient: HTTPClient {
     /// All requests so far, oldest first.
     var requests: [Request] { kept.withLock { $0 } }
 
-    func send(_ request: consuming HTTPRequest, limits: HTTPLimits) async throws(HTTPError) -> HTTPResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
         let authorization: String? =
             switch request.authorization {
             case .some(let value): value.reveal()
@@ -64,17 +64,17 @@ final class ScriptedHTTPClient: HTTPClient {
         kept.withLock { $0.append(seen) }
         let origin = LoggableText(reviewed: "a test's own origin", unredacted: request.url.origin)
         guard let answer = script.withLock({ $0.isEmpty ? always : $0.removeFirst() }) else {
-            throw HTTPError(.cannotConnect, origin: origin)
+            throw TransportError(.cannotConnect, origin: origin)
         }
         switch answer {
-        case .failure(let code): throw HTTPError(code, origin: origin)
+        case .failure(let code): throw TransportError(code, origin: origin)
         case .fields(let status, let fields, let text):
-            return HTTPResponse(
-                status: status, fields: [HTTPField("Content-Type", "application/json")!] + fields,
+            return GuardedResponse(
+                status: status, fields: [HeaderField("Content-Type", "application/json")!] + fields,
                 body: Secret<MessageBody>(text))
         case .status(let status, let text, let type):
-            return HTTPResponse(
-                status: status, fields: [HTTPField("Content-Type", type)!], body: Secret<MessageBody>(text))
+            return GuardedResponse(
+                status: status, fields: [HeaderField("Content-Type", type)!], body: Secret<MessageBody>(text))
         }
     }
 }

@@ -12,7 +12,7 @@ final class ScriptedServer: Sendable {
     typealias Page = @Sendable (_ redirect: String, _ state: String) -> String
 
     let server: LoopbackServer
-    let metadata: ServerMetadata
+    let metadata: AuthorizationServerMetadata
 
     init(page: @escaping Page = { "\($0)?code=the-code&state=\($1)" }) throws {
         let seen = Seen()
@@ -25,7 +25,7 @@ final class ScriptedServer: Sendable {
             return .redirect(publicLocation: page(query["redirect_uri"] ?? "", query["state"] ?? ""))
         }
         log = seen
-        metadata = try ServerMetadata(
+        metadata = try AuthorizationServerMetadata(
             authorizationEndpoint: HTTPURL(server.origin + "/authorize"),
             tokenEndpoint: HTTPURL(server.origin + "/token"))
     }
@@ -61,11 +61,11 @@ struct Fetched {
     let policy: String?
     let text: String
 
-    static let http = CurlHTTPClient()
+    static let http = CurlTransport()
 
     /// Fetches without following redirects.
-    static func get(_ url: String, method: HTTPMethod = .get) async throws -> Fetched {
-        let response = try await http.send(HTTPRequest(method, HTTPURL(url)))
+    static func get(_ url: String, method: GuardedRequest.Method = .get) async throws -> Fetched {
+        let response = try await http.send(GuardedRequest(method, HTTPURL(url)))
         return Fetched(
             status: response.status, location: response.field("Location"),
             policy: response.field("Content-Security-Policy"), text: response.body.testText)

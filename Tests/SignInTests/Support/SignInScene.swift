@@ -20,28 +20,28 @@ final class SignInScene: Sendable {
     let folder: TestDirectory
     let clock = TestClock()
     let audit = LeakAudit()
-    let provider: Provider
+    let provider: OAuthProvider
     let context: SignInContext
     let service: SignInService
 
     init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
-        provider make: (LoopbackAuthorizationServer) throws -> Provider = SignInScene.provider
+        provider make: (LoopbackAuthorizationServer) throws -> OAuthProvider = SignInScene.provider
     ) throws {
         server = try LoopbackAuthorizationServer(configuration)
         memory = try InMemoryStore()
         store = FaultyStore(memory)
         folder = try TestDirectory()
         provider = try make(server)
-        let log = Logger(
+        let log = RedactedLogger(
             "latchkey.sign-in", minimumLevel: .trace, sink: audit.logSink(named: "log"))
         context = SignInContext(
-            http: CurlHTTPClient(), leases: LeaseDirectory(path: folder.path + "/leases"),
+            http: CurlTransport(), leases: LeaseDirectory(path: folder.path + "/leases"),
             now: { [clock] in clock.now }, log: log)
         service = SignInService(provider: provider, store: store, context: context)
     }
 
-    static func provider(_ server: LoopbackAuthorizationServer) throws -> Provider {
+    static func provider(_ server: LoopbackAuthorizationServer) throws -> OAuthProvider {
         try .issuer(
             Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
             scopes: ["read", "write"])
@@ -49,7 +49,7 @@ final class SignInScene: Sendable {
 
     /// A browser with a person who presses a button.
     func browser(_ decision: PageFollower.Decision = .consent) -> BrowserUserAgent {
-        let follower = PageFollower(http: CurlHTTPClient(), decision: decision)
+        let follower = PageFollower(http: CurlTransport(), decision: decision)
         return BrowserUserAgent(
             opener: { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
     }

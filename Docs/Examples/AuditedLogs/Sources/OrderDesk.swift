@@ -31,9 +31,9 @@ extension Order: Loggable {
 
 /// Sends orders to a warehouse that wants a token.
 public struct OrderDesk: Sendable {
-    private let log: Logger
+    private let log: RedactedLogger
 
-    public init(log: Logger) {
+    public init(log: RedactedLogger) {
         self.log = log
     }
 

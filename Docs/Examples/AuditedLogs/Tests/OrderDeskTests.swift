@@ -8,7 +8,7 @@ import Testing
     @Test func `placing an order tells nobody the token`() throws {
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
-        let desk = OrderDesk(log: Logger("shop", minimumLevel: .trace, sink: audit.logSink(named: "the log")))
+        let desk = OrderDesk(log: RedactedLogger("shop", minimumLevel: .trace, sink: audit.logSink(named: "the log")))
         let errors = try DescriptorTap(descriptor: 2, as: "standard error")
         desk.place(Order(number: 7, state: .open), with: token)
         errors.finish(into: audit)
@@ -19,7 +19,7 @@ import Testing
     @Test func `a desk that logs the token fails the audit`() throws {
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
-        let desk = OrderDesk(log: Logger("shop", sink: audit.logSink(named: "the log")))
+        let desk = OrderDesk(log: RedactedLogger("shop", sink: audit.logSink(named: "the log")))
         desk.placeCarelessly(Order(number: 7, state: .open), with: token)
         let failure = #expect(throws: LeakFailure.self) { try audit.report().check() }
         #expect(

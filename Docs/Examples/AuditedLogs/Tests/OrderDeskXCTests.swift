@@ -9,7 +9,7 @@ final class OrderDeskXCTests: XCTestCase {
     func testPlacingAnOrderTellsNobodyTheToken() throws {
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
-        let desk = OrderDesk(log: Logger("shop", minimumLevel: .trace, sink: audit.logSink(named: "the log")))
+        let desk = OrderDesk(log: RedactedLogger("shop", minimumLevel: .trace, sink: audit.logSink(named: "the log")))
         desk.place(Order(number: 7, state: .shipped), with: token)
         XCTAssertNoThrow(try audit.report().check())
     }
@@ -17,7 +17,7 @@ final class OrderDeskXCTests: XCTestCase {
     func testADeskThatLogsTheTokenFailsTheAudit() throws {
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
-        let desk = OrderDesk(log: Logger("shop", sink: audit.logSink(named: "the log")))
+        let desk = OrderDesk(log: RedactedLogger("shop", sink: audit.logSink(named: "the log")))
         desk.placeCarelessly(Order(number: 7, state: .open), with: token)
         XCTAssertThrowsError(try audit.report().check()) { XCTAssert($0 is LeakFailure) }
     }

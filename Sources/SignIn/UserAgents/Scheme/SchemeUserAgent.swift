@@ -10,9 +10,9 @@ internal import LatchkeySecrets
 public struct SchemeUserAgent: UserAgent {
     private let browsers: BrowserUserAgent
     private let folder: RedirectFolder
-    private let log: Logger
+    private let log: RedactedLogger
 
-    public init(browsers: BrowserChoice, folder: RedirectFolder, log: Logger = .disabled) {
+    public init(browsers: BrowserChoice, folder: RedirectFolder, log: RedactedLogger = .disabled) {
         self.browsers = BrowserUserAgent(browsers: browsers, log: log)
         self.folder = folder
         self.log = log
@@ -20,7 +20,7 @@ public struct SchemeUserAgent: UserAgent {
 
     /// Opens the page in another way; see `BrowserUserAgent`.
     public init(
-        opener: @escaping BrowserUserAgent.Opener, folder: RedirectFolder, log: Logger = .disabled
+        opener: @escaping BrowserUserAgent.Opener, folder: RedirectFolder, log: RedactedLogger = .disabled
     ) {
         browsers = BrowserUserAgent(opener: opener, log: log)
         self.folder = folder
@@ -49,9 +49,9 @@ private final class SchemeAttempt: UserAgentAttempt {
     let redirect: RedirectURI
     private let mailbox: RedirectMailbox
     private let browser: BrowserAttempt
-    private let log: Logger
+    private let log: RedactedLogger
 
-    init(redirect: RedirectURI, mailbox: RedirectMailbox, browser: BrowserAttempt, log: Logger) {
+    init(redirect: RedirectURI, mailbox: RedirectMailbox, browser: BrowserAttempt, log: RedactedLogger) {
         self.redirect = redirect
         self.mailbox = mailbox
         self.browser = browser

@@ -11,7 +11,7 @@ internal import Synchronization
 final class GenerationMemory: Sendable {
     private let file: GenerationFile
     private let choice: RollbackChoice
-    private let logger: Logger
+    private let logger: RedactedLogger
     private let found: GenerationFile.Content
 
     private struct State {
@@ -22,7 +22,7 @@ final class GenerationMemory: Sendable {
     private let state = Mutex(State())
 
     /// Throws `permissionDenied` when what is remembered isn't this user's alone.
-    init(_ memory: VaultMemory, vault: VaultID) throws(StoreError) {
+    init(_ memory: RollbackMemory, vault: VaultID) throws(StoreError) {
         let name = KeyedHash.digest(Array("latchkey vault v1 rollback record".utf8) + vault.bytes, byteCount: 16)
         file = GenerationFile(directory: memory.directory, name: name)
         choice = memory.onRollback

@@ -1,6 +1,6 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming HTTPResponse) {
-    let hidden: Any = value  // expected-error {{value of type 'HTTPResponse' does not conform to specified type 'Copyable'}}
+func leak(_ value: consuming GuardedResponse) {
+    let hidden: Any = value  // expected-error {{value of type 'GuardedResponse' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

@@ -12,7 +12,7 @@ func use(_ callback: consuming ValidatedCallback, _ lease: consuming Lease) {
     lease.release()
 }
 
-func replace(_ tokens: inout TokenHandling) {
+func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {
     tokens.authorizationURLProvider = { pending in try pending.authorizationURL().takeAddress() }
     tokens.loginProvider = { callback, endpoint, authentication in
         try await endpoint.exchange(callback, authentication: authentication)

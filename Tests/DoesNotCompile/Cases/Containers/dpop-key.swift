@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DPoPKey) {
-    print([value])  // expected-error {{generic struct 'Array' requires that 'DPoPKey' conform to 'Copyable'}}
+func leak(_ value: consuming DPoPProofKey) {
+    print([value])  // expected-error {{generic struct 'Array' requires that 'DPoPProofKey' conform to 'Copyable'}}
 }

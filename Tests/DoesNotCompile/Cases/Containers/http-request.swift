@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming HTTPRequest) {
-    print([value])  // expected-error {{generic struct 'Array' requires that 'HTTPRequest' conform to 'Copyable'}}
+func leak(_ value: consuming GuardedRequest) {
+    print([value])  // expected-error {{generic struct 'Array' requires that 'GuardedRequest' conform to 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DPoPKey) {
-    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'DPoPKey' conform to 'Copyable'}}
+func leak(_ value: consuming DPoPProofKey) {
+    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'DPoPProofKey' conform to 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming HTTPRequest) {
-    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'HTTPRequest' conform to 'Copyable'}}
+func leak(_ value: consuming GuardedRequest) {
+    print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'GuardedRequest' conform to 'Copyable'}}
 }

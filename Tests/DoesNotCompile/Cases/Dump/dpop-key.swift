@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DPoPKey) {
-    dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'DPoPKey' conform to 'Copyable'}}
+func leak(_ value: consuming DPoPProofKey) {
+    dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'DPoPProofKey' conform to 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming HTTPRequest) {
-    dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'HTTPRequest' conform to 'Copyable'}}
+func leak(_ value: consuming GuardedRequest) {
+    dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'GuardedRequest' conform to 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
 struct Failed: Error {
-    let value: DPoPKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'DPoPKey'}}
+    let value: DPoPProofKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'DPoPProofKey'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyAuthenticator
 
-func leak(_ authenticator: Authenticator) async throws {
+func leak(_ authenticator: OAuthAuthenticator) async throws {
     print(authenticator.service)  // expected-error {{'service' is inaccessible due to 'internal' protection level}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DPoPKey) {
+func leak(_ value: consuming DPoPProofKey) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

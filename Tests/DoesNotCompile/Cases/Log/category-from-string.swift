@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: Logger, _ text: String) {
-    Logger(LogCategory(stringLiteral: text), sink: nil).info("x")  // expected-error {{cannot convert value of type 'String' to expected argument type 'StaticString'}}
+func leak(_ logger: RedactedLogger, _ text: String) {
+    RedactedLogger(LogCategory(stringLiteral: text), sink: nil).info("x")  // expected-error {{cannot convert value of type 'String' to expected argument type 'StaticString'}}
 }

@@ -9,7 +9,7 @@ import LatchkeyTerminal
 import LatchkeyVault
 
 func show(
-    _ logger: Logger, _ token: borrowing Secret<AccessToken>, _ key: CredentialKey, _ error: StoreError, _ text: String,
+    _ logger: RedactedLogger, _ token: borrowing Secret<AccessToken>, _ key: CredentialKey, _ error: StoreError, _ text: String,
     _ seconds: Int?
 ) {
     logger.info("\(AccessToken.name) of \(token.byteCount) bytes for \(key)")
@@ -19,14 +19,14 @@ func show(
     logger.info(.joined(["a", "b"], separator: " "))
     if let seconds { logger.info("after \(seconds) s") }
     token.withExposedBytes { logger.info("\($0.count) bytes") }
-    Logger("literal", sink: nil).info("x")
+    RedactedLogger("literal", sink: nil).info("x")
 }
 
 func passOn(
     _ url: consuming AuthorizationURL, _ answer: consuming RedirectAnswer, _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ response: consuming TokenResponse,
     _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
-    _ request: consuming HTTPRequest, _ reply: consuming HTTPResponse, _ asked: consuming LoopbackRequest,
+    _ request: consuming GuardedRequest, _ reply: consuming GuardedResponse, _ asked: consuming LoopbackRequest,
     _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
     _ builder: consuming SecretBuilder, _ session: consuming StoredSession, _ source: consuming VaultKeySource,
     _ form: consuming FormFieldSink, _ field: consuming AuthorizationFieldSink,

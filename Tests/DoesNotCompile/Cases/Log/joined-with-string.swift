@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: Logger, _ text: String) {
+func leak(_ logger: RedactedLogger, _ text: String) {
     logger.info(.joined(["a", "b"], separator: text))  // expected-error {{cannot convert value of type 'String' to expected argument type 'StaticString'}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyLog
 import LatchkeySignIn
 
-func leak(_ logger: Logger, _ value: consuming StoredSession) {
+func leak(_ logger: RedactedLogger, _ value: consuming StoredSession) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

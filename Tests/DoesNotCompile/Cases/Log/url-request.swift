@@ -4,7 +4,7 @@ import LatchkeyFoundation
 import FoundationNetworking
 import LatchkeyLog
 
-func leak(_ logger: Logger, _ authenticator: Authenticator, _ request: URLRequest) async throws {
+func leak(_ logger: RedactedLogger, _ authenticator: OAuthAuthenticator, _ request: URLRequest) async throws {
     let signed = try await authenticator.unprotectedAuthenticatedRequest(for: request)
     logger.info("sends \(signed)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged}}
 }

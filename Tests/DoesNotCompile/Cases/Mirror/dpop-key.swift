@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DPoPKey) {
-    print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'DPoPKey' does not conform to expected type 'Copyable'}}
+func leak(_ value: consuming DPoPProofKey) {
+    print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'DPoPProofKey' does not conform to expected type 'Copyable'}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyAuthenticator
 import LatchkeyHTTP
 
-func leak(_ authenticator: Authenticator, _ request: consuming HTTPRequest) async throws {
-    print(try await authenticator.authenticated(request))  // expected-error {{argument type 'HTTPRequest' does not conform to expected type 'Copyable'}}
+func leak(_ authenticator: OAuthAuthenticator, _ request: consuming GuardedRequest) async throws {
+    print(try await authenticator.authenticated(request))  // expected-error {{argument type 'GuardedRequest' does not conform to expected type 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DPoPKey) {
-    print(value)  // expected-error {{argument type 'DPoPKey' does not conform to expected type 'Copyable'}}
+func leak(_ value: consuming DPoPProofKey) {
+    print(value)  // expected-error {{argument type 'DPoPProofKey' does not conform to expected type 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming HTTPRequest) {
-    print(value)  // expected-error {{argument type 'HTTPRequest' does not conform to expected type 'Copyable'}}
+func leak(_ value: consuming GuardedRequest) {
+    print(value)  // expected-error {{argument type 'GuardedRequest' does not conform to expected type 'Copyable'}}
 }

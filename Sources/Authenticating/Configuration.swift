@@ -1,0 +1,80 @@
+public import LatchkeyHTTP
+public import LatchkeySignIn
+
+extension OAuthAuthenticator {
+    /// What an `OAuthAuthenticator` needs to know: which service and client, how a person signs in, and where the login is kept.
+    ///
+    /// Client id, scopes and callback are the provider's; its client secret, where it has one, stands beside it.
+    public struct Configuration: Sendable {
+        /// Whether the authenticator may ask a person by itself.
+        public enum Mode: Sendable, Hashable {
+            /// A request that needs a sign-in starts it, by the user authenticator that was given and by no other.
+            case automatic
+            /// Only `authenticate()` asks; a request without a login throws `.loginRequired`.
+            case manualOnly
+        }
+
+        public var provider: OAuthProvider
+        /// In place of the one in the store; sent only where the provider has a secret at all.
+        public var clientSecret: ClientSecret?
+        /// The name to keep the login under; `nil`: what the server calls the person.
+        public var account: String?
+        public var storage: Storage
+        public var tokens: TokenHandling
+        public var mode: Mode
+        public var userAuthenticator: UserAuthenticator
+        /// How long a person may take, from the moment they are asked.
+        public var patience: Duration
+        /// Is told how each sign-in ended, and awaited before any request goes on.
+        public var statusHandler: (@Sendable (Status) async -> Void)?
+        /// Sends the requests that carry the token; `nil`: what sends everything else, or the module FoundationBridge's own
+        /// URLSession for a URLRequest.
+        public var responses: (any HTTPTransport)?
+        /// Where the token may be sent to.
+        public var origins = Origins.ofProvider
+        /// The transport to the authorization server, randomness, clock, leases and log.
+        public var context: SignInContext
+
+        public init(
+            provider: OAuthProvider, userAuthenticator: UserAuthenticator, storage: Storage = .untilDiscarded,
+            tokens: TokenHandling = TokenHandling(), mode: Mode = .automatic, context: SignInContext
+        ) {
+            self.provider = provider
+            self.userAuthenticator = userAuthenticator
+            self.storage = storage
+            self.tokens = tokens
+            self.mode = mode
+            self.context = context
+            patience = .seconds(600)
+        }
+    }
+}
+
+extension OAuthAuthenticator {
+    /// The origins that a token may be sent to. A request to another is `Failure.otherOrigin`, and nothing is sent.
+    public enum Origins: Sendable, Hashable {
+        /// Those that the provider itself names: its issuer or endpoints, the resource that says who signed in, and the server
+        /// that the account's tokens are for.
+        case ofProvider
+        /// These, such as `https://api.example.org`, and no other.
+        case these(Set<String>)
+        /// Wherever a request goes: whoever writes the request's address gets the token.
+        case whereverTheCallerAsks
+
+        func permit(_ origin: String, of provider: OAuthProvider) -> Bool {
+            switch self {
+            case .ofProvider: provider.origins.contains(origin)
+            case .these(let origins): origins.contains(origin)
+            case .whereverTheCallerAsks: true
+            }
+        }
+    }
+}
+
+extension OAuthAuthenticator {
+    /// How a sign-in ended. It holds no token.
+    public enum Status: Sendable, Hashable {
+        case signedIn(SessionSummary)
+        case failed(Failure)
+    }
+}

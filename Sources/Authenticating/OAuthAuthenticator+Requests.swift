@@ -1,0 +1,144 @@
+internal import LatchkeyCredentials
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+
+extension OAuthAuthenticator {
+    // MARK: - Sending
+
+    /// Sends a request with the login's token, and a proof of its key where it is bound to one.
+    ///
+    /// A person signs in first when nobody is, in automatic mode; otherwise `.loginRequired` is thrown and nothing sent.
+    /// What an answer means for the login, the response-status provider says; a request is sent once more at most. The
+    /// answer is returned whatever its status. Redirects are answers like any other, so the token goes nowhere else.
+    public func response(
+        for request: consuming GuardedRequest, limits: TransferLimits = TransferLimits()
+    ) async throws(Failure) -> GuardedResponse {
+        try await response(for: request, limits: limits, over: configuration.responses ?? configuration.context.http)
+    }
+
+    /// The same over any transport.
+    package func response(
+        for request: borrowing GuardedRequest, limits: TransferLimits, over http: any HTTPTransport
+    ) async throws(Failure) -> GuardedResponse {
+        try checkOrigin(of: request.url)
+        let session = try await usableSession()
+        let answer = try await transfer(request, session, limits, over: http)
+        let action = configuration.tokens.responseStatusProvider.action(for: answer)
+        guard action != .accept, try await mend(action, after: session) else { return answer }
+        let mended: StoredSession
+        do throws(SignInError) {
+            mended = try await freshSession()
+        } catch {
+            throw .signIn(error)
+        }
+        return try await transfer(request, mended, limits, over: http)
+    }
+
+    private func transfer(
+        _ request: borrowing GuardedRequest, _ session: borrowing StoredSession, _ limits: TransferLimits,
+        over http: any HTTPTransport
+    ) async throws(Failure) -> GuardedResponse {
+        do throws(SignInError) {
+            return try await service.transfer(request, with: session, limits: limits, over: http)
+        } catch {
+            throw .signIn(error)
+        }
+    }
+
+    private func checkOrigin(of url: HTTPURL) throws(Failure) {
+        guard configuration.origins.permit(url.origin, of: service.provider) else {
+            throw Failure(.otherOrigin)
+        }
+    }
+
+    // MARK: - When the token was refused
+
+    /// Gets another token than the one that was refused. Returns false when there is none to be had now and the answer
+    /// stays what it is.
+    private func mend(
+        _ action: ResponseRule.Action, after session: borrowing StoredSession
+    ) async throws(Failure) -> Bool {
+        var hasEnded = false
+        if action != .authorize, session.refreshToken != nil {
+            switch try await renewal(after: session) {
+            case .done: return true
+            case .notNow: return false
+            case .refused(let error):
+                guard action == .refreshOrAuthorize else { throw .signIn(error) }
+                hasEnded = true
+            }
+        }
+        guard action != .refresh else { return false }
+        if try await hasOtherToken(than: session) { return true }
+        // A login that is still there is of no use; but without a person the answer is the answer.
+        guard configuration.mode == .automatic || hasEnded else { return false }
+        try await authenticateUnasked()
+        return true
+    }
+
+    private enum Renewal {
+        case done
+        /// The server could not be asked; the session stays.
+        case notNow
+        /// The session is gone.
+        case refused(SignInError)
+    }
+
+    private func renewal(after session: borrowing StoredSession) async throws(Failure) -> Renewal {
+        log.info("the server refused the access token; the session is renewed")
+        let refused = SignInService.RefusedToken(session.accessToken.duplicate())
+        do throws(SignInError) {
+            try await service.renew(session.account, refused: refused, deadline: .standard)
+            return .done
+        } catch {
+            if error.code == .cancelled { throw .cancelled }
+            log.info("the session could not be renewed: \(error)")
+            return Self.needsPerson(error) ? .refused(error) : .notNow
+        }
+    }
+
+    /// Whether somebody has signed in, or renewed, since.
+    private func hasOtherToken(than session: borrowing StoredSession) async throws(Failure) -> Bool {
+        do throws(SignInError) {
+            return !(try await service.session(of: session.account).accessToken.matches(session.accessToken))
+        } catch {
+            if Self.needsPerson(error) { return false }
+            throw .signIn(error)
+        }
+    }
+
+    // MARK: - For a client of the caller's own
+
+    /// Signs a request that an HTTP client of the caller's own will send: sets `authorization`, and `proof` where the token
+    /// is bound to a key.
+    ///
+    /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
+    /// `Authorization` and `DPoP`. A proof is for this method and address, and good once and for a short while; the answer
+    /// is to be shown to `learn(from:ofAnswerAt:)`, and after a 401 with a new nonce the request is signed once more.
+    public func authenticated(_ request: consuming GuardedRequest) async throws(Failure) -> GuardedRequest {
+        try checkOrigin(of: request.url)
+        let session = try await usableSession()
+        do throws(SignInError) {
+            return try await service.signed(request, with: session)
+        } catch {
+            throw .signIn(error)
+        }
+    }
+
+    /// Takes the nonce and the time that a server wants in the next proof from an answer that another client got. Bearer
+    /// tokens have nothing to learn.
+    ///
+    /// - Parameters:
+    ///   - fields: the answer's `DPoP-Nonce` and `Date`; others are ignored.
+    ///   - url: the address of the request.
+    public func learn(from fields: [HeaderField], ofAnswerAt url: HTTPURL) async throws(Failure) {
+        do throws(SignInError) {
+            try await service.learn(from: fields, ofAnswerAt: url, account: try await account())
+        } catch {
+            throw .signIn(error)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+public import LatchkeySignIn
+
+/// Sends requests with a login's token, and sees to the login: gets it when there is none, renews it before it ends, and
+/// does both when a server refuses it.
+///
+///     let authenticator = try OAuthAuthenticator(config: configuration)
+///     let answer = try await authenticator.response(for: GuardedRequest(.get, url))
+///
+/// For `URLRequest` see the module FoundationBridge. Many tasks that need a sign-in share one, and a person is asked once;
+/// the sign-in ends when nobody waits for it any more. Everything else is `SignInService`'s: a renewal happens once among
+/// all tasks and processes and is stored before it is used. Every error is an `OAuthAuthenticator.Failure`, which holds no secret.
+public actor OAuthAuthenticator {
+    public nonisolated let configuration: Configuration
+    nonisolated let service: SignInService
+    private var attempt: Attempt?
+
+    /// Nothing is read or sent yet. Throws `.signIn(.store)` when the kernel gives no memory for a login without storage.
+    public init(config: Configuration) throws(Failure) {
+        let provider = config.tokens.applied(to: config.provider)
+        let store: any CredentialStore
+        do throws(StoreError) {
+            store = try config.storage.open()
+        } catch {
+            throw .signIn(.store(error))
+        }
+        configuration = config
+        service = SignInService(
+            provider: provider,
+            sessions: SessionStore(store: store, provider: provider.name, leases: config.context.leases),
+            context: config.context, identify: nil, steps: config.tokens.steps(clientSecret: config.clientSecret))
+    }
+
+    nonisolated var log: RedactedLogger { configuration.context.log }
+
+    // MARK: - The login
+
+    /// What can be shown of the login, or `nil` when there is none. Nobody is asked.
+    public func login() async throws(Failure) -> SessionSummary? {
+        do throws(SignInError) {
+            return try await service.session(of: try await account()).summary
+        } catch {
+            if error.code == .notSignedIn { return nil }
+            throw .signIn(error)
+        }
+    }
+
+    /// Revokes the tokens, and deletes the login even when the server is gone.
+    @discardableResult
+    public func signOut() async -> SignOutReport { await service.signOut(configuration.account) }
+
+    /// Waits until renewals that are going on have ended; see `SignInService.finishRenewals`.
+    public func finishRenewals() async { await service.finishRenewals() }
+
+    func account() async throws(SignInError) -> String { try await service.resolve(configuration.account) }
+
+    /// The session and its key, renewed first when it is about to end. Nobody is asked.
+    func freshSession() async throws(SignInError) -> StoredSession {
+        let session = try await service.freshSession(try await account())
+        // A session whose key is gone is of no use.
+        _ = try await service.signer(of: session)
+        return session
+    }
+
+    /// The same; a person signs in first when they have to and may be asked.
+    func usableSession() async throws(Failure) -> StoredSession {
+        do throws(SignInError) {
+            return try await freshSession()
+        } catch {
+            guard Self.needsPerson(error) else { throw .signIn(error) }
+            log.info("somebody has to sign in: \(error)")
+        }
+        try await authenticateUnasked()
+        do throws(SignInError) {
+            return try await freshSession()
+        } catch {
+            throw .signIn(error)
+        }
+    }
+
+    static func needsPerson(_ error: SignInError) -> Bool {
+        switch error.code {
+        case .notSignedIn, .sessionEnded, .renewalLost, .keyLost: true
+        default: false
+        }
+    }
+
+    // MARK: - Signing in
+
+    /// Signs the person in now, in either mode, and returns what can be shown of the login.
+    ///
+    /// A sign-in that goes on already is joined. Throws `.noUserAuthenticator`, `.signIn`, or `.cancelled`: when the task is
+    /// cancelled and nobody else waits, the person is no longer asked.
+    @discardableResult
+    public func authenticate() async throws(Failure) -> SessionSummary {
+        let attempt = runningAttempt()
+        attempt.waiting += 1
+        let result = await attempt.outcome.waitUnlessCancelled()
+        attempt.waiting -= 1
+        guard let result else {
+            if attempt.waiting == 0 {
+                attempt.task?.cancel()
+                if self.attempt === attempt { self.attempt = nil }
+            }
+            throw .cancelled
+        }
+        return try result.get()
+    }
+
+    /// Signs a person in because a request needs it.
+    func authenticateUnasked() async throws(Failure) {
+        guard configuration.mode == .automatic else { throw Failure(.loginRequired) }
+        try await authenticate()
+    }
+
+    /// A sign-in that any number of tasks wait for.
+    private final class Attempt {
+        let outcome = FirstValue<Result<SessionSummary, Failure>>()
+        var task: Task<Void, Never>?
+        var waiting = 0
+    }
+
+    private func runningAttempt() -> Attempt {
+        if let attempt { return attempt }
+        let attempt = Attempt()
+        self.attempt = attempt
+        attempt.task = Task {
+            let result: Result<SessionSummary, Failure>
+            do throws(Failure) {
+                result = .success(try await signIn())
+            } catch {
+                result = .failure(error)
+            }
+            if self.attempt === attempt { self.attempt = nil }
+            await tell(result)
+            attempt.outcome.give(result)
+        }
+        return attempt
+    }
+
+    private func signIn() async throws(Failure) -> SessionSummary {
+        let (account, deadline) = (configuration.account, Deadline.after(configuration.patience))
+        do throws(SignInError) {
+            switch configuration.userAuthenticator.way {
+            case .agent(let agent):
+                return try await service.signIn(presenting: agent, account: account, deadline: deadline)
+            case .session(let ways):
+                return try await service.signIn(by: ways, account: account, deadline: deadline)
+            case .device(let prompt):
+                return try await service.signIn(showing: prompt, account: account, deadline: deadline)
+            case .nobody: break
+            }
+        } catch {
+            throw .signIn(error)
+        }
+        throw Failure(.noUserAuthenticator)
+    }
+
+    private func tell(_ result: Result<SessionSummary, Failure>) async {
+        guard let handler = configuration.statusHandler else { return }
+        switch result {
+        case .success(let summary): await handler(.signedIn(summary))
+        case .failure(let error): await handler(.failed(error))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+public import Foundation
+public import FoundationNetworking
+public import LatchkeyAuthenticator
+internal import LatchkeyHTTP
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+
+extension OAuthAuthenticator {
+    // MARK: - Sending
+
+    /// Sends a request of Foundation's with the login's token; otherwise as `response(for: GuardedRequest)`.
+    ///
+    /// It goes over the configuration's response provider, or else over a URLSession of Latchkey's own, and takes as long as
+    /// the request's `timeoutInterval` at most. The answer is ordinary memory.
+    ///
+    /// - Parameter maximumByteCount: of the answer's body; a larger one is an error.
+    public func response(
+        for request: URLRequest, maximumByteCount: Int = 16 << 20
+    ) async throws(Failure) -> (Data, URLResponse) {
+        try await answer(
+            to: try GuardedRequest(request), request, maximumByteCount,
+            over: configuration.responses ?? URLSessionTransport.standard)
+    }
+
+    /// Sends a file as the request's body, piece by piece; otherwise as `response(for:)`. It is read again when the request is
+    /// sent once more.
+    public func upload(
+        for request: URLRequest, fromFile file: URL, maximumByteCount: Int = 16 << 20
+    ) async throws(Failure) -> (Data, URLResponse) {
+        let converted = try GuardedRequest(request)
+        guard converted.body == nil else { throw Failure(.unsupportedRequest(.body)) }
+        guard file.isFileURL, FileManager.default.isReadableFile(atPath: file.path) else {
+            throw Failure(.fileFailed(number: ENOENT))
+        }
+        let client = FileTransfer(client: try urlSession(), source: file)
+        return try await answer(to: converted, request, maximumByteCount, over: client)
+    }
+
+    /// Writes the body of a 2xx answer to a file, piece by piece; otherwise as `response(for:)`.
+    ///
+    /// The file is this user's alone (0600), and takes the place of one with its name when it is whole. Of another answer the
+    /// body is returned, and no file is there.
+    ///
+    /// - Parameter maximumByteCount: of the file; a larger answer is an error.
+    public func download(
+        for request: URLRequest, to file: URL, maximumByteCount: Int
+    ) async throws(Failure) -> (Data, URLResponse) {
+        let converted = try GuardedRequest(request)
+        guard file.isFileURL else { throw Failure(.fileFailed(number: EINVAL)) }
+        let target: DownloadedFile
+        do throws(DownloadedFile.Failure) {
+            target = try DownloadedFile(path: file.path, maximumByteCount: maximumByteCount)
+        } catch {
+            throw Failure(.fileFailed(number: error.number))
+        }
+        defer { target.discard() }
+        let client = FileTransfer(client: try urlSession(), target: target)
+        let result: (Data, URLResponse)
+        do throws(Failure) {
+            result = try await answer(to: converted, request, 1 << 20, over: client)
+        } catch {
+            throw target.failureNumber == 0 ? error : Failure(.fileFailed(number: target.failureNumber))
+        }
+        guard let response = result.1 as? HTTPURLResponse, (200...299).contains(response.statusCode) else {
+            return result
+        }
+        do throws(DownloadedFile.Failure) {
+            try target.finish()
+        } catch {
+            throw Failure(.fileFailed(number: error.number))
+        }
+        return result
+    }
+
+    private func urlSession() throws(Failure) -> URLSessionTransport {
+        guard let responses = configuration.responses else { return .standard }
+        guard let client = responses as? URLSessionTransport else {
+            throw Failure(.unsupportedRequest(.file))
+        }
+        return client
+    }
+
+    private func answer(
+        to request: borrowing GuardedRequest, _ original: URLRequest, _ maximumByteCount: Int, over http: any HTTPTransport
+    ) async throws(Failure) -> (Data, URLResponse) {
+        guard let address = original.url else { throw Failure(.unsupportedRequest(.address)) }
+        let limits = TransferLimits(
+            maximumBodyByteCount: maximumByteCount, timeout: .seconds(original.timeoutInterval))
+        let response = try await response(for: request, limits: limits, over: http)
+        return (response.body.foundationData, response.foundationResponse(of: address))
+    }
+
+    // MARK: - For a client of the caller's own
+
+    /// Returns the request with the login's token, and a proof of its key where it is bound to one: secrets, as ordinary text
+    /// in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see `authenticated(_:)`.
+    ///
+    /// It must not be logged or kept, and not follow a redirect to another server. Show the answer to `learn(from:)`.
+    public func unprotectedAuthenticatedRequest(
+        for request: URLRequest
+    ) async throws(Failure) -> URLRequest {
+        let signed = try await authenticated(try GuardedRequest(request))
+        var result = request
+        switch signed.authorization {
+        case .some(let value): result.setValue(value.foundationText, forHTTPHeaderField: "Authorization")
+        case .none: break
+        }
+        switch signed.proof {
+        case .some(let value): result.setValue(value.foundationText, forHTTPHeaderField: "DPoP")
+        case .none: break
+        }
+        return result
+    }
+
+    /// Takes what a server wants in the next proof from an answer that another client got.
+    public func learn(from response: URLResponse) async throws(Failure) {
+        guard let response = response as? HTTPURLResponse, let address = response.url?.absoluteString,
+            let url = try? HTTPURL(address), let fields = response.boundedFields
+        else { return }
+        try await learn(from: fields, ofAnswerAt: url)
+    }
+}
+
+extension URLSessionTransport {
+    /// One for all that bring none of their own. It keeps nothing between requests but connections.
+    static let standard = URLSessionTransport()
+}

@@ -1,0 +1,114 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import LatchkeyAuthenticator
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
+
+extension GuardedRequest {
+    /// The request of Foundation's as one of ours.
+    ///
+    /// Throws `.unsupportedRequest` for what ours don't have: another address than an http or https URL without a fragment,
+    /// another method, a field that is not the caller's to set such as `Authorization` or `Cookie`, a stream as body.
+    init(_ request: URLRequest) throws(OAuthAuthenticator.Failure) {
+        guard let address = request.url?.absoluteString, let url = try? HTTPURL(address) else {
+            throw OAuthAuthenticator.Failure(.unsupportedRequest(.address))
+        }
+        guard let method = GuardedRequest.Method(rawValue: request.httpMethod ?? "GET") else {
+            throw OAuthAuthenticator.Failure(.unsupportedRequest(.method))
+        }
+        guard request.httpBodyStream == nil else { throw OAuthAuthenticator.Failure(.unsupportedRequest(.body)) }
+        var fields: [HeaderField] = []
+        for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let field = HeaderField(name, value), !HeaderField.transportNames.contains(name.lowercased()) else {
+                throw OAuthAuthenticator.Failure(.unsupportedRequest(.field))
+            }
+            fields.append(field)
+        }
+        self.init(method, url, fields: fields, body: request.httpBody.map { Secret(copying: $0.span) })
+    }
+
+    /// The request as one of Foundation's, the token inside in ordinary memory.
+    borrowing func foundationRequest(timeout: Duration) throws(TransportError) -> URLRequest {
+        let isOwnField = fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
+        guard !isOwnField, let address = URL(string: url.text), address.absoluteString == url.text else {
+            throw TransportError(.malformedRequest, origin: url.loggableOrigin)
+        }
+        let seconds = Double(timeout.components.seconds) + Double(timeout.components.attoseconds) / 1e18
+        var request = URLRequest(url: address, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: seconds)
+        request.httpMethod = method.rawValue
+        request.httpShouldHandleCookies = false
+        for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+        switch authorization {
+        case .some(let value): request.setValue(value.foundationText, forHTTPHeaderField: "Authorization")
+        case .none: break
+        }
+        switch proof {
+        case .some(let value): request.setValue(value.foundationText, forHTTPHeaderField: "DPoP")
+        case .none: break
+        }
+        switch body {
+        case .some(let body): request.httpBody = body.foundationData
+        case .none: break
+        }
+        return request
+    }
+}
+
+extension GuardedResponse {
+    /// An answer of Foundation's as one of ours. Returns `nil` for one that isn't HTTP's, or has too many fields.
+    init?(_ response: URLResponse, body: consuming Secret<MessageBody>) {
+        guard let response = response as? HTTPURLResponse, let fields = response.boundedFields else { return nil }
+        self.init(status: response.statusCode, fields: fields, body: body)
+    }
+
+    /// The answer as one of Foundation's.
+    borrowing func foundationResponse(of address: URL) -> URLResponse {
+        var lines: [String: String] = [:]
+        for field in fields {
+            // What Foundation does with a field that comes more than once (RFC 9110 section 5.3).
+            lines[field.name] = lines[field.name].map { $0 + ", " + field.value } ?? field.value
+        }
+        let response = HTTPURLResponse(
+            url: address, statusCode: status, httpVersion: "HTTP/1.1", headerFields: lines)
+        guard let response else { preconditionFailure("a status and fields make an answer") }
+        return response
+    }
+}
+
+extension HTTPURLResponse {
+    static let maximumFieldCount = 128
+    static let maximumFieldByteCount = 65_536
+
+    /// The fields, or `nil` when they are too many or too long. Those that aren't ASCII are left out.
+    var boundedFields: [HeaderField]? {
+        guard allHeaderFields.count <= Self.maximumFieldCount else { return nil }
+        var fields: [HeaderField] = []
+        var byteCount = 0
+        for case let (name, value) as (String, String) in allHeaderFields {
+            byteCount += name.utf8.count + value.utf8.count
+            if let field = HeaderField(name, value) { fields.append(field) }
+        }
+        return byteCount <= Self.maximumFieldByteCount ? fields : nil
+    }
+}
+
+extension Secret {
+    var foundationText: String {
+        var sink = FoundationMessageSink()
+        pour(into: &sink)
+        return sink.text
+    }
+
+    var foundationData: Data {
+        var sink = FoundationMessageSink()
+        pour(into: &sink)
+        return sink.data
+    }
+}
+
+extension HTTPURL {
+    var loggableOrigin: LoggableText {
+        LoggableText(reviewed: "scheme, host and port", unredacted: origin)
+    }
+}

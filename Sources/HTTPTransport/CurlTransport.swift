@@ -1,0 +1,92 @@
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import Synchronization
+
+/// Sends requests with libcurl, on one private thread that the first request starts and that ends with the client.
+///
+/// - HTTP/1.1; TLS 1.2 or later; plain HTTP only to loopback addresses (`notConfidential` otherwise).
+/// - No redirects, cookies, netrc, caches, or content decoding: an answer in an encoding is refused.
+/// - The body of an answer is gathered in guarded memory. libcurl and OpenSSL hold pieces of requests and answers, in
+///   memory that isn't guarded, while they work. libcurl's is overwritten when it is freed, unless something else in the
+///   process started libcurl before; OpenSSL's received records are once they are read. Header fields of answers are
+///   ordinary text.
+/// - A request other than GET and HEAD gets a connection of its own, so that libcurl never sends it twice.
+/// - Cancelling the task and reaching the timeout end the transfer at once.
+public final class CurlTransport: HTTPTransport {
+    public struct Configuration: Sendable {
+        public var trust: CertificateTrust
+        public var proxies: HTTPProxies
+        /// The value of the `User-Agent` field.
+        public var userAgent: String
+        /// Which addresses it connects to. Where there is a proxy, that one connects, and is asked about every host but
+        /// this machine: exceptions from it count only `anywhere`.
+        public var reach: AddressReach
+
+        public init(
+            trust: CertificateTrust = .system, proxies: HTTPProxies = .none, userAgent: String = "Latchkey",
+            reach: AddressReach = .anywhere
+        ) {
+            self.trust = trust
+            self.proxies = proxies
+            self.userAgent = userAgent
+            self.reach = reach
+        }
+    }
+
+    /// Whose certificates are believed.
+    public enum CertificateTrust: Sendable, Hashable {
+        /// The system's file of certificate authorities, as libcurl was built to find it.
+        case system
+        /// The PEM certificates in this file, instead of the system's. A change to it is noticed within five minutes.
+        case only(file: String)
+    }
+
+    private let configuration: Configuration
+    private let engine = CurlEngine()
+    /// What `reaching` made, one of each kind.
+    private let narrower = Mutex<[AddressReach: CurlTransport]>([:])
+
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    deinit {
+        engine.stop()
+    }
+
+    public func reaching(_ reach: AddressReach) -> any HTTPTransport {
+        if reach == configuration.reach { return self }
+        return narrower.withLock { narrower in
+            if let known = narrower[reach] { return known }
+            var configuration = configuration
+            configuration.reach = reach
+            // Its own connections: one that was opened before was opened without this check.
+            let client = CurlTransport(configuration: configuration)
+            narrower[reach] = client
+            return client
+        }
+    }
+
+    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+        try await run(transfer(of: request, limits))
+    }
+
+    private func transfer(
+        of request: consuming GuardedRequest, _ limits: TransferLimits
+    ) throws(TransportError) -> CurlTransfer {
+        let origin = request.url.shownOrigin
+        guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
+        if Task.isCancelled { throw TransportError(.cancelled, origin: origin) }
+        guard limits.timeout > .zero else { throw TransportError(.timedOut, origin: origin) }
+        return try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin)
+    }
+
+    private func run(_ transfer: CurlTransfer) async throws(TransportError) -> GuardedResponse {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { engine.start(transfer, continuation: $0) }
+        } onCancel: {
+            engine.cancel(transfer)
+        }
+        return try transfer.takeResponse()
+    }
+}

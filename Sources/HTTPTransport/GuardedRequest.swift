@@ -1,0 +1,112 @@
+public import LatchkeyLog
+public import LatchkeySecrets
+
+extension GuardedRequest {
+    /// A request method (RFC 9110 section 9).
+    public enum Method: String, Sendable, Hashable, CaseIterable, Loggable {
+        case get = "GET"
+        case head = "HEAD"
+        case post = "POST"
+        case put = "PUT"
+        case patch = "PATCH"
+        case delete = "DELETE"
+
+        /// Safe: one of six words.
+        public var logMessage: LogMessage {
+            "\(LoggableText(reviewed: "one of six methods", unredacted: rawValue))"
+        }
+    }
+}
+
+/// A header field that holds no secret (RFC 9110 section 5).
+public struct HeaderField: Sendable, Hashable {
+    /// As written; compared without regard to case.
+    public let name: String
+    public let value: String
+
+    /// Returns `nil` for a name that is no token, or a value with control characters or non-ASCII.
+    public init?(_ name: String, _ value: String) {
+        let isToken =
+            !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+        guard isToken, value.utf8.allSatisfy({ ($0 >= 0x20 && $0 < 0x7F) || $0 == 0x09 }) else { return nil }
+        self.name = name
+        self.value = value
+    }
+
+    /// In lower case: the fields that a transport writes itself, and those that have a place of their own in a request.
+    package static let transportNames: Set<String> = [
+        "authorization", "connection", "content-length", "cookie", "dpop", "expect", "host", "proxy-authorization",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+}
+
+/// An HTTP request. Noncopyable, because its `Authorization` and its body may be secrets.
+@frozen public struct GuardedRequest: ~Copyable, Sendable {
+    public let method: Method
+    public let url: HTTPURL
+    /// Fields that are no secret.
+    public var fields: [HeaderField]
+    /// The whole value of the `Authorization` field, such as `Bearer …`; made by a named sink.
+    public var authorization: Secret<MessageBody>?
+    /// The whole value of the `DPoP` field (RFC 9449): a proof for this request alone.
+    public var proof: Secret<MessageBody>?
+    public var body: Secret<MessageBody>?
+
+    public init(
+        _ method: Method, _ url: HTTPURL, fields: [HeaderField] = [],
+        authorization: consuming Secret<MessageBody>? = nil, body: consuming Secret<MessageBody>? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.authorization = authorization
+        self.proof = nil
+        self.body = body
+    }
+}
+
+/// An HTTP response, whole. Its body is treated as a secret until someone has taken it apart.
+@frozen public struct GuardedResponse: ~Copyable, Sendable {
+    public let status: Int
+    public let fields: [HeaderField]
+    public let body: Secret<MessageBody>
+    /// Whether we connected to an address that isn't a public one; false where that can't be told, as behind a proxy.
+    package let isFromPrivateAddress: Bool
+
+    public init(status: Int, fields: [HeaderField], body: consuming Secret<MessageBody>) {
+        self.init(status: status, fields: fields, body: body, isFromPrivateAddress: false)
+    }
+
+    package init(status: Int, fields: [HeaderField], body: consuming Secret<MessageBody>, isFromPrivateAddress: Bool) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+        self.isFromPrivateAddress = isFromPrivateAddress
+    }
+
+    public var isSuccess: Bool { (200...299).contains(status) }
+
+    /// The value of the first field with this name, whatever its case.
+    public func field(_ name: String) -> String? {
+        fields.first { $0.name.hasSameOctetsButForCase(as: name) }?.value
+    }
+}
+
+/// How large and how slow an answer may be.
+public struct TransferLimits: Sendable, Hashable {
+    /// In bytes, after any decoding.
+    public var maximumBodyByteCount: Int
+    /// From the start of the call to the end of the answer.
+    public var timeout: Duration
+
+    public init(maximumBodyByteCount: Int = 1 << 20, timeout: Duration = .seconds(30)) {
+        self.maximumBodyByteCount = maximumBodyByteCount
+        self.timeout = timeout
+    }
+}

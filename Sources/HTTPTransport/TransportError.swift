@@ -1,0 +1,129 @@
+public import LatchkeyLog
+
+/// Why there is no answer.
+public struct TransportError: RedactedError, Hashable {
+    public enum Code: Sendable, Hashable, CaseIterable {
+        /// The name has no address.
+        case cannotResolveHost
+        /// Nobody listens there, or the network doesn't reach it.
+        case cannotConnect
+        /// The proxy of the environment can't be reached, or refuses to pass us on.
+        case proxyRefused
+        /// Both sides found no way to speak TLS; what answers may be no TLS server at all.
+        case handshakeFailed
+        /// TLS works, but the certificate proves nothing; `certificateProblem` says why.
+        case certificateRefused
+        /// The file of trusted certificates can't be read or holds none.
+        case certificateAuthoritiesUnreadable
+        /// The connection ended before the answer did.
+        case connectionLost
+        case timedOut
+        case cancelled
+        case bodyTooLarge
+        /// What came back is no HTTP, has too many or too large fields, or is in an encoding that wasn't asked for.
+        case malformedAnswer
+        /// The request carries a field that the transport sets itself, such as `Host` or `Authorization`.
+        case malformedRequest
+        /// Plain HTTP to anything but this machine; nothing was sent.
+        case notConfidential
+        /// The name leads to no address that this client may connect to; no connection was made.
+        case addressRefused
+        case other
+    }
+
+    /// What is wrong with a certificate.
+    public enum CertificateProblem: Sendable, Hashable, CaseIterable {
+        /// It leads to no certificate that we trust; also one that vouches for itself.
+        case untrustedIssuer
+        case wrongHost
+        case expired
+        case notYetValid
+        case other
+    }
+
+    public let code: Code
+    /// The origin asked, without path and query.
+    public let origin: LoggableText
+    /// libcurl's error number, or 0.
+    public let number: Int
+    /// Set for `certificateRefused`.
+    public let certificateProblem: CertificateProblem?
+
+    public init(
+        _ code: Code, origin: LoggableText, number: Int = 0, certificateProblem: CertificateProblem? = nil
+    ) {
+        self.code = code
+        self.origin = origin
+        self.number = number
+        self.certificateProblem = certificateProblem
+    }
+
+    public var codeName: StaticString {
+        switch code {
+        case .cannotResolveHost: "http.cannot-resolve-host"
+        case .cannotConnect: "http.cannot-connect"
+        case .proxyRefused: "http.proxy-refused"
+        case .handshakeFailed: "http.handshake-failed"
+        case .certificateRefused: "http.certificate-refused"
+        case .certificateAuthoritiesUnreadable: "http.certificate-authorities-unreadable"
+        case .connectionLost: "http.connection-lost"
+        case .timedOut: "http.timed-out"
+        case .cancelled: "http.cancelled"
+        case .bodyTooLarge: "http.body-too-large"
+        case .malformedAnswer: "http.malformed-answer"
+        case .malformedRequest: "http.malformed-request"
+        case .notConfidential: "http.not-confidential"
+        case .addressRefused: "http.address-refused"
+        case .other: "http.other"
+        }
+    }
+
+    public var cause: LogMessage {
+        switch code {
+        case .cannotResolveHost: "the host of \(origin) can't be found"
+        case .cannotConnect: "nobody answers at \(origin)"
+        case .proxyRefused: "the proxy on the way to \(origin) can't be used"
+        case .handshakeFailed: "no TLS connection to \(origin) came about"
+        case .certificateRefused: certificateCause
+        case .certificateAuthoritiesUnreadable: "the file of trusted certificates can't be used"
+        case .connectionLost: "the connection to \(origin) broke"
+        case .timedOut: "\(origin) did not answer in time"
+        case .cancelled: "the request was cancelled"
+        case .bodyTooLarge: "the answer of \(origin) is too large"
+        case .malformedAnswer: "the answer of \(origin) is no valid HTTP"
+        case .malformedRequest: "the request to \(origin) carries a field that is not the caller's to set"
+        case .notConfidential: "\(origin) is neither HTTPS nor a loopback address"
+        case .addressRefused: "the name of \(origin) leads to an address that is not a public one"
+        case .other: "the request to \(origin) failed (curl \(number))"
+        }
+    }
+
+    private var certificateCause: LogMessage {
+        switch certificateProblem {
+        case .untrustedIssuer: "the certificate of \(origin) is from no one we trust"
+        case .wrongHost: "the certificate of \(origin) is for another host"
+        case .expired: "the certificate of \(origin) has expired"
+        case .notYetValid: "the certificate of \(origin) is not valid yet"
+        case .other, nil: "the certificate of \(origin) is not trusted"
+        }
+    }
+
+    public var hint: LogMessage? {
+        switch code {
+        case .cannotResolveHost, .cannotConnect, .connectionLost, .timedOut:
+            "check the address and the network, then try again"
+        case .proxyRefused: "check https_proxy and no_proxy"
+        case .handshakeFailed: "check that the address and port speak HTTPS"
+        case .certificateRefused:
+            switch certificateProblem {
+            case .wrongHost: "use the name that the certificate is for"
+            case .expired, .notYetValid: "check this machine's clock, then the server's certificate"
+            default: "give the server's own CA with --ca-file, if it has one"
+            }
+        case .certificateAuthoritiesUnreadable: "give a readable file of PEM certificates"
+        case .notConfidential: "use the server's https:// address"
+        case .addressRefused: "check the name: strangers' names must not lead into a private network"
+        case .cancelled, .bodyTooLarge, .malformedAnswer, .malformedRequest, .other: nil
+        }
+    }
+}

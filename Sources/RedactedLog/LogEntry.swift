@@ -1,0 +1,53 @@
+/// How much a message matters.
+public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggable {
+    case trace, debug, info, warning, error
+
+    /// The name on command lines and in logs.
+    public var name: StaticString {
+        switch self {
+        case .trace: "trace"
+        case .debug: "debug"
+        case .info: "info"
+        case .warning: "warning"
+        case .error: "error"
+        }
+    }
+
+    /// Safe: one of five words of ours.
+    public var logMessage: LogMessage { "\(name)" }
+
+    public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The part of a program a message comes from, such as `latchkey.github.auth`.
+public struct LogCategory: Sendable, Loggable, ExpressibleByStringLiteral {
+    public let name: StaticString
+
+    public init(stringLiteral name: StaticString) {
+        self.name = name
+    }
+
+    /// Safe: stands in the source.
+    public var logMessage: LogMessage { "\(name)" }
+}
+
+/// One line of a log, as a sink gets it. Its text can hold no secret: see `LogMessage`.
+public struct LogEntry: Sendable {
+    public let level: LogLevel
+    public let category: LogCategory
+    public let message: LogMessage
+    /// Nanoseconds since 1970-01-01T00:00:00Z (clock_gettime(2), CLOCK_REALTIME).
+    public let timeNanoseconds: Int64
+    /// What the logger adds to each of its messages, in the order it was added.
+    public let fields: [LogField]
+
+    public init(
+        level: LogLevel, category: LogCategory, message: LogMessage, timeNanoseconds: Int64, fields: [LogField] = []
+    ) {
+        self.level = level
+        self.category = category
+        self.message = message
+        self.timeNanoseconds = timeNanoseconds
+        self.fields = fields
+    }
+}

@@ -1,0 +1,84 @@
+public import LatchkeyHTTP
+public import LatchkeyOAuth
+
+/// Where a GitHub is: github.com, or an Enterprise host.
+public struct GitHubEndpoints: Sendable, Hashable {
+    public let authorization: HTTPURL
+    public let token: HTTPURL
+    /// The API's origin and path, without a slash at its end.
+    public let api: HTTPURL
+    /// What it calls itself in its responses (RFC 9207); one that names itself is refused where this is `nil`.
+    public let issuer: Issuer?
+
+    /// Any endpoints, for a server of tests.
+    public init(authorization: HTTPURL, token: HTTPURL, api: HTTPURL, issuer: Issuer? = nil) {
+        self.authorization = authorization
+        self.token = token
+        self.api = api
+        self.issuer = issuer
+    }
+
+    public static let gitHub = GitHubEndpoints(
+        authorization: HTTPURL(known: "https://github.com/login/oauth/authorize"),
+        token: HTTPURL(known: "https://github.com/login/oauth/access_token"),
+        api: HTTPURL(known: "https://api.github.com"), issuer: Issuer(known: "https://github.com/login/oauth"))
+
+    /// An Enterprise Server's endpoints: its API stands under `/api/v3`; a host under `ghe.com` has it at `api.HOST`.
+    ///
+    /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, with or without a port.
+    public static func enterprise(host: String) throws(OAuthError) -> GitHubEndpoints {
+        guard !host.contains(where: { "/?@".contains($0) }) else { throw OAuthError(.invalidConfiguration(.issuer)) }
+        do throws(HTTPURLError) {
+            let base = try HTTPURL("https://\(host)")
+            let api = base.host.hasSuffix(".ghe.com") ? "https://api.\(base.host)" : base.origin + "/api/v3"
+            return GitHubEndpoints(
+                authorization: try HTTPURL(base.origin + "/login/oauth/authorize"),
+                token: try HTTPURL(base.origin + "/login/oauth/access_token"), api: try HTTPURL(api),
+                issuer: try? Issuer(base.origin + "/login/oauth"))
+        } catch {
+            throw OAuthError(.invalidConfiguration(.issuer))
+        }
+    }
+
+    /// An address under the API, such as `/user`.
+    func resource(_ path: String) throws(HTTPURLError) -> HTTPURL {
+        try HTTPURL(api.origin + (api.path == "/" ? "" : api.path) + path)
+    }
+}
+
+extension OAuthProvider {
+    /// GitHub with an OAuth App: the web flow with PKCE, and the device flow where the app has it switched on.
+    ///
+    /// GitHub wants the app's secret for it even with PKCE; of a program that people run themselves it is no secret in
+    /// earnest. It is read from the store when it is there.
+    public static func gitHub(
+        clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
+        endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub
+    ) throws(OAuthError) -> OAuthProvider {
+        let (user, device): (HTTPURL, HTTPURL)
+        do throws(HTTPURLError) {
+            user = try endpoints.resource("/user")
+            device = try HTTPURL(endpoints.authorization.origin + "/login/device/code")
+        } catch {
+            throw OAuthError(.invalidMetadata(.malformedEndpoint))
+        }
+        let server = try AuthorizationServerMetadata(
+            issuer: endpoints.issuer, authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
+            deviceAuthorizationEndpoint: device, clientAuthenticationMethods: [.none, .secretPost],
+            separatesScopesByComma: true)
+        var provider = try OAuthProvider(
+            name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
+            proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
+            revocation: .gitHub(api: endpoints.api))
+        if endpoints == .gitHub { provider.apiOrigins = ["https://uploads.github.com"] }
+        return provider
+    }
+}
+
+extension BuiltInProvider {
+    static let gitHub = BuiltInProvider(.gitHub, host: .standard("github.com")) { choices, host throws(OAuthError) in
+        try .gitHub(
+            clientID: choices.clientID, scopes: choices.scopes ?? ["repo"], redirect: choices.redirect,
+            endpoints: host.name == "github.com" ? .gitHub : .enterprise(host: host.name), name: choices.name)
+    }
+}

@@ -1,0 +1,29 @@
+internal import LatchkeyHTTP
+public import LatchkeyOAuth
+
+extension OAuthProvider {
+    /// Spotify: PKCE, no client secret, a loopback address by its IP number with any port (`localhost` is refused there),
+    /// no revocation endpoint.
+    public static func spotify(
+        clientID: String, scopes: ScopeList = ["user-read-private"], redirect: RedirectURI? = nil,
+        name: ProviderName = .spotify
+    ) throws(OAuthError) -> OAuthProvider {
+        let server = try AuthorizationServerMetadata(
+            issuer: Issuer("https://accounts.spotify.com"),
+            authorizationEndpoint: HTTPURL(known: "https://accounts.spotify.com/authorize"),
+            tokenEndpoint: HTTPURL(known: "https://accounts.spotify.com/api/token"),
+            clientAuthenticationMethods: [.none, .secretBasic])
+        return try OAuthProvider(
+            name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
+            account: .resource(HTTPURL(known: "https://api.spotify.com/v1/me"), name: .id, subject: .id),
+            revocation: .unavailable)
+    }
+}
+
+extension BuiltInProvider {
+    static let spotify = BuiltInProvider(.spotify) { choices, _ throws(OAuthError) in
+        try .spotify(
+            clientID: choices.clientID, scopes: choices.scopes ?? ["user-read-private"], redirect: choices.redirect,
+            name: choices.name)
+    }
+}

@@ -1,0 +1,217 @@
+public import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeyOAuth
+
+/// A service to sign in with, as data: where its servers are, who we are there, and what is particular about it.
+///
+/// Flows are written once and read these values; no provider can switch off state or PKCE.
+public struct OAuthProvider: Sendable, Hashable {
+    /// How its authorization server is found.
+    public enum Server: Sendable, Hashable {
+        /// By discovery from its issuer (RFC 8414, OpenID Connect Discovery).
+        case issuer(Issuer)
+        /// Endpoint by endpoint.
+        case endpoints(AuthorizationServerMetadata)
+
+        /// What stands for the server in a session and in its redirect path: its issuer, or else its token endpoint.
+        var authority: String {
+            switch self {
+            case .issuer(let issuer): issuer.text
+            case .endpoints(let metadata): metadata.authority
+            }
+        }
+    }
+
+    /// How the client proves itself.
+    public enum ClientProof: Sendable, Hashable {
+        /// A public client.
+        case none
+        /// With its secret, which must be in the store.
+        case secret(ClientAuthentication.Method)
+        /// With its secret when there is one in the store, as a public client otherwise.
+        case secretIfPresent(ClientAuthentication.Method)
+    }
+
+    /// How the server says who signed in.
+    public enum AccountSource: Sendable, Hashable {
+        /// By user information (OpenID Connect Core section 5.3): `preferred_username`, else `email`, else `sub`; without
+        /// such an endpoint by the ID token's `sub`.
+        case userInfo
+        /// By a resource of its own.
+        case resource(HTTPURL, name: AccountMember, subject: AccountMember)
+        /// Not at all.
+        case nowhere
+    }
+
+    /// A member of a resource that names an account.
+    public enum AccountMember: String, Sendable, Hashable {
+        case login, id, username, email, acct, userPrincipalName
+    }
+
+    /// How its tokens are revoked.
+    public enum Revocation: Sendable, Hashable {
+        /// By RFC 7009, where the server has the endpoint.
+        case standard
+        /// By GitHub's own resource, which wants the client's secret; the URL is the API's origin and path.
+        case gitHub(api: HTTPURL)
+        /// Not at all: the person does it on a page of the service.
+        case unavailable
+    }
+
+    /// 1 to 64 lower-case letters, digits, dots and hyphens.
+    public let name: String
+    public let server: Server
+    public let clientID: String
+    public let scopes: ScopeList
+    /// Where answers come to; a loopback address may leave its port open. Unless told otherwise, one of this authority's own
+    /// (`RedirectURI.loopback(_:port:authority:)`).
+    public var redirect: RedirectURI
+    public let parameters: [AuthorizationParameter]
+    public let proof: ClientProof
+    public let account: AccountSource
+    public let revocation: Revocation
+    /// Whether tokens are bound to a key that is made at the sign-in (RFC 9449).
+    public var usesDPoP: Bool
+    /// When authorization requests are pushed (RFC 9126).
+    public var pushes: PushedRequests = .whenOffered
+
+    /// Whether the tokens of a session are revoked that a new sign-in replaces; false for a server that ends the new ones with
+    /// them, as Google does.
+    public var revokesReplacedTokens = true
+    /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each is
+    /// written as `HTTPURL.origin` is.
+    public var apiOrigins: Set<String> = []
+
+    public enum PushedRequests: Sendable, Hashable {
+        /// Where the server has the endpoint, and where it says that it wants nothing else.
+        case whenOffered
+        /// Always: a server without the endpoint is refused.
+        case required
+        /// Always, and the first request proves the key already: for servers that take none without.
+        case requiredWithProof
+    }
+
+    /// What is known of an account before it signs in, where that decides which server it signs in at (AT Protocol).
+    public struct KnownAccount: Sendable, Hashable {
+        /// The `sub` that each token answer must name.
+        public let subject: String
+        /// The origin of the server that tokens are for; they are sent to no other.
+        public let resource: String
+        /// Scopes without which tokens are refused.
+        public let requiredScopes: ScopeList
+
+        public init(subject: String, resource: String, requiredScopes: ScopeList = []) {
+            self.subject = subject
+            self.resource = resource
+            self.requiredScopes = requiredScopes
+        }
+    }
+
+    /// `nil` where the server says who signed in.
+    public var knownAccount: KnownAccount?
+
+    /// Throws `.invalidConfiguration` for a client id that no server takes.
+    public init(
+        name: ProviderName, server: Server, clientID: String, scopes: ScopeList, redirect: RedirectURI? = nil,
+        parameters: [AuthorizationParameter] = [], proof: ClientProof = .none, account: AccountSource = .userInfo,
+        revocation: Revocation = .standard, usesDPoP: Bool = false
+    ) throws(OAuthError) {
+        self.name = name.text
+        self.server = server
+        self.clientID = clientID
+        self.scopes = scopes
+        self.redirect =
+            if let redirect { redirect } else { try RedirectURI.loopback(authority: server.authority) }
+        self.parameters = parameters
+        self.proof = proof
+        self.account = account
+        self.revocation = revocation
+        self.usesDPoP = usesDPoP
+        _ = try client
+    }
+
+    /// What the server knows of us.
+    public var client: ClientConfiguration {
+        get throws(OAuthError) {
+            try ClientConfiguration(
+                clientID: clientID, redirect: redirect, scopes: scopes, extraParameters: parameters)
+        }
+    }
+
+    /// What stands for the server in a session.
+    package var authority: String { server.authority }
+}
+
+/// The name of a provider, as it stands on command lines and in the keys of a store.
+public struct ProviderName: Sendable, Hashable, Loggable {
+    public let text: String
+
+    /// Returns `nil` unless the name is 1 to 64 lower-case letters, digits, dots and hyphens, a letter or digit first.
+    public init?(_ text: String) {
+        let bytes = text.utf8
+        let isWord = { (byte: UInt8) in (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+        guard (1...64).contains(bytes.count), let first = bytes.first, isWord(first),
+            bytes.allSatisfy({ isWord($0) || $0 == 0x2D || $0 == 0x2E })
+        else { return nil }
+        self.text = text
+    }
+
+    init(known text: StaticString) {
+        self.text = text.description
+    }
+
+    public static let bluesky = ProviderName(known: "bluesky")
+    public static let codeberg = ProviderName(known: "codeberg")
+    public static let gitHub = ProviderName(known: "github")
+    public static let gitLab = ProviderName(known: "gitlab")
+    public static let google = ProviderName(known: "google")
+    public static let mastodon = ProviderName(known: "mastodon")
+    public static let microsoft = ProviderName(known: "microsoft")
+    public static let spotify = ProviderName(known: "spotify")
+
+    /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "a provider's name is a word that stands on command lines", unredacted: text))"
+    }
+}
+
+extension Issuer {
+    /// An issuer that stands in the source.
+    init(known text: StaticString) {
+        do throws(OAuthError) {
+            try self.init(text.description)
+        } catch {
+            preconditionFailure("malformed issuer in the source")
+        }
+    }
+}
+
+extension HTTPURL {
+    /// An address that stands in the source.
+    init(known text: StaticString) {
+        do throws(HTTPURLError) {
+            try self.init(text.description)
+        } catch {
+            preconditionFailure("malformed URL in the source")
+        }
+    }
+}
+
+extension OAuthProvider {
+    /// The origins that access tokens may be sent to: those of the servers that it names, and its `apiOrigins`.
+    package var origins: Set<String> {
+        var origins = apiOrigins
+        switch server {
+        case .issuer(let issuer):
+            if let url = try? HTTPURL(issuer.text) { origins.insert(url.origin) }
+        case .endpoints(let server):
+            origins.insert(server.authorizationEndpoint.origin)
+            origins.insert(server.tokenEndpoint.origin)
+            if let url = server.userinfoEndpoint { origins.insert(url.origin) }
+        }
+        if case .resource(let url, _, _) = account { origins.insert(url.origin) }
+        if case .gitHub(let api) = revocation { origins.insert(api.origin) }
+        if let knownAccount { origins.insert(knownAccount.resource) }
+        return origins
+    }
+}

@@ -72,7 +72,10 @@ let package = Package(
             ]),
         module(
             "LatchkeyStoreSelection", at: "StoreSelection",
-            uses: ["LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyVault", "LatchkeySecretService"]),
+            uses: [
+                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyInMemory", "LatchkeyVault",
+                "LatchkeySecretService",
+            ]),
 
         // MARK: What other programs keep
         module("LatchkeyLibCrypto", at: "LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
@@ -133,7 +136,9 @@ let package = Package(
         module("LatchkeyLeakAudit", at: "RedactionAudit", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
 
         // MARK: The command line
-        module("LatchkeyTerminal", at: "Terminal", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeyHardening"]),
+        module(
+            "LatchkeyTerminal", at: "Terminal",
+            uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeyHardening", "LatchkeyEnvironment"]),
         module(
             "LatchkeyStoreCommands", at: "StoreCommands",
             uses: [
@@ -241,7 +246,9 @@ let package = Package(
             name: "RedactionAuditTests", dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"]),
         .testTarget(
             name: "TerminalTests",
-            dependencies: ["LatchkeyTerminal", "LatchkeyLog", "LatchkeyHardening", "TestServices"]),
+            dependencies: [
+                "LatchkeyTerminal", "LatchkeyEnvironment", "LatchkeyLog", "LatchkeyHardening", "TestServices",
+            ]),
         .testTarget(
             name: "CommandTests",
             dependencies: [

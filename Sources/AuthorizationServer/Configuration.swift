@@ -1,4 +1,3 @@
-public import LatchkeyLoopback
 public import LatchkeySecrets
 
 /// A client that the server knows.
@@ -73,10 +72,10 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var atProtocolAccount: String?
     public var accessTokenLifetime: Duration
     public var codeLifetime: Duration
-    public var family: LoopbackServer.Family
+    public var family: AddressFamily
     /// 0 stands for any free port.
     public var port: UInt16
-    public var tls: LoopbackTLS?
+    public var tls: TLS?
 
     /// The defaults know one public client, `latchkey`, with any path of a loopback address.
     public init(
@@ -88,8 +87,8 @@ public struct AuthorizationServerConfiguration: Sendable {
         pushedRequests: PushedRequests = .none, offersDeviceGrant: Bool = false,
         deviceCodeLifetime: Duration = .seconds(600), deviceIntervalSeconds: Int = 1, allowsRegistration: Bool = false,
         atProtocolAccount: String? = nil, accessTokenLifetime: Duration = .seconds(3600),
-        codeLifetime: Duration = .seconds(60), family: LoopbackServer.Family = .ipv4, port: UInt16 = 0,
-        tls: LoopbackTLS? = nil
+        codeLifetime: Duration = .seconds(60), family: AddressFamily = .ipv4, port: UInt16 = 0,
+        tls: TLS? = nil
     ) {
         self.clients = clients
         self.consent = consent

@@ -1,4 +1,4 @@
-public import LatchkeyLoopback
+internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
 
@@ -43,8 +43,8 @@ public final class LoopbackATProtocolNetwork: Sendable {
     ///   - configuration: of the authorization server; what the profile asks for is set in it.
     public init(
         did: String = "did:plc:ewvi7nxzyoun6zhxrhs64oiz", handle: String = "alice.test",
-        configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(), tls: LoopbackTLS? = nil
-    ) throws(LoopbackError) {
+        configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(), tls: AuthorizationServerConfiguration.TLS? = nil
+    ) throws(LoopbackAuthorizationServer.StartError) {
         var configuration = configuration
         configuration.atProtocolAccount = did
         configuration.pushedRequests = .required
@@ -54,13 +54,18 @@ public final class LoopbackATProtocolNetwork: Sendable {
         let authorizationServer = try LoopbackAuthorizationServer(configuration)
         let shared = Shared()
         let service = authorizationServer.service
-        let personalServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls)) { request in
-            shared.count(request.path)
-            return Self.personalAnswer(request, shared, service)
-        }
-        directoryServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls)) { request in
-            shared.count("directory")
-            return shared.document(of: String(request.path.dropFirst()))
+        let personalServer: LoopbackServer
+        do throws(LoopbackError) {
+            personalServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
+                shared.count(request.path)
+                return Self.personalAnswer(request, shared, service)
+            }
+            directoryServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
+                shared.count("directory")
+                return shared.document(of: String(request.path.dropFirst()))
+            }
+        } catch {
+            throw LoopbackAuthorizationServer.StartError(error)
         }
         service.state.withLock { $0.resourceOrigin = personalServer.origin }
         self.did = did

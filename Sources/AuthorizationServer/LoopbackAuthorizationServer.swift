@@ -1,4 +1,4 @@
-public import LatchkeyLoopback
+internal import LatchkeyLoopback
 public import LatchkeySecrets
 internal import Synchronization
 
@@ -24,18 +24,23 @@ public final class LoopbackAuthorizationServer: Sendable {
     /// Starts the server.
     public init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
-    ) throws(LoopbackError) {
+    ) throws(StartError) {
         let service: AuthorizationService
         do throws(RandomSourceError) {
             service = try AuthorizationService(configuration: configuration)
         } catch {
-            throw LoopbackError(.other, port: configuration.port, number: error.number)
+            throw StartError(LoopbackError(.other, port: configuration.port, number: error.number))
         }
-        let server = try LoopbackServer(
-            LoopbackServer.Configuration(
-                family: configuration.family, port: configuration.port, methods: [.get, .head, .post, .delete],
-                tls: configuration.tls)
-        ) { request in await service.answer(request) }
+        let server: LoopbackServer
+        do throws(LoopbackError) {
+            server = try LoopbackServer(
+                LoopbackServer.Configuration(
+                    family: configuration.family.loopback, port: configuration.port,
+                    methods: [.get, .head, .post, .delete], tls: configuration.tls?.loopback)
+            ) { request in await service.answer(request) }
+        } catch {
+            throw StartError(error)
+        }
         service.state.withLock { $0.origin = server.origin }
         self.service = service
         self.server = server

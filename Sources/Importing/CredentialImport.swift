@@ -1,13 +1,13 @@
 internal import LatchkeyCredentials
-public import LatchkeyInMemory
+package import LatchkeyInMemory
 internal import LatchkeySecrets
 
 /// What another program kept, read into memory: `CredentialTransfer` takes it from there to a store.
-public struct CredentialImport: Sendable {
+package struct CredentialImport: Sendable {
     /// What was read.
-    public let store: InMemoryStore
+    package let store: InMemoryStore
     /// How many entries can't be kept here: without an account, without a secret, or with names that no store takes.
-    public private(set) var skippedCount = 0
+    package private(set) var skippedCount = 0
 
     init() throws(StoreError) {
         store = try InMemoryStore()

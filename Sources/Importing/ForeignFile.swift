@@ -1,10 +1,10 @@
 internal import Glibc
-public import LatchkeyLog
+package import LatchkeyLog
 internal import LatchkeySecrets
 
 /// Why another program's file can't be imported.
-public struct ImportError: RedactedError, Hashable {
-    public enum Problem: Sendable, Hashable {
+package struct ImportError: RedactedError, Hashable {
+    package enum Problem: Sendable, Hashable {
         /// There is none, or it can't be read; with the errno.
         case unreadable(Int32)
         /// It is no regular file.
@@ -23,19 +23,19 @@ public struct ImportError: RedactedError, Hashable {
         case tooCostly
     }
 
-    public let problem: Problem
+    package let problem: Problem
     let program: StaticString
 
-    public static func == (left: ImportError, right: ImportError) -> Bool {
+    package static func == (left: ImportError, right: ImportError) -> Bool {
         left.problem == right.problem && left.program.description == right.program.description
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(problem)
         hasher.combine(program.description)
     }
 
-    public var codeName: StaticString {
+    package var codeName: StaticString {
         switch problem {
         case .unreadable, .notAFile: "import.unreadable"
         case .tooLarge, .malformed, .notThatFormat, .tooCostly: "import.malformed"
@@ -44,7 +44,7 @@ public struct ImportError: RedactedError, Hashable {
         }
     }
 
-    public var cause: LogMessage {
+    package var cause: LogMessage {
         switch problem {
         case .unreadable(let number): "the file of \(program) can't be read (errno \(number))"
         case .notAFile: "what should be the file of \(program) is no regular file"
@@ -57,7 +57,7 @@ public struct ImportError: RedactedError, Hashable {
         }
     }
 
-    public var hint: LogMessage? {
+    package var hint: LogMessage? {
         switch problem {
         case .unreadable, .notAFile: "give the file's path after --from"
         case .sealed: "copy what it keeps with its own program; of a keyring that is open, import the collection"

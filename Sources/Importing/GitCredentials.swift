@@ -5,11 +5,11 @@ internal import LatchkeySecrets
 ///
 /// A password is kept under the service `git:https://host[:port][/path]`, as Git Credential Manager names it. Lines that
 /// are no such URL are skipped, as git does.
-public enum GitCredentials {
+package enum GitCredentials {
     private static let program: StaticString = "git"
 
     /// Throws `ImportError` and what memory throws.
-    public static func read(_ path: String) async throws -> CredentialImport {
+    package static func read(_ path: String) async throws -> CredentialImport {
         let content = try ForeignFile.read(path, of: program)
         var result = try CredentialImport()
         var entries: [Entry] = []

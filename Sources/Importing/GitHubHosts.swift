@@ -6,11 +6,11 @@ internal import LatchkeySecrets
 ///
 /// A token is kept as `gh` keeps it in a keyring: service `gh:HOST`, account the user. Of YAML it reads what `gh` writes,
 /// maps of plain scalars in block style; anything else in the place of one is an error.
-public enum GitHubHosts {
+package enum GitHubHosts {
     private static let program: StaticString = "gh"
 
     /// Throws `ImportError` and what memory throws.
-    public static func read(_ path: String) async throws -> CredentialImport {
+    package static func read(_ path: String) async throws -> CredentialImport {
         let content = try ForeignFile.read(path, of: program)
         var reader = Reader()
         try content.withExposedBytes { (bytes) throws(ImportError) in

@@ -1,14 +1,14 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLibCrypto
 internal import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// The encrypted file of libsecret's file backend, which oo7 writes too: `default.keyring`, where programs in a sandbox
 /// and sessions without a keyring keep their secrets.
 ///
 /// The file is a header and a GVariant `(uayutua(a{say}ay))` of salt, iterations, time, count and items. An item is sealed
 /// with AES-128-CBC and HMAC-SHA-256 under one PBKDF2 key. Items with the attributes `service` and `username` are read.
-public enum LibsecretFile {
+package enum LibsecretFile {
     private static let program: StaticString = "libsecret"
     private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
     /// Major and minor. gnome-keyring's own files, of another format, have 0.0 there.
@@ -17,7 +17,7 @@ public enum LibsecretFile {
     private static let mostIterations: UInt64 = 10_000_000
 
     /// Throws `ImportError`, `sealed` for gnome-keyring's own format, `wrongPassphrase` when not even one item opens, and what memory throws.
-    public static func read(_ path: String, passphrase: borrowing Secret<Passphrase>) async throws -> CredentialImport {
+    package static func read(_ path: String, passphrase: borrowing Secret<Passphrase>) async throws -> CredentialImport {
         let content = try ForeignFile.read(path, of: program)
         let outline = try content.withExposedBytes { (bytes) throws(ImportError) in try Outline(bytes) }
         guard

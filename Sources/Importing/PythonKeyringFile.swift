@@ -6,11 +6,11 @@ internal import LatchkeySecrets
 ///
 /// A section is a service and an option an account, both with every byte but letters and digits written as `_` and two
 /// hexadecimal digits; Python writes options in lower case. A value is base64 on the lines that follow.
-public enum PythonKeyringFile {
+package enum PythonKeyringFile {
     private static let program: StaticString = "Python keyring"
 
     /// Throws `ImportError` and what memory throws.
-    public static func read(_ path: String) async throws -> CredentialImport {
+    package static func read(_ path: String) async throws -> CredentialImport {
         let content = try ForeignFile.read(path, of: program)
         var reader = Reader()
         try content.withExposedBytes { (bytes) throws(ImportError) in

@@ -1,15 +1,15 @@
 internal import CLatchkeyCrypto
 internal import Glibc
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// What other programs' files are sealed with, where libsodium has it not: OpenSSL's libcrypto, which has one owner here.
-public enum FileCipher {
+package enum FileCipher {
     /// PBKDF2 (RFC 8018, 5.2) with HMAC-SHA-256. Returns `nil` when libcrypto refuses.
     ///
     /// - Parameters:
     ///   - iterations: from 1; the caller bounds it.
     ///   - byteCount: of the key.
-    public static func passphraseKey(
+    package static func passphraseKey(
         _ passphrase: borrowing Secret<Passphrase>, salt: [UInt8], iterations: Int32, byteCount: Int
     ) -> Secret<PrivateKey>? {
         var status: Int32 = 0
@@ -30,7 +30,7 @@ public enum FileCipher {
     }
 
     /// HMAC-SHA-256 (RFC 2104): 32 bytes.
-    public static func authenticationTag(of bytes: [UInt8], key: borrowing Secret<PrivateKey>) -> [UInt8] {
+    package static func authenticationTag(of bytes: [UInt8], key: borrowing Secret<PrivateKey>) -> [UInt8] {
         var tag = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
         key.withExposedBytes { key in
@@ -46,7 +46,7 @@ public enum FileCipher {
     /// - Parameters:
     ///   - key: 16 bytes.
     ///   - initializationVector: 16 bytes.
-    public static func openCBC(
+    package static func openCBC(
         _ ciphertext: [UInt8], key: borrowing Secret<PrivateKey>, initializationVector: [UInt8]
     ) -> Secret<Password>? {
         guard key.byteCount == 16, initializationVector.count == 16, let context = unsafe EVP_CIPHER_CTX_new() else {

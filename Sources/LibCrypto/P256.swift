@@ -1,16 +1,16 @@
 internal import CLatchkeyCrypto
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// ECDSA with SHA-256 over P-256: `ES256` of RFC 7518 section 3.4.
 ///
 /// A private key is a scalar of 32 bytes, the greatest first, in guarded memory; libcrypto has a copy of it for the length
 /// of a call, and wipes it. A signature is the 64 bytes of R and S.
-public enum P256 {
-    public static let scalarByteCount = 32
-    public static let signatureByteCount = 64
+package enum P256 {
+    package static let scalarByteCount = 32
+    package static let signatureByteCount = 64
 
     /// The point of a private key: 32 bytes each of x and y. `nil` unless the scalar is one of the curve's.
-    public static func publicKey(of key: borrowing Secret<PrivateKey>) -> [UInt8]? {
+    package static func publicKey(of key: borrowing Secret<PrivateKey>) -> [UInt8]? {
         guard let curve, let scalar = P256Scalar(key, on: curve), let point = unsafe EC_POINT_new(curve.group) else {
             return nil
         }
@@ -26,7 +26,7 @@ public enum P256 {
     }
 
     /// Signs a message. `nil` when the scalar is none of the curve's, or libcrypto refuses.
-    public static func signature(of message: Span<UInt8>, key: borrowing Secret<PrivateKey>) -> [UInt8]? {
+    package static func signature(of message: Span<UInt8>, key: borrowing Secret<PrivateKey>) -> [UInt8]? {
         guard let curve, let hash, let scalar = P256Scalar(key, on: curve) else { return nil }
         var digest = [UInt8](repeating: 0, count: 32)
         let isHashed = unsafe message.withUnsafeBytes { message in
@@ -50,7 +50,7 @@ public enum P256 {
     /// Whether a signature of R and S is the point's over a message. False for a point off the curve.
     ///
     /// - Parameter publicKey: 32 bytes each of x and y.
-    public static func isValid(_ signature: [UInt8], of message: Span<UInt8>, publicKey: [UInt8]) -> Bool {
+    package static func isValid(_ signature: [UInt8], of message: Span<UInt8>, publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureByteCount, publicKey.count == 64, let encoded = der(signature) else {
             return false
         }

@@ -1,9 +1,9 @@
 internal import CLatchkeyCrypto
 
 /// RSASSA-PKCS1-v1_5 with SHA-256: `RS256` of RFC 7518 section 3.3.
-public enum RSASignature {
+package enum RSASignature {
     /// RFC 7518 section 3.3 wants 2,048 bits or more; what a stranger may make us compute with has an end too.
-    public static let modulusByteCounts = 256...1024
+    package static let modulusByteCounts = 256...1024
 
     /// Whether a signature is the key's over a message. False for a key that is too short, too long, or has an even
     /// exponent or one of more than 64 bits.
@@ -11,7 +11,7 @@ public enum RSASignature {
     /// - Parameters:
     ///   - modulus: the greatest byte first, as in a JSON Web Key.
     ///   - exponent: the greatest byte first.
-    public static func isValid(
+    package static func isValid(
         _ signature: [UInt8], of message: Span<UInt8>, modulus: [UInt8], exponent: [UInt8]
     ) -> Bool {
         let modulus = Array(modulus.drop { $0 == 0 })

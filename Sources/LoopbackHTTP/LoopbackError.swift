@@ -1,8 +1,8 @@
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// Why a loopback server can't start.
-public struct LoopbackError: RedactedError, Hashable {
-    public enum Code: Sendable, Hashable, CaseIterable {
+package struct LoopbackError: RedactedError, Hashable {
+    package enum Code: Sendable, Hashable, CaseIterable {
         /// Someone else listens on the port.
         case portInUse
         /// The port is below 1024 and not ours to take.
@@ -14,18 +14,18 @@ public struct LoopbackError: RedactedError, Hashable {
         case other
     }
 
-    public let code: Code
-    public let port: UInt16
+    package let code: Code
+    package let port: UInt16
     /// The errno, or 0.
-    public let number: Int32
+    package let number: Int32
 
-    public init(_ code: Code, port: UInt16, number: Int32 = 0) {
+    package init(_ code: Code, port: UInt16, number: Int32 = 0) {
         self.code = code
         self.port = port
         self.number = number
     }
 
-    public var codeName: StaticString {
+    package var codeName: StaticString {
         switch code {
         case .portInUse: "loopback.port-in-use"
         case .portForbidden: "loopback.port-forbidden"
@@ -35,7 +35,7 @@ public struct LoopbackError: RedactedError, Hashable {
         }
     }
 
-    public var cause: LogMessage {
+    package var cause: LogMessage {
         switch code {
         case .portInUse: "port \(port) of the loopback address is in use"
         case .portForbidden: "port \(port) of the loopback address needs privileges"
@@ -45,7 +45,7 @@ public struct LoopbackError: RedactedError, Hashable {
         }
     }
 
-    public var hint: LogMessage? {
+    package var hint: LogMessage? {
         switch code {
         case .portInUse: "end what uses it, or give another port in the redirect"
         case .portForbidden: "give a port above 1023"

@@ -2,15 +2,15 @@ internal import CLatchkeyLinux
 internal import Glibc
 
 /// The other end of a connection: a socket on this machine.
-public struct LoopbackPeer: Sendable, Hashable {
+package struct LoopbackPeer: Sendable, Hashable {
     /// As in the kernel's tables: the address as 32-bit words in the machine's byte order, in hexadecimal.
     let address: String
-    public let port: UInt16
+    package let port: UInt16
     let serverPort: UInt16
 
     /// The user whose socket it is, as the kernel says (sock_diag(7), or /proc/net/tcp and /proc/net/tcp6 where that is
     /// refused), or `nil` when it can't be told: the socket is closed already, or both are hidden.
-    public var userID: UInt32? { userIDBySocket ?? userIDInTables }
+    package var userID: UInt32? { userIDBySocket ?? userIDInTables }
 
     /// Asks for the one socket: the tables would be searched as a whole.
     var userIDBySocket: UInt32? {

@@ -1,13 +1,13 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// An answer. It says `Cache-Control: no-store` and `Connection: close` whatever its fields say.
-public struct LoopbackResponse: ~Copyable, Sendable {
-    public var status: Int
+package struct LoopbackResponse: ~Copyable, Sendable {
+    package var status: Int
     /// Fields that hold no secret.
-    public var fields: [LoopbackField]
+    package var fields: [LoopbackField]
     /// The `Location` of a redirect, which may hold a code or a state.
-    public var location: Secret<MessageBody>?
-    public var body: Secret<MessageBody>?
+    package var location: Secret<MessageBody>?
+    package var body: Secret<MessageBody>?
     /// How the body goes out; anything but `whole` is a fault that a test asked for.
     package var delivery: Delivery = .whole
     /// Called once the answer has left, or can't any more: a server that is to stop may wait for its last page.
@@ -23,7 +23,7 @@ public struct LoopbackResponse: ~Copyable, Sendable {
         case dropped
     }
 
-    public init(
+    package init(
         status: Int, fields: [LoopbackField] = [], location: consuming Secret<MessageBody>? = nil,
         body: consuming Secret<MessageBody>? = nil
     ) {
@@ -34,7 +34,7 @@ public struct LoopbackResponse: ~Copyable, Sendable {
     }
 
     /// An answer with text that is no secret.
-    public init(status: Int, contentType: String, publicText: String, fields: [LoopbackField] = []) {
+    package init(status: Int, contentType: String, publicText: String, fields: [LoopbackField] = []) {
         let bytes = Array(publicText.utf8)
         self.init(
             status: status, fields: [LoopbackField("Content-Type", contentType)] + fields,
@@ -42,7 +42,7 @@ public struct LoopbackResponse: ~Copyable, Sendable {
     }
 
     /// A redirect to text that is no secret.
-    public static func redirect(status: Int = 302, publicLocation: String) -> LoopbackResponse {
+    package static func redirect(status: Int = 302, publicLocation: String) -> LoopbackResponse {
         let bytes = Array(publicLocation.utf8)
         return LoopbackResponse(status: status, location: Secret(copying: bytes.span))
     }

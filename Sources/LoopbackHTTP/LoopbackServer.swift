@@ -1,4 +1,4 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// A small HTTP/1.1 server on 127.0.0.1 or [::1] and nowhere else: the receiver of redirects, and the server of tests.
 ///
@@ -6,32 +6,32 @@ public import LatchkeySecrets
 /// Each connection carries one request. The library's buffers (64 KiB a connection, which hold the request's line and
 /// header) are mapped memory that the kernel takes back when the connection ends; bodies and queries are copied into
 /// guarded memory.
-public final class LoopbackServer: Sendable {
-    public enum Family: Sendable, Hashable { case ipv4, ipv6 }
+package final class LoopbackServer: Sendable {
+    package enum Family: Sendable, Hashable { case ipv4, ipv6 }
 
     /// Who may connect.
-    public enum PeerRule: Sendable, Hashable {
+    package enum PeerRule: Sendable, Hashable {
         case anyUser
         /// Only sockets of the process's own user and of root, which needs no socket to learn our secrets and which
         /// passes on connections from outside (WSL). Also refuses when the owner can't be told.
         case sameUser
     }
 
-    public struct Configuration: Sendable {
-        public var family: Family
+    package struct Configuration: Sendable {
+        package var family: Family
         /// 0 stands for any free port.
-        public var port: UInt16
+        package var port: UInt16
         /// Other methods are answered with 405.
-        public var methods: Set<LoopbackMethod>
-        public var peers: PeerRule
+        package var methods: Set<LoopbackMethod>
+        package var peers: PeerRule
         /// In bytes; a larger body is answered with 413, or the connection is closed.
-        public var maximumBodyByteCount: Int
-        public var maximumConnectionCount: Int
+        package var maximumBodyByteCount: Int
+        package var maximumConnectionCount: Int
         /// Connections on which nothing happens are closed after this time, in whole seconds.
-        public var idleTimeout: Duration
-        public var tls: LoopbackTLS?
+        package var idleTimeout: Duration
+        package var tls: LoopbackTLS?
 
-        public init(
+        package init(
             family: Family = .ipv4, port: UInt16 = 0, methods: Set<LoopbackMethod> = [.get, .head, .post],
             peers: PeerRule = .anyUser, maximumBodyByteCount: Int = 65_536, maximumConnectionCount: Int = 64,
             idleTimeout: Duration = .seconds(10), tls: LoopbackTLS? = nil
@@ -48,19 +48,19 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Answers a request. Its task is cancelled when the server stops.
-    public typealias Handler = @Sendable (consuming LoopbackRequest) async -> LoopbackResponse
+    package typealias Handler = @Sendable (consuming LoopbackRequest) async -> LoopbackResponse
 
     /// The port it listens on.
-    public let port: UInt16
+    package let port: UInt16
     /// `127.0.0.1:PORT` or `[::1]:PORT`.
-    public let authority: String
+    package let authority: String
     /// `http://` or `https://` and the authority.
-    public let origin: String
+    package let origin: String
 
     private let daemon: LoopbackDaemon
 
     /// Starts listening.
-    public init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(LoopbackError) {
+    package init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(LoopbackError) {
         let socket = try ListeningSocket(configuration.family, port: configuration.port)
         port = socket.port
         authority = configuration.family == .ipv4 ? "127.0.0.1:\(port)" : "[::1]:\(port)"
@@ -75,17 +75,17 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Stops listening, closes all connections and cancels handlers that are still at work. Once is enough.
-    public func stop() {
+    package func stop() {
         daemon.stop()
     }
 }
 
 /// A certificate and its key, both PEM.
-public final class LoopbackTLS: Sendable {
+package final class LoopbackTLS: Sendable {
     let certificate: Secret<MessageBody>
     let key: Secret<PrivateKey>
 
-    public init(certificatePEM: String, key: borrowing Secret<PrivateKey>) {
+    package init(certificatePEM: String, key: borrowing Secret<PrivateKey>) {
         let bytes = Array(certificatePEM.utf8) + [0]
         certificate = Secret(copying: bytes.span)
         // C wants a zero byte at the end.

@@ -1,9 +1,9 @@
-public import LatchkeyATProtocol
+package import LatchkeyATProtocol
 internal import LatchkeySignIn
-public import LatchkeyTerminal
+package import LatchkeyTerminal
 
 extension ATProtocolError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch code {
         case .invalidHandle, .invalidDID, .otherServer: .usage
         case .handleNotFound, .didNotFound, .noAuthorizationPending: .notFound

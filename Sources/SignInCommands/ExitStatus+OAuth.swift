@@ -1,9 +1,9 @@
-public import LatchkeyHTTP
-public import LatchkeyOAuth
-public import LatchkeyTerminal
+package import LatchkeyHTTP
+package import LatchkeyOAuth
+package import LatchkeyTerminal
 
 extension OAuthError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch code {
         case .userCancelled, .accessDenied, .sessionEnded: .refused
         case .networkError(let error): error.exitStatus
@@ -24,7 +24,7 @@ extension OAuthError: CommandError {
 }
 
 extension TransportError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch code {
         case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .other: .unavailable
         case .certificateRefused, .addressRefused: .refused
@@ -38,5 +38,5 @@ extension TransportError: CommandError {
 }
 
 extension HTTPURLError: CommandError {
-    public var exitStatus: ExitStatus { .usage }
+    package var exitStatus: ExitStatus { .usage }
 }

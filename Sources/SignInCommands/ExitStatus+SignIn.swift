@@ -1,11 +1,11 @@
 internal import LatchkeyHTTP
 internal import LatchkeyOAuth
-public import LatchkeySignIn
+package import LatchkeySignIn
 internal import LatchkeyStoreCommands
-public import LatchkeyTerminal
+package import LatchkeyTerminal
 
 extension SignInError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch code {
         case .userAgent(let error): error.exitStatus
         case .oauth(let error): error.exitStatus
@@ -23,7 +23,7 @@ extension SignInError: CommandError {
 }
 
 extension ResourceError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch code {
         case .unauthorized, .forbidden: .refused
         case .rateLimited: .tryAgain
@@ -35,7 +35,7 @@ extension ResourceError: CommandError {
 }
 
 extension UserAgentError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch code {
         case .userCancelled: .refused
         case .unavailable: .unavailable

@@ -1,12 +1,13 @@
 internal import LatchkeyCredentials
-public import LatchkeyImporting
+internal import LatchkeyEnvironment
+package import LatchkeyImporting
 internal import LatchkeyInMemory
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
-public import LatchkeyTerminal
+package import LatchkeyTerminal
 
 /// `latchkey import --from SOURCE [FILE]`.
 enum ImportCommand {
@@ -127,7 +128,7 @@ extension ImportCommand.Read {
 }
 
 extension ImportError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch problem {
         case .unreadable, .notAFile: .unavailable
         case .tooLarge, .malformed, .notThatFormat, .tooCostly: .badData

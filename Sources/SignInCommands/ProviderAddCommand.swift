@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyEnvironment
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth

@@ -1,3 +1,4 @@
+internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySignIn

@@ -1,8 +1,8 @@
-public import LatchkeyStoreCommands
+package import LatchkeyStoreCommands
 
 /// The commands that need the network, and beside them those that don't: `latchkey-auth` runs all of them.
-public enum SignInCommandTable {
-    public static let all =
+package enum SignInCommandTable {
+    package static let all =
         StoreCommandTable.all + [
             SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
             TokenCommand.command, RequestCommand.command, RunCommand.command, ProviderAddCommand.command,

@@ -1,15 +1,15 @@
-public import LatchkeyTerminal
+package import LatchkeyTerminal
 
 /// A command: how it is called, and what it does.
 ///
 /// What it throws ends the program with that error's message, hint and status.
-public struct Command: Sendable {
-    public let definition: CommandDefinition
+package struct Command: Sendable {
+    package let definition: CommandDefinition
     /// Whether it starts programs that are not Latchkey's.
-    public let startsPrograms: Bool
-    public let run: @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
+    package let startsPrograms: Bool
+    package let run: @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
 
-    public init(
+    package init(
         _ definition: CommandDefinition, startsPrograms: Bool = false,
         run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
     ) {

@@ -1,3 +1,4 @@
+internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecretService
 internal import LatchkeyStoreSelection

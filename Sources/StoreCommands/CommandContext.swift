@@ -1,44 +1,45 @@
-public import LatchkeyCredentials
-public import LatchkeyHardening
-public import LatchkeyLog
+package import LatchkeyCredentials
+package import LatchkeyEnvironment
+package import LatchkeyHardening
+package import LatchkeyLog
 package import LatchkeySecrets
-public import LatchkeyStoreSelection
-public import LatchkeyTerminal
+package import LatchkeyStoreSelection
+package import LatchkeyTerminal
 internal import LatchkeyVault
 
 /// What a command works with. The defaults are in `CommandProgram`; tests make their own.
-public struct CommandContext: Sendable {
-    public let environment: ProgramEnvironment
-    public let output: TerminalOutput
-    public let prompt: SecretPrompt
-    public let logger: RedactedLogger
-    public let settings: StoreSettings
-    public let selector: StoreSelector
+package struct CommandContext: Sendable {
+    package let environment: ProgramEnvironment
+    package let output: TerminalOutput
+    package let prompt: SecretPrompt
+    package let logger: RedactedLogger
+    package let settings: StoreSettings
+    package let selector: StoreSelector
     /// The store that the arguments, the environment or the configuration name.
-    public let namedStore: NamedStore?
+    package let namedStore: NamedStore?
     /// Whether credentials are looked for in every store.
-    public let usesAllStores: Bool
-    public let configurationFolder: String
+    package let usesAllStores: Bool
+    package let configurationFolder: String
     /// What protects this process.
-    public let hardening: HardeningReport
+    package let hardening: HardeningReport
 
     /// The moment at which an operation that starts now gives up.
-    public var deadline: Deadline { settings.deadline }
+    package var deadline: Deadline { settings.deadline }
 
     /// Opens the chosen store.
-    public func openStore() async throws -> any CredentialStore {
+    package func openStore() async throws -> any CredentialStore {
         try await selector.open(named: namedStore, settings: settings).store
     }
 
     /// Opens the chosen store to copy into it: all items of a vault are compared with its manifest, however many.
-    public func openStoreToCopyInto() async throws -> any CredentialStore {
+    package func openStoreToCopyInto() async throws -> any CredentialStore {
         var settings = settings
         settings.vaultItemCheck = .always
         return try await selector.open(named: namedStore, settings: settings).store
     }
 
     /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
-    public func openView() async throws -> StoreView {
+    package func openView() async throws -> StoreView {
         guard usesAllStores else { return StoreView([try await openStore()]) }
         return try await selector.openAll(named: namedStore, settings: settings)
     }
@@ -46,7 +47,7 @@ public struct CommandContext: Sendable {
 
 extension CommandContext {
     /// Takes the world as arguments, environment and configuration describe it.
-    public init(
+    package init(
         arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue,
         hardening: HardeningReport
     ) throws {
@@ -74,7 +75,7 @@ extension CommandContext {
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard,
-            hasDisplay: environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,
+            hasDisplay: environment.hasDisplay,
             collection: try Self.collection(arguments, environment, configuration),
             mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)
         selector = StoreSelector(
@@ -89,10 +90,7 @@ extension CommandContext {
 
     /// A variable that says where something is kept, and can't be read, is not passed over: a secret would go elsewhere.
     private static func check(_ environment: ProgramEnvironment) throws(CommandFailure) {
-        let name = environment.illegibleNames.sorted().first {
-            $0.hasPrefix("LATCHKEY_") || $0.hasPrefix("XDG_") || $0 == "HOME"
-        }
-        guard let name else { return }
+        guard let name = environment.illegibleNames.sorted().first(where: ProgramEnvironment.saysWhere) else { return }
         let shown = LoggableText(reviewed: "the name of an environment variable", unredacted: name)
         throw CommandFailure(
             .configuration, "environment.invalid-utf-8", "the environment variable \(shown) is not valid UTF-8",
@@ -130,8 +128,7 @@ extension CommandContext {
         _ prompt: SecretPrompt
     ) -> StoreSettings.VaultKey {
         if let passphrase { return .passphraseDescriptor(passphrase.number) }
-        if let path = environment["LATCHKEY_KEY_FILE"] { return .keyFile(path: AbsolutePath.of(path)) }
-        if let path = environment["LATCHKEY_PASSPHRASE_FILE"] { return .passphraseFile(path: AbsolutePath.of(path)) }
+        if let named = StoreSettings.VaultKey.named(in: environment) { return named }
         if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }
         if let path = configuration.passphraseFile { return .passphraseFile(path: AbsolutePath.of(path)) }
         return .search(

@@ -1,13 +1,14 @@
 internal import CLatchkeyProgramMemory
 internal import Glibc
+package import LatchkeyEnvironment
 internal import LatchkeyHardening
 internal import LatchkeyLog
 internal import LatchkeySecretService
-public import LatchkeyStoreSelection
+package import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 
 /// A program of Latchkey: its commands, and what it does with those of the other program.
-public struct CommandProgram: Sendable {
+package struct CommandProgram: Sendable {
     private let commands: [Command]
     private let catalogue: StoreCatalogue
     private let cancelsWhenInterrupted: Bool
@@ -15,7 +16,7 @@ public struct CommandProgram: Sendable {
     /// - Parameter cancelsWhenInterrupted: whether the first Ctrl-C, SIGTERM or SIGHUP cancels the command, so that it can
     ///   put things in order, rather than ending the process at once. For commands that talk to servers; a store's operation is whole
     ///   or not there at all whenever the process ends.
-    public init(commands: [Command], catalogue: StoreCatalogue, cancelsWhenInterrupted: Bool = false) {
+    package init(commands: [Command], catalogue: StoreCatalogue, cancelsWhenInterrupted: Bool = false) {
         self.commands = commands
         self.catalogue = catalogue
         self.cancelsWhenInterrupted = cancelsWhenInterrupted
@@ -23,7 +24,7 @@ public struct CommandProgram: Sendable {
 
     /// As `main()`, on the thread that calls it and no other. For programs whose commands never wait for two things at
     /// once.
-    public func mainOnThisThread() -> Never {
+    package func mainOnThisThread() -> Never {
         // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
         let hardening = Self.harden()
         #if Desktop
@@ -34,7 +35,7 @@ public struct CommandProgram: Sendable {
     }
 
     /// Hardens the process, runs the command that its arguments name, and ends it.
-    public func main() async -> Never {
+    package func main() async -> Never {
         await main(Self.harden(), isAlone: false)
     }
 

@@ -1,10 +1,10 @@
-public import LatchkeyCredentials
-public import LatchkeySecretService
-public import LatchkeyStoreSelection
-public import LatchkeyTerminal
+package import LatchkeyCredentials
+package import LatchkeySecretService
+package import LatchkeyStoreSelection
+package import LatchkeyTerminal
 
 extension StoreError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch code {
         case .unavailable, .unsupported: .unavailable
         case .locked, .promptDismissed, .permissionDenied, .wrongKey, .rolledBack: .refused
@@ -34,11 +34,11 @@ extension StoreError {
 }
 
 extension CredentialKeyError: CommandError {
-    public var exitStatus: ExitStatus { .usage }
+    package var exitStatus: ExitStatus { .usage }
 }
 
 extension StoreSelectionError: CommandError {
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch problem {
         case .unknownName(.argument), .notPersistent, .contradiction: .usage
         case .unknownName: .configuration
@@ -48,5 +48,5 @@ extension StoreSelectionError: CommandError {
 }
 
 extension CollectionNameError: CommandError {
-    public var exitStatus: ExitStatus { .usage }
+    package var exitStatus: ExitStatus { .usage }
 }

@@ -1,35 +1,35 @@
-public import LatchkeyTerminal
+package import LatchkeyTerminal
 
 /// The options that every command takes.
-public enum GlobalOptions {
-    public static let store = CommandOption.value(
+package enum GlobalOptions {
+    package static let store = CommandOption.value(
         "--store", "STORE", help: "where credentials are kept: secret-service or vault")
-    public static let vault = CommandOption.value(
+    package static let vault = CommandOption.value(
         "--vault", "PATH", help: "the vault's file; means --store vault")
-    public static let passphraseDescriptor = CommandOption.value(
+    package static let passphraseDescriptor = CommandOption.value(
         "--passphrase-fd", "N", form: .descriptor, help: "read the vault's passphrase from this descriptor, 3 or above")
-    public static let collection = CommandOption.value(
+    package static let collection = CommandOption.value(
         "--collection", "NAME",
         help: "the keyring's collection: default, session, a label or a path; means --store secret-service")
-    public static let createCollection = CommandOption.flag(
+    package static let createCollection = CommandOption.flag(
         "--create-collection", help: "make that collection when it is missing; the keyring asks for its password")
-    public static let allStores = CommandOption.flag(
+    package static let allStores = CommandOption.flag(
         "--all-stores", help: "look in every store; change a credential where it lives")
-    public static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
-    public static let timeout = CommandOption.value(
+    package static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
+    package static let timeout = CommandOption.value(
         "--timeout", "SECONDS", form: .seconds,
         help: "how long a store or server may take (30), or you to sign in (600)")
-    public static let logLevel = CommandOption.value(
+    package static let logLevel = CommandOption.value(
         "--log-level", "LEVEL", form: .choice(["error", "warning", "info", "debug", "trace"]),
         help: "error, warning, info, debug or trace (warning)")
-    public static let logFormat = CommandOption.value(
+    package static let logFormat = CommandOption.value(
         "--log-format", "FORMAT", form: .choice(["text", "json", "journal"]), help: "text, json or journal (text)")
 
-    public static let all = [
+    package static let all = [
         store, vault, collection, createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel,
         logFormat,
     ]
 
     /// For commands that show a table.
-    public static let json = CommandOption.flag("--json", help: "show JSON instead of a table")
+    package static let json = CommandOption.flag("--json", help: "show JSON instead of a table")
 }

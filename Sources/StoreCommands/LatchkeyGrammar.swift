@@ -1,10 +1,10 @@
-public import LatchkeyTerminal
+package import LatchkeyTerminal
 
 /// The whole command line of Latchkey, whichever of its programs runs a command.
-public enum LatchkeyGrammar {
-    public static let version: StaticString = "0.1.0"
+package enum LatchkeyGrammar {
+    package static let version: StaticString = "0.1.0"
 
-    public static let grammar = CommandGrammar(
+    package static let grammar = CommandGrammar(
         program: "latchkey", summary: "keeps sign-ins: secrets in a keyring or a sealed vault, OAuth on top",
         version: version, globalOptions: GlobalOptions.all,
         commands: SignInDefinitions.all + StoreCommandTable.all.map(\.definition),

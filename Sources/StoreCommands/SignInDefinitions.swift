@@ -1,68 +1,68 @@
-public import LatchkeyTerminal
+package import LatchkeyTerminal
 
 /// The commands that `latchkey-auth` runs. They are defined here, so that `latchkey` can check a command line and show
 /// its help without the network's libraries.
-public enum SignInDefinitions {
-    public static let account = CommandOption.value("--account", "ACCOUNT", help: "which account; else the current one")
-    public static let certificateAuthority = CommandOption.value(
+package enum SignInDefinitions {
+    package static let account = CommandOption.value("--account", "ACCOUNT", help: "which account; else the current one")
+    package static let certificateAuthority = CommandOption.value(
         "--ca-file", "FILE", help: "trust the certificates in this PEM file instead of the system's")
-    public static let clientID = CommandOption.value("--client-id", "ID", help: "the client's id at the server")
-    public static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope to ask for")
-    public static let browser = CommandOption.flag("--browser", help: "use a browser on this machine, and only that")
-    public static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
-    public static let device = CommandOption.flag("--device", help: "show a code to enter on another device")
-    public static let scheme = CommandOption.flag(
+    package static let clientID = CommandOption.value("--client-id", "ID", help: "the client's id at the server")
+    package static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope to ask for")
+    package static let browser = CommandOption.flag("--browser", help: "use a browser on this machine, and only that")
+    package static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
+    package static let device = CommandOption.flag("--device", help: "show a code to enter on another device")
+    package static let scheme = CommandOption.flag(
         "--scheme", help: "use a browser here, and the handler of the redirect's private-use scheme")
-    public static let anyScheme = CommandOption.flag(
+    package static let anyScheme = CommandOption.flag(
         "--any-scheme", help: "take a scheme without a dot, such as relay, which other programs may claim as well")
-    public static let ephemeral = CommandOption.flag(
+    package static let ephemeral = CommandOption.flag(
         "--ephemeral", help: "use a private window, without the browser's cookies")
-    public static let redirect = CommandOption.value(
+    package static let redirect = CommandOption.value(
         "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
-    public static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
-    public static let service = CommandOption.value(
+    package static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
+    package static let service = CommandOption.value(
         "--service", "SERVICE",
         form: .choice(["bluesky", "codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
         help: "a built-in service, when NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
-    public static let host = CommandOption.value(
+    package static let host = CommandOption.value(
         "--host", "HOST",
         help: "where the service is, for codeberg, github, gitlab, mastodon; the did:plc directory for bluesky")
-    public static let clientSecret = CommandOption.flag(
+    package static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
-    public static let dpop = CommandOption.flag(
+    package static let dpop = CommandOption.flag(
         "--dpop", help: "bind tokens to a key that only the store has, and refuse others")
-    public static let par = CommandOption.flag(
+    package static let par = CommandOption.flag(
         "--par", help: "push each sign-in's request to the server first, or refuse")
-    public static let register = CommandOption.flag(
+    package static let register = CommandOption.flag(
         "--register", help: "register a client with the server, in place of --client-id")
-    public static let development = CommandOption.flag(
+    package static let development = CommandOption.flag(
         "--development", help: "let accounts of bluesky lead to servers on loopback addresses")
-    public static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
-    public static let data = CommandOption.value(
+    package static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
+    package static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
 
-    public static let origin = CommandOption.value(
+    package static let origin = CommandOption.value(
         "--origin", "URL", repeats: true,
         help: "let the token go to this origin too, such as https://api.example.org")
 
-    public static let contentType = CommandOption.value(
+    package static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
 
-    public static let variable = CommandOption.value(
+    package static let variable = CommandOption.value(
         "--env", "NAME", form: .variableName,
         help: "the token's variable (GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else LATCHKEY_TOKEN)")
 
-    public static let importSource = CommandOption.value(
+    package static let importSource = CommandOption.value(
         "--from", "SOURCE",
         form: .choice(["git", "gh", "python-keyring", "libsecret-file", "gnome-keyring-collection"]),
         help: "git, gh, python-keyring, libsecret-file or gnome-keyring-collection")
-    public static let sourcePassphrase = CommandOption.value(
+    package static let sourcePassphrase = CommandOption.value(
         "--import-passphrase-fd", "N", form: .descriptor,
         help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
 
     private static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
 
-    public static let signIn = CommandDefinition(
+    package static let signIn = CommandDefinition(
         "sign-in", summary: "sign in and keep the session", operands: [provider],
         options: [
             account, clientID, host, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
@@ -77,7 +77,7 @@ public enum SignInDefinitions {
             in WSL and in containers; without a display another device where the server can do that, else a paste. Where
             the redirect has a private-use scheme, the browser's answer comes by way of latchkey scheme add.
             """)
-    public static let signOut = CommandDefinition(
+    package static let signOut = CommandDefinition(
         "sign-out", summary: "revoke the session where the server can, and delete it",
         operands: [.optional("PROVIDER", help: "a name from latchkey provider list")],
         options: [account, everywhere, certificateAuthority],
@@ -85,17 +85,17 @@ public enum SignInDefinitions {
             --everywhere: each account at PROVIDER, or without PROVIDER each account there is. One that fails keeps no other
             from being signed out.
             """)
-    public static let accounts = CommandDefinition(
+    package static let accounts = CommandDefinition(
         "accounts", summary: "list who is signed in",
         operands: [.optional("PROVIDER", help: "only this provider")], options: [GlobalOptions.json])
-    public static let use = CommandDefinition(
+    package static let use = CommandDefinition(
         "use", summary: "make an account the current one",
         operands: [provider, .required("ACCOUNT", help: "an account from latchkey accounts")])
-    public static let token = CommandDefinition(
+    package static let token = CommandDefinition(
         "token", summary: "write the access token to standard output, refreshed when it has expired",
         operands: [provider], options: [account, certificateAuthority],
         details: "The token's bytes are written as they are, without a line break.")
-    public static let request = CommandDefinition(
+    package static let request = CommandDefinition(
         "request", summary: "send a request with the access token, and write the answer's body",
         operands: [
             provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
@@ -107,7 +107,7 @@ public enum SignInDefinitions {
             origins of the provider's own addresses and those that --origin names, here or at latchkey provider add; any
             other is refused with status 77.
             """)
-    public static let run = CommandDefinition(
+    package static let run = CommandDefinition(
         "run", summary: "run a program with the access token in its environment, and nowhere else",
         operands: [provider, .rest("COMMAND", help: "the program and its arguments; write -- before it if you like")],
         options: [account, variable, certificateAuthority],
@@ -116,7 +116,7 @@ public enum SignInDefinitions {
             The token is refreshed first when it has expired, and not again while the program runs. Whoever may read
             the program's environment, which is you and root, can read the token there.
             """)
-    public static let providerAdd = CommandDefinition(
+    package static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
@@ -124,13 +124,13 @@ public enum SignInDefinitions {
             development,
             certificateAuthority,
         ])
-    public static let providerList = CommandDefinition(
+    package static let providerList = CommandDefinition(
         "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
-    public static let providerRemove = CommandDefinition(
+    package static let providerRemove = CommandDefinition(
         "provider", "remove", summary: "forget a server and its client secret",
         operands: [.required("NAME", help: "a name from latchkey provider list")])
     private static let schemeName = CommandOperand.required("SCHEME", help: "such as com.example.app")
-    public static let schemeAdd = CommandDefinition(
+    package static let schemeAdd = CommandDefinition(
         "scheme", "add", summary: "have the desktop hand over answers at a private-use scheme",
         operands: [schemeName], options: [anyScheme],
         details: """
@@ -138,20 +138,20 @@ public enum SignInDefinitions {
             sign-in whose redirect has the scheme then gets its answer by it. Such an answer stands on the command lines of
             the browser's helpers for a moment; a loopback redirect, which needs no entry, keeps it off them.
             """)
-    public static let schemeList = CommandDefinition(
+    package static let schemeList = CommandDefinition(
         "scheme", "list", summary: "list the schemes that have an entry", options: [GlobalOptions.json])
-    public static let schemeRemove = CommandDefinition(
+    package static let schemeRemove = CommandDefinition(
         "scheme", "remove", summary: "take the desktop entry of a scheme away", operands: [schemeName])
-    public static let schemeReceive = CommandDefinition(
+    package static let schemeReceive = CommandDefinition(
         "scheme", "receive", summary: "hand an answer to the sign-in that waits for it",
         operands: [.required("URL", help: "where the browser ended")],
         details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that answer.")
-    public static let demo = CommandDefinition(
+    package static let demo = CommandDefinition(
         "demo", summary: "show the whole path on a server in this process, then audit every byte of it",
         details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
 
     /// Not for the network, but for libcrypto, which `latchkey` doesn't load either.
-    public static let importing = CommandDefinition(
+    package static let importing = CommandDefinition(
         "import", summary: "take over what another program keeps in a file or in a collection of the keyring",
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
         options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, GlobalOptions.json],
@@ -164,7 +164,7 @@ public enum SignInDefinitions {
             left alone without --replace.
             """)
 
-    public static let all = [
+    package static let all = [
         signIn, signOut, accounts, use, token, request, run, providerAdd, providerList, providerRemove,
         schemeAdd, schemeList, schemeRemove, schemeReceive, demo, importing,
     ]

@@ -1,6 +1,6 @@
 /// The commands that work on stores alone, and need no network.
-public enum StoreCommandTable {
-    public static let all = [
+package enum StoreCommandTable {
+    package static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
         TransferCommand.copy, TransferCommand.move, DoctorCommand.command,
         VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal

@@ -6,7 +6,7 @@ internal import LatchkeyTerminal
 ///
 /// A renewal that is cut off between the server's answer and the store costs the session. A worker whose starter is gone
 /// gets SIGTERM, which waits for the store and ends everything else.
-public enum WorkerProcess {
+package enum WorkerProcess {
     /// What it is called in its own arguments and in listings of processes; its starter's number follows.
     private static let name = "latchkey-worker "
     private static let forwarded = [SIGINT, SIGTERM, SIGHUP]
@@ -17,7 +17,7 @@ public enum WorkerProcess {
     /// Asks for SIGTERM at the starter's end, in a worker; does nothing elsewhere. To be called on the main thread, first.
     ///
     /// The kernel tells of an end from now on. A starter that has ended already has left us to another process.
-    public static func endWithStarter() {
+    package static func endWithStarter() {
         guard let own = unsafe CommandLine.unsafeArgv.pointee, let text = unsafe String(validatingCString: own),
             text.hasPrefix(name), let starter = pid_t(text.dropFirst(name.utf8.count))
         else { return }

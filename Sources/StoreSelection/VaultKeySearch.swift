@@ -23,12 +23,15 @@ public struct VaultKeySearch: Sendable {
         self.ask = ask
     }
 
-    /// The same search, in which nobody is asked.
-    public var askingNobody: VaultKeySearch {
-        VaultKeySearch(credentialsDirectory: credentialsDirectory) { () throws(StoreError) in
+    /// A search in which nobody is asked.
+    public init(credentialsDirectory: String?) {
+        self.init(credentialsDirectory: credentialsDirectory) { () throws(StoreError) in
             throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
         }
     }
+
+    /// The same search, in which nobody is asked.
+    public var askingNobody: VaultKeySearch { VaultKeySearch(credentialsDirectory: credentialsDirectory) }
 
     func open(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
         var refusal: StoreError?

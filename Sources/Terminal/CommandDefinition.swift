@@ -1,23 +1,23 @@
 internal import LatchkeyLog
 
 /// A word of the command line that is no option.
-public struct CommandOperand: Sendable {
-    public let name: StaticString
-    public let isOptional: Bool
+package struct CommandOperand: Sendable {
+    package let name: StaticString
+    package let isOptional: Bool
     /// Whether all words from the first one on are its own, those with a hyphen too: another program's command line.
-    public let takesRest: Bool
-    public let help: StaticString
+    package let takesRest: Bool
+    package let help: StaticString
 
-    public static func required(_ name: StaticString, help: StaticString) -> CommandOperand {
+    package static func required(_ name: StaticString, help: StaticString) -> CommandOperand {
         CommandOperand(name: name, isOptional: false, takesRest: false, help: help)
     }
 
-    public static func optional(_ name: StaticString, help: StaticString) -> CommandOperand {
+    package static func optional(_ name: StaticString, help: StaticString) -> CommandOperand {
         CommandOperand(name: name, isOptional: true, takesRest: false, help: help)
     }
 
     /// The last operand: at least one word, and all that follow it.
-    public static func rest(_ name: StaticString, help: StaticString) -> CommandOperand {
+    package static func rest(_ name: StaticString, help: StaticString) -> CommandOperand {
         CommandOperand(name: name, isOptional: false, takesRest: true, help: help)
     }
 
@@ -29,17 +29,17 @@ public struct CommandOperand: Sendable {
 }
 
 /// A command as people see it. Parsing, `--help` and suggestions come from this one value.
-public struct CommandDefinition: Sendable {
+package struct CommandDefinition: Sendable {
     /// One or two words: `get`, `vault init`.
-    public let words: [StaticString]
+    package let words: [StaticString]
     /// What it does, in a phrase without a full stop.
-    public let summary: StaticString
-    public let operands: [CommandOperand]
-    public let options: [CommandOption]
+    package let summary: StaticString
+    package let operands: [CommandOperand]
+    package let options: [CommandOption]
     /// More about it: whole lines.
-    public let details: StaticString
+    package let details: StaticString
 
-    public init(
+    package init(
         _ words: StaticString..., summary: StaticString, operands: [CommandOperand] = [],
         options: [CommandOption] = [], details: StaticString = ""
     ) {
@@ -52,7 +52,7 @@ public struct CommandDefinition: Sendable {
     }
 
     /// The words with spaces between them.
-    public var name: String { words.map(\.description).joined(separator: " ") }
+    package var name: String { words.map(\.description).joined(separator: " ") }
 
     /// `set [OPTIONS] SERVICE ACCOUNT`.
     var usage: String {
@@ -61,16 +61,16 @@ public struct CommandDefinition: Sendable {
 }
 
 /// All commands of a program, with the options that each of them takes.
-public struct CommandGrammar: Sendable {
-    public let program: StaticString
-    public let summary: StaticString
-    public let version: StaticString
-    public let globalOptions: [CommandOption]
-    public let commands: [CommandDefinition]
+package struct CommandGrammar: Sendable {
+    package let program: StaticString
+    package let summary: StaticString
+    package let version: StaticString
+    package let globalOptions: [CommandOption]
+    package let commands: [CommandDefinition]
     /// Lines at the end of the program's help: the environment.
-    public let details: StaticString
+    package let details: StaticString
 
-    public init(
+    package init(
         program: StaticString, summary: StaticString, version: StaticString, globalOptions: [CommandOption],
         commands: [CommandDefinition], details: StaticString = ""
     ) {

@@ -1,7 +1,7 @@
 internal import LatchkeyLog
 
 /// What a command line asks for.
-public enum CommandLineRequest: Sendable {
+package enum CommandLineRequest: Sendable {
     case run(ParsedArguments)
     /// Show the help of the program, of a group such as `vault`, or of a command.
     case help(HelpText)
@@ -13,7 +13,7 @@ extension CommandGrammar {
     ///
     /// Options may stand before and after operands, as `--name value` or `--name=value`; after `--` everything is an
     /// operand, and so it is after the first word of an operand that takes the rest.
-    public func parse(_ arguments: [[UInt8]]) throws(UsageError) -> CommandLineRequest {
+    package func parse(_ arguments: [[UInt8]]) throws(UsageError) -> CommandLineRequest {
         var reader = ArgumentReader(grammar: self)
         for (index, bytes) in arguments.enumerated() {
             guard let text = String(validating: bytes, as: UTF8.self) else {

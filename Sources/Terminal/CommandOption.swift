@@ -1,9 +1,9 @@
 internal import LatchkeyLog
 
 /// An option of a command: the parser, the help and the completions read it.
-public struct CommandOption: Sendable {
+package struct CommandOption: Sendable {
     /// What an option's value has to be.
-    public enum ValueForm: Sendable {
+    package enum ValueForm: Sendable {
         case text
         /// One of these words.
         case choice([StaticString])
@@ -18,20 +18,20 @@ public struct CommandOption: Sendable {
     }
 
     /// With its two hyphens, such as `--store`.
-    public let name: StaticString
+    package let name: StaticString
     /// What stands for the value in the help, or `nil` when the option takes none.
-    public let placeholder: StaticString?
-    public let form: ValueForm
-    public let isRepeatable: Bool
-    public let help: StaticString
+    package let placeholder: StaticString?
+    package let form: ValueForm
+    package let isRepeatable: Bool
+    package let help: StaticString
 
     /// An option without a value.
-    public static func flag(_ name: StaticString, help: StaticString) -> CommandOption {
+    package static func flag(_ name: StaticString, help: StaticString) -> CommandOption {
         CommandOption(name: name, placeholder: nil, form: .text, isRepeatable: false, help: help)
     }
 
     /// An option with a value.
-    public static func value(
+    package static func value(
         _ name: StaticString, _ placeholder: StaticString, form: ValueForm = .text, repeats: Bool = false,
         help: StaticString
     ) -> CommandOption {

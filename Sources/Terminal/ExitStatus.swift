@@ -1,7 +1,7 @@
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// The statuses that Latchkey's programs end with; the numbers from 64 on are those of sysexits(3).
-public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
+package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case success = 0
     /// There is no such credential, account or provider.
     case notFound = 1
@@ -58,20 +58,20 @@ public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
 }
 
 /// An error that a command can end with.
-public protocol CommandError: RedactedError {
+package protocol CommandError: RedactedError {
     var exitStatus: ExitStatus { get }
 }
 
 /// An error of another module, with the status that this command gives it.
-public struct CommandFailure: CommandError {
-    public let codeName: StaticString
-    public let cause: LogMessage
-    public let hint: LogMessage?
-    public let exitStatus: ExitStatus
-    public let logMessage: LogMessage
+package struct CommandFailure: CommandError {
+    package let codeName: StaticString
+    package let cause: LogMessage
+    package let hint: LogMessage?
+    package let exitStatus: ExitStatus
+    package let logMessage: LogMessage
 
     /// Wraps an error; what it says stays the same.
-    public init(_ error: some RedactedError, _ exitStatus: ExitStatus) {
+    package init(_ error: some RedactedError, _ exitStatus: ExitStatus) {
         codeName = error.codeName
         cause = error.cause
         hint = error.hint
@@ -80,7 +80,7 @@ public struct CommandFailure: CommandError {
     }
 
     /// Makes an error of the command's own.
-    public init(_ exitStatus: ExitStatus, _ codeName: StaticString, _ cause: LogMessage, hint: LogMessage? = nil) {
+    package init(_ exitStatus: ExitStatus, _ codeName: StaticString, _ cause: LogMessage, hint: LogMessage? = nil) {
         self.codeName = codeName
         self.cause = cause
         self.hint = hint

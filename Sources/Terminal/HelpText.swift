@@ -1,7 +1,7 @@
 /// The help of a program, a group of commands or a command, made from the definitions alone.
-public struct HelpText: Sendable {
+package struct HelpText: Sendable {
     /// Whole lines.
-    public let text: String
+    package let text: String
 
     init(grammar: CommandGrammar, group: String?, command: CommandDefinition?) {
         if let command {

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A second Ctrl-C ends the process at once. SIGTERM and SIGHUP have no effect any more after the first signal: timeout(1)
 /// and shells send them twice.
-public enum Interruption {
+package enum Interruption {
     static let signals = [SIGINT, SIGTERM, SIGHUP]
 
     // A signal handler can reach nothing but globals. The descriptor is written once, before the handlers are set.
@@ -15,7 +15,7 @@ public enum Interruption {
     private static let first = Mutex<Int32?>(nil)
 
     /// What a process ends with that was asked to stop (128 and the signal's number), or `nil` when it wasn't.
-    public static var exitStatus: ExitStatus? {
+    package static var exitStatus: ExitStatus? {
         first.withLock { $0 }.flatMap { ExitStatus(rawValue: 128 + $0) }
     }
 
@@ -23,7 +23,7 @@ public enum Interruption {
     /// it ignore, as nohup(1) does. To be called once.
     ///
     /// Programs that are started later get the signals' ordinary effects: a handler doesn't outlive exec(2).
-    public static func onFirst(_ body: @escaping @Sendable () -> Void) {
+    package static func onFirst(_ body: @escaping @Sendable () -> Void) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -1,7 +1,7 @@
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// JSON for `--json` (RFC 8259), out of parts that can be logged.
-public indirect enum JSONValue: Sendable {
+package indirect enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case number(Int64)
@@ -13,7 +13,7 @@ public indirect enum JSONValue: Sendable {
     case object([(name: StaticString, value: JSONValue)])
 
     /// Text that may be missing.
-    public static func optional(_ text: LoggableText?) -> JSONValue { text.map { .text($0) } ?? .null }
+    package static func optional(_ text: LoggableText?) -> JSONValue { text.map { .text($0) } ?? .null }
 
     /// The document, indented by two spaces, without a line break at its end.
     package var text: String { render(indent: "") }
@@ -41,20 +41,20 @@ public indirect enum JSONValue: Sendable {
 }
 
 /// A JSON array that is written a few elements at a time, as `JSONValue.array` is written at once.
-public struct JSONArrayOutput {
+package struct JSONArrayOutput {
     private let output: TerminalOutput
     private var isEmpty = true
 
-    public init(_ output: TerminalOutput) {
+    package init(_ output: TerminalOutput) {
         self.output = output
     }
 
-    public mutating func write(_ elements: [JSONValue]) throws(OutputError) {
+    package mutating func write(_ elements: [JSONValue]) throws(OutputError) {
         if elements.isEmpty { return }
         try output.write(
             text: (isEmpty ? "[\n" : ",\n") + elements.map { "  " + $0.render(indent: "  ") }.joined(separator: ",\n"))
         isEmpty = false
     }
 
-    public func end() throws(OutputError) { try output.write(text: isEmpty ? "[]\n" : "\n]\n") }
+    package func end() throws(OutputError) { try output.write(text: isEmpty ? "[]\n" : "\n]\n") }
 }

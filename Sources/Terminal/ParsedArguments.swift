@@ -1,6 +1,6 @@
 /// The options and operands of a command line, checked against the definition of its command.
-public struct ParsedArguments: Sendable {
-    public let command: CommandDefinition
+package struct ParsedArguments: Sendable {
+    package let command: CommandDefinition
     private let globalOptions: [CommandOption]
     private let values: [String: [String]]
     private let operands: [String]
@@ -15,13 +15,13 @@ public struct ParsedArguments: Sendable {
     }
 
     /// Whether a flag was given.
-    public func has(_ option: CommandOption) -> Bool { !all(option).isEmpty }
+    package func has(_ option: CommandOption) -> Bool { !all(option).isEmpty }
 
     /// The value of an option, or `nil` when it wasn't given.
-    public func value(_ option: CommandOption) -> String? { all(option).first }
+    package func value(_ option: CommandOption) -> String? { all(option).first }
 
     /// All values of an option that can be repeated, in order.
-    public func all(_ option: CommandOption) -> [String] {
+    package func all(_ option: CommandOption) -> [String] {
         let name = option.name.description
         let isDefined = (command.options + globalOptions).contains { $0.name.description == name }
         precondition(isDefined, "\(command.name) has no option \(name)")
@@ -29,22 +29,22 @@ public struct ParsedArguments: Sendable {
     }
 
     /// The value of an option in seconds.
-    public func seconds(_ option: CommandOption) -> Duration? { value(option).flatMap(Seconds.parse) }
+    package func seconds(_ option: CommandOption) -> Duration? { value(option).flatMap(Seconds.parse) }
 
     /// The value of an option that is a time with its unit.
-    public func timeSpan(_ option: CommandOption) -> Duration? { value(option).flatMap(TimeSpan.parse) }
+    package func timeSpan(_ option: CommandOption) -> Duration? { value(option).flatMap(TimeSpan.parse) }
 
     /// The value of an option that is a descriptor's number.
-    public func descriptor(_ option: CommandOption) -> Int32? { value(option).flatMap(DescriptorNumber.parse) }
+    package func descriptor(_ option: CommandOption) -> Int32? { value(option).flatMap(DescriptorNumber.parse) }
 
     /// An operand that the command requires.
-    public func operand(_ name: String) -> String {
+    package func operand(_ name: String) -> String {
         guard let text = optionalOperand(name) else { preconditionFailure("\(name) is not required") }
         return text
     }
 
     /// The words of an operand that takes the rest: at least one.
-    public func rest(_ name: String) -> [String] {
+    package func rest(_ name: String) -> [String] {
         guard let last = command.operands.last, last.takesRest, last.name.description == name else {
             preconditionFailure("\(command.name) has no operand \(name) that takes the rest")
         }
@@ -52,7 +52,7 @@ public struct ParsedArguments: Sendable {
     }
 
     /// An operand that may be left out.
-    public func optionalOperand(_ name: String) -> String? {
+    package func optionalOperand(_ name: String) -> String? {
         guard let index = command.operands.firstIndex(where: { $0.name.description == name }) else {
             preconditionFailure("\(command.name) has no operand \(name)")
         }

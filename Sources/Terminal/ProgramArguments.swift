@@ -1,7 +1,7 @@
 /// The arguments of this process as the kernel handed them over.
-public enum ProgramArguments {
+package enum ProgramArguments {
     /// The bytes of each argument, the program's name left out. `CommandLine.arguments` repairs invalid UTF-8.
-    public static func current() -> [[UInt8]] {
+    package static func current() -> [[UInt8]] {
         let count = Int(CommandLine.argc)
         guard count > 1 else { return [] }
         return (1..<count).compactMap { index in

@@ -1,13 +1,13 @@
 internal import Glibc
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyLog
+package import LatchkeySecrets
 
 /// Reads a secret from a pipe or file, exactly: no line break is taken off, and the memory it goes through is guarded.
-public enum SecretInput {
+package enum SecretInput {
     /// Reads to the end of `descriptor`.
     ///
     /// Throws `InputError.tooLong` when there are more than `limit` bytes.
-    public static func readAll<Purpose: SecretPurpose>(
+    package static func readAll<Purpose: SecretPurpose>(
         from descriptor: Int32 = 0, as purpose: Purpose.Type, limit: Int
     ) throws(InputError) -> Secret<Purpose> {
         var builder = SecretBuilder(limit: limit)
@@ -28,7 +28,7 @@ public enum SecretInput {
     }
 
     /// Whether standard input is a terminal, so that a person must be asked instead.
-    public static func isTerminal(_ descriptor: Int32 = 0) -> Bool { isatty(descriptor) == 1 }
+    package static func isTerminal(_ descriptor: Int32 = 0) -> Bool { isatty(descriptor) == 1 }
 
     private static let chunkByteCount = 16 * 1024
 
@@ -45,35 +45,35 @@ public enum SecretInput {
 }
 
 /// Standard input can't be taken.
-public struct InputError: CommandError, Hashable {
-    public enum Problem: Sendable, Hashable {
+package struct InputError: CommandError, Hashable {
+    package enum Problem: Sendable, Hashable {
         /// read(2) failed with this errno.
         case unreadable(number: Int32)
         case tooLong(limit: Int)
     }
 
-    public let problem: Problem
+    package let problem: Problem
 
-    public var codeName: StaticString {
+    package var codeName: StaticString {
         switch problem {
         case .unreadable: "input.unreadable"
         case .tooLong: "input.too-long"
         }
     }
 
-    public var cause: LogMessage {
+    package var cause: LogMessage {
         switch problem {
         case .unreadable(let number): "standard input can't be read (errno \(number))"
         case .tooLong(let limit): "there are more than \(limit) bytes on standard input"
         }
     }
 
-    public var hint: LogMessage? {
+    package var hint: LogMessage? {
         switch problem {
         case .unreadable: "pipe the secret in, or run the command in a terminal"
         case .tooLong: nil
         }
     }
 
-    public var exitStatus: ExitStatus { .badData }
+    package var exitStatus: ExitStatus { .badData }
 }

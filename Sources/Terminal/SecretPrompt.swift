@@ -1,5 +1,5 @@
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyLog
+package import LatchkeySecrets
 
 /// Asks a person for a secret on the terminal, without echo.
 ///
@@ -7,18 +7,18 @@ public import LatchkeySecrets
 /// terminal would cut a paste at 4,096 bytes) straight into guarded memory. Backspace, Ctrl-U and Ctrl-D work; Ctrl-C
 /// puts the terminal back and throws `interrupted`; a signal puts it back too, and then ends the process or, where the
 /// program has a handler for it, the question.
-public struct SecretPrompt: Sendable {
+package struct SecretPrompt: Sendable {
     private let path: String
     private let isAllowed: Bool
 
     /// - Parameter isAllowed: `false` for `--no-prompt`: every question throws `forbidden`.
-    public init(path: String = "/dev/tty", isAllowed: Bool) {
+    package init(path: String = "/dev/tty", isAllowed: Bool) {
         self.path = path
         self.isAllowed = isAllowed
     }
 
     /// Whether a person can be asked: it is allowed, and there is a terminal.
-    public var isPossible: Bool {
+    package var isPossible: Bool {
         guard isAllowed else { return false }
         return (try? TerminalDevice(path: path, question: "")) != nil
     }
@@ -26,7 +26,7 @@ public struct SecretPrompt: Sendable {
     /// Asks and returns the answer, its line break left out. Longer than `limit` bytes throws `tooLong`.
     ///
     /// - Parameter stopping: asked ten times a second whether to give up, and why. It blocks its thread meanwhile.
-    public func ask<Purpose: SecretPurpose>(
+    package func ask<Purpose: SecretPurpose>(
         _ question: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20,
         stopping: () -> PromptError.Problem? = { nil }
     ) throws(PromptError) -> Secret<Purpose> {
@@ -59,7 +59,7 @@ public struct SecretPrompt: Sendable {
     }
 
     /// Writes a line on the terminal, for the person alone.
-    public func show(_ line: LogMessage) throws(PromptError) {
+    package func show(_ line: LogMessage) throws(PromptError) {
         guard isAllowed else { throw PromptError(problem: .forbidden, question: line) }
         try TerminalDevice(path: path, question: line).write("\(line.text)\n")
     }
@@ -67,7 +67,7 @@ public struct SecretPrompt: Sendable {
     /// Opens the terminal for a secret that the person has to see.
     ///
     /// - Parameter indentation: how many spaces stand before it.
-    public func screen(indentedBy indentation: Int = 0) throws(PromptError) -> TerminalSecretSink {
+    package func screen(indentedBy indentation: Int = 0) throws(PromptError) -> TerminalSecretSink {
         let question: LogMessage = "a line for the person"
         guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
         let device = try TerminalDevice(path: path, question: question)
@@ -77,19 +77,19 @@ public struct SecretPrompt: Sendable {
 
     /// Writes a line in place of the one that was written so before, and leaves it open. Where there is no terminal,
     /// nothing happens.
-    public func showStatus(_ line: LogMessage) {
+    package func showStatus(_ line: LogMessage) {
         guard isAllowed, let device = try? TerminalDevice(path: path, question: line) else { return }
         device.write("\r\u{1B}[K\(line.text)")
     }
 
     /// Ends the line that `showStatus` left open.
-    public func endStatus() {
+    package func endStatus() {
         guard isAllowed, let device = try? TerminalDevice(path: path, question: "") else { return }
         device.write("\r\u{1B}[K")
     }
 
     /// Asks twice and returns the answer when both are the same; otherwise throws `different`.
-    public func askTwice<Purpose: SecretPurpose>(
+    package func askTwice<Purpose: SecretPurpose>(
         _ question: LogMessage, again: LogMessage, as purpose: Purpose.Type
     ) throws(PromptError) -> Secret<Purpose> {
         let first = try ask(question, as: purpose)
@@ -143,8 +143,8 @@ struct SecretLine: ~Copyable {
 }
 
 /// Why a person couldn't be asked, or didn't answer.
-public struct PromptError: CommandError, Hashable {
-    public enum Problem: Sendable, Hashable {
+package struct PromptError: CommandError, Hashable {
+    package enum Problem: Sendable, Hashable {
         /// `--no-prompt` was given.
         case forbidden
         /// There is no terminal; open(2)'s errno.
@@ -160,16 +160,16 @@ public struct PromptError: CommandError, Hashable {
         case timedOut
     }
 
-    public let problem: Problem
+    package let problem: Problem
     /// What was asked, or would have been.
-    public let question: LogMessage
+    package let question: LogMessage
 
     init(problem: Problem, question: LogMessage) {
         self.problem = problem
         self.question = question
     }
 
-    public var codeName: StaticString {
+    package var codeName: StaticString {
         switch problem {
         case .forbidden: "prompt.forbidden"
         case .noTerminal: "prompt.no-terminal"
@@ -182,7 +182,7 @@ public struct PromptError: CommandError, Hashable {
         }
     }
 
-    public var cause: LogMessage {
+    package var cause: LogMessage {
         switch problem {
         case .forbidden: "an answer is needed, and --no-prompt forbids asking (\(question))"
         case .noTerminal(let number): "there is no terminal to ask on (errno \(number)) (\(question))"
@@ -195,7 +195,7 @@ public struct PromptError: CommandError, Hashable {
         }
     }
 
-    public var hint: LogMessage? {
+    package var hint: LogMessage? {
         switch problem {
         case .forbidden: "run it without --no-prompt, or name a file (see --help)"
         case .noTerminal: "run it in a terminal, or name a file (see --help)"
@@ -204,7 +204,7 @@ public struct PromptError: CommandError, Hashable {
         }
     }
 
-    public var exitStatus: ExitStatus {
+    package var exitStatus: ExitStatus {
         switch problem {
         case .forbidden, .noTerminal, .dismissed: .refused
         case .interrupted: .interrupted

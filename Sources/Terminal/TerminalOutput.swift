@@ -1,12 +1,13 @@
 internal import Glibc
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyEnvironment
+package import LatchkeyLog
+package import LatchkeySecrets
 
 /// Where a program writes: results on standard output, everything else on standard error.
 ///
 /// Results are made of `Loggable` parts, so that a secret can't get among them. The one way out for a secret is
 /// `write(secret:)`, which only `get` and `token` use.
-public struct TerminalOutput: Sendable {
+package struct TerminalOutput: Sendable {
     private let program: StaticString
     private let standardOutput: Int32
     private let standardError: Int32
@@ -17,7 +18,7 @@ public struct TerminalOutput: Sendable {
     ///   - environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off; it is on only where standard error is a
     ///     terminal.
     ///   - secrets: a message in which one of these stands is withheld, and counted.
-    public init(
+    package init(
         program: StaticString, environment: ProgramEnvironment, standardOutput: Int32 = 1, standardError: Int32 = 2,
         withholding secrets: LiveSecrets? = nil
     ) {
@@ -32,13 +33,13 @@ public struct TerminalOutput: Sendable {
     // MARK: - Results
 
     /// Writes one line.
-    public func write(_ line: LogMessage) throws(OutputError) { try write(text: line.text + "\n") }
+    package func write(_ line: LogMessage) throws(OutputError) { try write(text: line.text + "\n") }
 
-    public func write(_ table: TextTable) throws(OutputError) { try write(text: table.text) }
+    package func write(_ table: TextTable) throws(OutputError) { try write(text: table.text) }
 
-    public func write(_ value: JSONValue) throws(OutputError) { try write(text: value.text + "\n") }
+    package func write(_ value: JSONValue) throws(OutputError) { try write(text: value.text + "\n") }
 
-    public func write(_ help: HelpText) throws(OutputError) { try write(text: help.text) }
+    package func write(_ help: HelpText) throws(OutputError) { try write(text: help.text) }
 
     func write(text: String) throws(OutputError) {
         guard let number = Self.write(text, to: standardOutput) else { return }
@@ -49,7 +50,7 @@ public struct TerminalOutput: Sendable {
     ///
     /// On a terminal a line break follows on standard error, so that the next prompt starts its own line while standard
     /// output holds the exact bytes.
-    public func write<Purpose: SecretPurpose>(secret: borrowing Secret<Purpose>) throws(OutputError) {
+    package func write<Purpose: SecretPurpose>(secret: borrowing Secret<Purpose>) throws(OutputError) {
         var sink = FileDescriptorSecretSink(descriptor: standardOutput)
         do throws(FileDescriptorSecretSink.WriteFailure) {
             try secret.pour(into: &sink)
@@ -62,7 +63,7 @@ public struct TerminalOutput: Sendable {
     // MARK: - Messages
 
     /// Says on standard error what went wrong and what to do about it.
-    public func report(_ error: some RedactedError) {
+    package func report(_ error: some RedactedError) {
         let message = isWithheld(error.logMessage) ? "\(Self.withheld) [\(error.codeName)]" : error.logMessage.text
         var text = "\(program): \(painted("error:", "1;31")) \(message)\n"
         if let hint = error.hint { text += "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n" }
@@ -70,18 +71,18 @@ public struct TerminalOutput: Sendable {
     }
 
     /// Says on standard error what is not as it should be although the command did what it was asked for.
-    public func warn(_ message: LogMessage, hint: LogMessage) {
+    package func warn(_ message: LogMessage, hint: LogMessage) {
         let warning = "\(program): \(painted("warning:", "1;33")) \(clean(message))\n"
         _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n", to: standardError)
     }
 
     /// Says something on standard error, such as which store was chosen.
-    public func note(_ message: LogMessage) {
+    package func note(_ message: LogMessage) {
         _ = PipeSafeWrite.write("\(program): \(clean(message))\n", to: standardError)
     }
 
     /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
-    public func showProgress(_ work: StaticString, percent: Int) {
+    package func showProgress(_ work: StaticString, percent: Int) {
         guard isatty(standardError) == 1 else { return }
         let done = min(max(percent, 0), 100)
         let bar = String(repeating: "#", count: done / 5) + String(repeating: ".", count: 20 - done / 5)
@@ -89,7 +90,7 @@ public struct TerminalOutput: Sendable {
     }
 
     /// Takes the line of `showProgress` away.
-    public func endProgress() {
+    package func endProgress() {
         guard isatty(standardError) == 1 else { return }
         _ = PipeSafeWrite.write("\r\(String(repeating: " ", count: 78))\r", to: standardError)
     }
@@ -126,11 +127,11 @@ public struct TerminalOutput: Sendable {
 }
 
 /// Standard output can't be written; `number` is write(2)'s errno.
-public struct OutputError: CommandError, Hashable {
-    public let number: Int32
+package struct OutputError: CommandError, Hashable {
+    package let number: Int32
 
-    public var codeName: StaticString { "output.cannot-write" }
-    public var cause: LogMessage { "standard output can't be written (errno \(number))" }
-    public var hint: LogMessage? { "see that it is open and that its disk has room" }
-    public var exitStatus: ExitStatus { .cannotWrite }
+    package var codeName: StaticString { "output.cannot-write" }
+    package var cause: LogMessage { "standard output can't be written (errno \(number))" }
+    package var hint: LogMessage? { "see that it is open and that its disk has room" }
+    package var exitStatus: ExitStatus { .cannotWrite }
 }

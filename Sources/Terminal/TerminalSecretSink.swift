@@ -1,11 +1,11 @@
 internal import Glibc
 internal import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// Shows a secret to the person at the terminal, on a line of its own: an authorization URL that has to be opened on
 /// another machine. `SecretPrompt` makes it.
-public struct TerminalSecretSink: SecretSink, ~Copyable {
-    public static var reason: StaticString { "the person has to carry it to a browser elsewhere" }
+package struct TerminalSecretSink: SecretSink, ~Copyable {
+    package static var reason: StaticString { "the person has to carry it to a browser elsewhere" }
 
     private let device: TerminalDevice
 
@@ -14,7 +14,7 @@ public struct TerminalSecretSink: SecretSink, ~Copyable {
     }
 
     /// Writes the bytes. Control characters among them throw `failed`, since they would act on the terminal.
-    public mutating func receive(_ bytes: Span<UInt8>) throws(PromptError) {
+    package mutating func receive(_ bytes: Span<UInt8>) throws(PromptError) {
         for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F {
             throw PromptError(problem: .failed(number: EILSEQ), question: "a line for the person")
         }

@@ -1,18 +1,18 @@
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// Rows with columns as wide as their longest cell; the heading is left out when there is no row.
-public struct TextTable: Sendable {
+package struct TextTable: Sendable {
     private let heading: [LogMessage]
     private var rows: [[LogMessage]] = []
     /// Of what is written already: then there is no heading any more.
     private var written: [Int]?
 
-    public init(_ heading: LogMessage...) {
+    package init(_ heading: LogMessage...) {
         self.heading = heading
     }
 
     /// The same table without the rows that it has so far: for what comes after they were written.
-    public func continued() -> TextTable {
+    package func continued() -> TextTable {
         guard !rows.isEmpty else { return self }
         var next = self
         next.written = widths
@@ -20,12 +20,12 @@ public struct TextTable: Sendable {
         return next
     }
 
-    public mutating func append(_ cells: LogMessage...) {
+    package mutating func append(_ cells: LogMessage...) {
         precondition(cells.count == heading.count, "a row has \(heading.count) cells")
         rows.append(cells)
     }
 
-    public var isEmpty: Bool { rows.isEmpty }
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// Whole lines, without spaces at their ends.
     var text: String {

@@ -1,18 +1,18 @@
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// What is wrong with a command line.
 ///
 /// What a person typed is repeated only where it looks like a name of ours: a secret typed in the wrong place must not
 /// turn up in an error, which may be kept in a log.
-public struct UsageError: CommandError, Hashable {
-    public enum Problem: Sendable, Hashable {
+package struct UsageError: CommandError, Hashable {
+    package enum Problem: Sendable, Hashable {
         case noCommand, unknownCommand, unknownOption, missingValue, unexpectedValue, repeatedOption, badValue
         case missingOperand, tooManyOperands, invalidUTF8
     }
 
-    public let problem: Problem
-    public let cause: LogMessage
-    public let hint: LogMessage?
+    package let problem: Problem
+    package let cause: LogMessage
+    package let hint: LogMessage?
 
     init(_ problem: Problem, _ cause: LogMessage, hint: LogMessage?) {
         self.problem = problem
@@ -20,7 +20,7 @@ public struct UsageError: CommandError, Hashable {
         self.hint = hint
     }
 
-    public var codeName: StaticString {
+    package var codeName: StaticString {
         switch problem {
         case .noCommand: "usage.no-command"
         case .unknownCommand: "usage.unknown-command"
@@ -35,7 +35,7 @@ public struct UsageError: CommandError, Hashable {
         }
     }
 
-    public var exitStatus: ExitStatus { .usage }
+    package var exitStatus: ExitStatus { .usage }
 
     /// The text, when it looks like the name of a command or an option.
     static func name(_ text: String) -> LoggableText? {

@@ -12,9 +12,9 @@ import TestServices
 
 /// Tokens that are bound to a key, over TLS with an authority that this test alone trusts.
 struct TLSTests {
-    private func tls(_ authority: CertificateAuthority) throws -> LoopbackTLS {
+    private func tls(_ authority: CertificateAuthority) throws -> AuthorizationServerConfiguration.TLS {
         let key = Array(try Data(contentsOf: URL(fileURLWithPath: authority.serverKey)))
-        return LoopbackTLS(
+        return AuthorizationServerConfiguration.TLS(
             certificatePEM: try String(contentsOfFile: authority.serverChain, encoding: .utf8),
             key: Secret<PrivateKey>(copying: key.span))
     }

@@ -63,8 +63,11 @@ struct Compiler: Sendable {
         return FileManager.default.isWritableFile(atPath: shared) ? shared : "/tmp/lk-module-cache-\(getuid())"
     }
 
+    /// Compiles a file as a stranger's, or as one of the package's own where its first line says so.
     func compile(_ path: String) async throws -> Outcome {
-        let run = try await Self.run(executable, options + Self.libraryOptions() + [path])
+        let isOfPackage = try String(contentsOfFile: path, encoding: .utf8).hasPrefix("// Compiled as a part of the package")
+        let package = isOfPackage ? packageOptions : []
+        let run = try await Self.run(executable, options + package + Self.libraryOptions() + [path])
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
     }
 

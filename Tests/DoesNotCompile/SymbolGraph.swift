@@ -69,12 +69,20 @@ struct SymbolGraph {
         }
     }
 
+    let module: String
     let ways: [Way]
+    /// The name of each declaration, such as `CredentialKey.service`; enum cases apart.
+    let names: [String]
     let symbolCount: Int
+
+    /// The types that a file which imports the module sees without a qualifier.
+    let topLevelTypes: [String]
 
     /// Reads the graph that `swift-symbolgraph-extract` wrote for a module into a folder.
     init(of module: String, in folder: String) throws {
         var ways: Set<Way> = []
+        var names: [String] = []
+        var types: Set<String> = []
         var count = 0
         for name in try FileManager.default.contentsOfDirectory(atPath: folder)
         where name == "\(module).symbols.json" || name.hasPrefix("\(module)@") {
@@ -82,14 +90,26 @@ struct SymbolGraph {
             let symbols = try JSONDecoder().decode(File.self, from: data).symbols
             count += symbols.count
             for symbol in symbols {
+                let kind = symbol.kind.identifier
+                if kind != "swift.enum.case" { names.append(symbol.pathComponents.joined(separator: ".")) }
+                if symbol.pathComponents.count == 1, Self.typeKinds.contains(kind) {
+                    types.insert(symbol.pathComponents[0])
+                }
                 for type in symbol.given where Self.isOpen(type) {
                     ways.insert(Way(module: module, name: symbol.pathComponents.joined(separator: "."), type: type))
                 }
             }
         }
+        self.module = module
         self.ways = ways.sorted()
+        self.names = names.sorted()
+        topLevelTypes = types.sorted()
         symbolCount = count
     }
+
+    private static let typeKinds: Set = [
+        "swift.struct", "swift.enum", "swift.class", "swift.actor", "swift.protocol", "swift.typealias",
+    ]
 
     private static func isOpen(_ type: String) -> Bool {
         type.matches(of: /[A-Za-z_][A-Za-z0-9_]*/).contains { openTypes.contains(String($0.output)) }

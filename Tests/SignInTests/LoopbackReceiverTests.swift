@@ -104,7 +104,7 @@ struct LoopbackReceiverTests {
             Issue.record("another error")
             return
         }
-        #expect(inner.code == .portInUse)
+        #expect(inner.error.code == .portInUse)
     }
 
     @Test func `a port that was named is kept`() throws {

@@ -1,4 +1,5 @@
 internal import Foundation
+import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecrets
 @testable internal import LatchkeyTerminal

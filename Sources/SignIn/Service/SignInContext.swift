@@ -1,4 +1,5 @@
 public import LatchkeyCredentials
+public import LatchkeyEnvironment
 public import LatchkeyHTTP
 public import LatchkeyLog
 public import LatchkeyOAuth
@@ -21,5 +22,12 @@ public struct SignInContext: Sendable {
         self.random = random
         self.now = now
         self.log = log
+    }
+
+    /// A program's own: libcurl with the environment's proxies, and the leases of this user's processes.
+    public init(environment: ProgramEnvironment, log: RedactedLogger = .disabled) {
+        let proxies = HTTPProxies(environment: environment.variables)
+        self.init(
+            http: CurlTransport(configuration: CurlTransport.Configuration(proxies: proxies)), leases: .standard, log: log)
     }
 }

@@ -12,10 +12,11 @@ extension SignInService {
     /// - Parameters:
     ///   - account: the name to keep the session under; by default what the server calls the person.
     ///   - redirect: in place of the provider's, for servers that compare ports.
-    ///   - deadline: when to stop waiting for the person.
+    ///   - deadline: when to stop waiting for the person; ten minutes from now unless said otherwise.
     @discardableResult
     public func signIn(
-        presenting agent: any UserAgent, account: String? = nil, redirect: RedirectURI? = nil, deadline: Deadline
+        presenting agent: any UserAgent, account: String? = nil, redirect: RedirectURI? = nil,
+        deadline: Deadline = .after(.seconds(600))
     ) async throws(SignInError) -> SessionSummary {
         var provider = provider
         if let redirect { provider.redirect = redirect }

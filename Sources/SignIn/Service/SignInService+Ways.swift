@@ -23,6 +23,19 @@ public struct SignInWays: Sendable {
     /// Is told which way it is and why, before the person is bothered; not where that way turns out not to be there.
     public var announce: @Sendable (SignInChoice) -> Void = { _ in }
 
+    /// What the environment of a program offers: a browser where there is a display, and where the caller can ask, a
+    /// terminal to paste at or to show a code on.
+    public init(
+        environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil, devicePrompt: (any DevicePrompt)? = nil
+    ) {
+        self.init(
+            surroundings: SessionSurroundings(environment: environment.variables, hasTerminal: terminal != nil),
+            environment: environment.variables)
+        self.terminal = terminal
+        self.devicePrompt = devicePrompt
+        redirects = .standard(environment: environment.variables, home: environment.home)
+    }
+
     /// - Parameter surroundings: of the session; its `hasTerminal` counts only together with `terminal`.
     public init(surroundings: SessionSurroundings, environment: [String: String]) {
         self.surroundings = surroundings
@@ -36,7 +49,8 @@ extension SignInService {
     /// Throws `.userAgent(.unavailable)` when no way is left; its hint says what to do.
     @discardableResult
     public func signIn(
-        by ways: SignInWays, account: String? = nil, redirect: RedirectURI? = nil, deadline: Deadline
+        by ways: SignInWays, account: String? = nil, redirect: RedirectURI? = nil,
+        deadline: Deadline = .after(.seconds(600))
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
         let isNamed = redirect != nil

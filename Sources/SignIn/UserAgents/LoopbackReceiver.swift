@@ -40,7 +40,7 @@ final class LoopbackReceiver: Sendable {
         do throws(LoopbackError) {
             server = try LoopbackServer(configuration) { request in await desk.respond(to: request) }
         } catch {
-            throw .unavailable(.cannotListen(error))
+            throw .unavailable(.cannotListen(UserAgentError.ListeningProblem(error: error)))
         }
         let here = redirect.withPort(server.port)
         log.debug("listening for the answer on \(here)")

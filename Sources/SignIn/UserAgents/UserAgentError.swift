@@ -1,5 +1,5 @@
 public import LatchkeyLog
-public import LatchkeyLoopback
+internal import LatchkeyLoopback
 
 /// Why a user agent brought no answer.
 public struct UserAgentError: RedactedError, Hashable {
@@ -35,7 +35,7 @@ public struct UserAgentError: RedactedError, Hashable {
         /// A private window was asked for, and no browser is known to have one.
         case noPrivateWindow
         /// The loopback address can't be listened on.
-        case cannotListen(LoopbackError)
+        case cannotListen(ListeningProblem)
         /// The folder in which handlers are waited for can't be used; the number is the errno.
         case cannotWaitForHandler(number: Int32)
         /// The answer is to come by the desktop's handler, and the redirect has no private-use scheme.
@@ -48,6 +48,11 @@ public struct UserAgentError: RedactedError, Hashable {
         case noRandomOctets(number: Int32)
         /// The authorization page could not be fetched or did not lead back.
         case pageFailed
+    }
+
+    /// Why a loopback address can't be listened on: its port is in use, needs privileges, or the like.
+    public struct ListeningProblem: Sendable, Hashable {
+        let error: LoopbackError
     }
 
     public let code: Code
@@ -108,7 +113,7 @@ extension UserAgentError.Reason: Loggable {
         case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
         case .malformedBrowser: "the variable BROWSER can't be understood"
         case .noPrivateWindow: "no browser here is known to open private windows when asked"
-        case .cannotListen(let error): error.cause
+        case .cannotListen(let problem): problem.error.cause
         case .cannotWaitForHandler(let number):
             "the folder where the scheme's handler brings its answer can't be used (errno \(number))"
         case .noPrivateScheme: "the redirect address has no private-use scheme that the desktop could hand over"
@@ -132,7 +137,7 @@ extension UserAgentError.Reason: Loggable {
         case .malformedBrowser: "set BROWSER to a command such as firefox, or use --paste"
         case .noPrivateWindow:
             "set BROWSER to firefox, chromium or another known one, or open a private window yourself with --paste"
-        case .cannotListen(let error): error.hint ?? "use --paste"
+        case .cannotListen(let problem): problem.error.hint ?? "use --paste"
         case .cannotWaitForHandler: "set XDG_RUNTIME_DIR to a directory of your own, or use --paste"
         case .noPrivateScheme:
             "leave --scheme out, or give the --redirect that the client is registered with, such as com.example.app:/callback"

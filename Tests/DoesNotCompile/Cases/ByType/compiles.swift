@@ -1,3 +1,4 @@
+// Compiled as a part of the package: some of these modules have nothing public.
 import LatchkeyAuthenticator
 import LatchkeyCredentials
 import LatchkeyHTTP

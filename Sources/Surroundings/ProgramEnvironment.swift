@@ -3,13 +3,18 @@ internal import Glibc
 /// The environment's variables and the directories that follow from them. No variable holds a secret.
 public struct ProgramEnvironment: Sendable {
     /// All variables; where a name or value is not UTF-8, the variable is left out.
-    public let variables: [String: String]
+    package let variables: [String: String]
     /// The names of those whose values are not UTF-8. Leaving one out that says where a secret goes would lead it elsewhere.
-    public let illegibleNames: Set<String>
+    package let illegibleNames: Set<String>
     /// The person's home directory: `HOME`, or else what the user database says.
-    public let home: String
+    package let home: String
 
-    public init(variables: [String: String], home: String, illegibleNames: Set<String> = []) {
+    /// An environment of the caller's own, for tests.
+    public init(variables: [String: String], home: String) {
+        self.init(variables: variables, home: home, illegibleNames: [])
+    }
+
+    package init(variables: [String: String], home: String, illegibleNames: Set<String>) {
         self.variables = variables
         self.home = home
         self.illegibleNames = illegibleNames
@@ -41,14 +46,22 @@ public struct ProgramEnvironment: Sendable {
         return ProgramEnvironment(variables: variables, home: home ?? "/", illegibleNames: illegible)
     }
 
+    /// Whether a variable of this name says where something is kept: one that can't be read must not be passed over.
+    package static func saysWhere(_ name: String) -> Bool {
+        name.hasPrefix("LATCHKEY_") || name.hasPrefix("XDG_") || name == "HOME"
+    }
+
+    /// Whether there is a display that a window can be shown on.
+    package var hasDisplay: Bool { self["DISPLAY"] != nil || self["WAYLAND_DISPLAY"] != nil }
+
     // MARK: - Directories (XDG Base Directory Specification)
 
     /// `$XDG_DATA_HOME/latchkey`.
-    public var dataDirectory: String { directory("XDG_DATA_HOME", ".local/share") }
+    package var dataDirectory: String { directory("XDG_DATA_HOME", ".local/share") }
     /// `$XDG_CONFIG_HOME/latchkey`.
-    public var configurationDirectory: String { directory("XDG_CONFIG_HOME", ".config") }
+    package var configurationDirectory: String { directory("XDG_CONFIG_HOME", ".config") }
     /// `$XDG_STATE_HOME/latchkey`.
-    public var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") }
+    package var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") }
 
     /// A relative path in such a variable is invalid and ignored, as the specification asks.
     private func directory(_ name: String, _ standard: String) -> String {

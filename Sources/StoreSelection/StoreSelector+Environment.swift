@@ -1,0 +1,72 @@
+public import LatchkeyCredentials
+public import LatchkeyEnvironment
+public import LatchkeyLog
+internal import LatchkeySecretService
+internal import LatchkeyVault
+
+extension StoreSelector {
+    /// Opens the store that a program's environment leads to, as the command line does: the one that `LATCHKEY_STORE`,
+    /// `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION` names, else the one that was used before, else the first that works, which
+    /// is remembered for this user's programs.
+    ///
+    /// A vault opens with what `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names, or with what it has a slot for; nobody
+    /// is asked for a passphrase. A keyring may show its own dialog where there is a display.
+    ///
+    /// Throws when what was named or used before is gone, and when no store works: nothing is kept in the clear instead.
+    public static func open(
+        in environment: ProgramEnvironment, log: RedactedLogger = .disabled
+    ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
+        let settings: StoreSettings
+        do throws(StoreError) {
+            settings = try StoreSettings(environment: environment, log: log)
+        } catch {
+            throw .store(error)
+        }
+        let selector = StoreSelector(
+            catalogue: .standard, remembered: RememberedChoice(path: environment.stateDirectory + "/store"), logger: log)
+        return try await selector.open(named: NamedStore(environment), settings: settings)
+    }
+}
+
+extension NamedStore {
+    /// The store that the environment names; a vault or a collection that is named is a choice of its store.
+    fileprivate init?(_ environment: ProgramEnvironment) {
+        if let name = environment["LATCHKEY_STORE"] {
+            self.init(name: name, source: .environment)
+        } else if environment["LATCHKEY_VAULT"] != nil {
+            self.init(name: "vault", source: .environment)
+        } else if environment["LATCHKEY_COLLECTION"] != nil {
+            self.init(name: "secret-service", source: .environment)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension StoreSettings {
+    fileprivate init(environment: ProgramEnvironment, log: RedactedLogger) throws(StoreError) {
+        guard environment.illegibleNames.allSatisfy({ !ProgramEnvironment.saysWhere($0) }) else {
+            throw StoreError(.unavailable, "an environment variable that says where secrets are kept is not valid UTF-8")
+        }
+        self.init(
+            vaultPath: AbsolutePath.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),
+            vaultKey: .named(in: environment)
+                ?? .search(VaultKeySearch(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"])),
+            vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: log),
+            mayPrompt: true, leases: .standard, hasDisplay: environment.hasDisplay, logger: log)
+        guard let name = environment["LATCHKEY_COLLECTION"] else { return }
+        do throws(CollectionNameError) {
+            collection = try .named(name)
+        } catch {
+            throw StoreError(.unavailable, error.cause, hint: error.hint)
+        }
+    }
+}
+
+extension StoreSettings.VaultKey {
+    /// What `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names.
+    package static func named(in environment: ProgramEnvironment) -> StoreSettings.VaultKey? {
+        if let path = environment["LATCHKEY_KEY_FILE"] { return .keyFile(path: AbsolutePath.of(path)) }
+        return environment["LATCHKEY_PASSPHRASE_FILE"].map { .passphraseFile(path: AbsolutePath.of($0)) }
+    }
+}

@@ -1,0 +1,3 @@
+public struct CredentialsThing: Sendable {
+    public init() {}
+}

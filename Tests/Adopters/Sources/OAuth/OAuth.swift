@@ -1,0 +1,3 @@
+public struct OAuthThing: Sendable {
+    public init() {}
+}

@@ -1,0 +1,3 @@
+public struct TerminalThing: Sendable {
+    public init() {}
+}

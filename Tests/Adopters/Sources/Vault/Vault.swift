@@ -1,0 +1,3 @@
+public struct VaultThing: Sendable {
+    public init() {}
+}

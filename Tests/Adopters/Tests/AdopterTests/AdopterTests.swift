@@ -1,0 +1,40 @@
+import Adopter
+import Latchkey
+import LatchkeyLeakAudit
+import LatchkeyStoreContract
+import LatchkeyTestServer
+import Testing
+
+@Suite struct AdopterTests {
+    @Test(arguments: ContractCase.all)
+    func `the counting store keeps the contract`(_ statement: ContractCase) async throws {
+        try await statement.check(leases: .standard) { CountingStore(next: try InMemoryStore(), count: {}) }
+    }
+
+    @Test func `a person signs in, the token is refreshed, and nobody says it`() async throws {
+        let server = try LoopbackAuthorizationServer()
+        defer { server.stop() }
+        let audit = LeakAudit()
+        let log = RedactedLogger("test", minimumLevel: .trace, sink: audit.logSink(named: "the log"))
+        let context = SignInContext(environment: .current(), log: log)
+        let service = SignInService(
+            provider: try .issuer(Issuer(server.issuer), name: "test", clientID: "latchkey"),
+            store: try InMemoryStore(), context: context)
+        let person = PageFollower(http: context.http)
+        try await service.signIn(
+            presenting: BrowserUserAgent(opener: { (link) throws(UserAgentError) in try await person.follow(link) }))
+        server.expireAccessTokens()
+        let answer = try await service.send(GuardedRequest(.get, HTTPURL(server.userInfoEndpoint)))
+        #expect(answer.status == 200)
+        try server.withEachSecret { (_, secret) in try? audit.plant(secret) }
+        try audit.report().check()
+    }
+
+    @Test func `a password is kept where the environment says`() async throws {
+        let world = ProgramEnvironment(variables: ["LATCHKEY_STORE": "nowhere"], home: "/nonexistent")
+        await #expect(throws: StoreSelector.Failure.self) {
+            let secret = try Secret<Password>.random(byteCount: 12)
+            _ = try await keepPassword(secret, in: world, log: .disabled)
+        }
+    }
+}

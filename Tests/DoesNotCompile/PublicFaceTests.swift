@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// What a program sees that imports us: few names, each recorded, none of them another package's.
+///
+/// `taken-names.txt` lists the modules, products and public top-level types of some forty packages and of the toolchain.
+@Suite(.serialized) struct PublicFaceTests {
+    static let page = "Docs/PublicFace.txt"
+
+    /// What the lines of one kind name.
+    private static func taken(_ kind: String) throws -> Set<String> {
+        let text = try String(
+            contentsOf: CompileCase.package.appendingPathComponent("Tests/DoesNotCompile/taken-names.txt"),
+            encoding: .utf8)
+        return Set(text.split(separator: "\n").filter { $0.hasPrefix(kind + " ") }.map { String($0.dropFirst(kind.count + 1)) })
+    }
+
+    /// The modules that some product reaches, the executables' among them: all that the manifest doesn't make for tests.
+    private static func reached() throws -> [String] {
+        let manifest = try String(
+            contentsOf: CompileCase.package.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let sources = manifest.components(separatedBy: "// MARK: Tests")[0]
+        return sources.matches(of: /(?:module|system|\.executableTarget)\(\s*(?:name: )?"(\w+)"/).map { String($0.output.1) }
+    }
+
+    /// Swift modules of ours that nobody outside sees.
+    private static let internalModules = [
+        "LatchkeySodium", "LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyImporting", "LatchkeyTerminal",
+        "LatchkeyStoreCommands", "LatchkeySignInCommands",
+    ]
+
+    @Test func `every module that a product reaches has a name that nobody else has`() throws {
+        let names = try Self.reached()
+        #expect(names.count >= 30 && names.contains("LatchkeyVault") && names.contains("CLatchkeyCurl"))
+        let taken = try Self.taken("module").union(try Self.taken("product"))
+        #expect(taken.count > 200 && taken.contains("Logging") && taken.contains("Sodium"))
+        for name in names {
+            #expect(name.hasPrefix("Latchkey") || name.hasPrefix("CLatchkey"), "\(name)")
+            #expect(!taken.contains(name), "\(name)")
+        }
+        // A file system that ignores case would put two of them into one file.
+        #expect(Set(names.map { $0.lowercased() }).count == names.count)
+    }
+
+    @Test func `no public type has the name of another package's, or of another module's of ours`() async throws {
+        let taken = try Self.taken("type")
+        #expect(taken.count > 3000 && taken.isSuperset(of: ["Logger", "HTTPRequest", "HTTPClient", "Session", "P256"]))
+        var owners: [String: String] = [:]
+        for graph in try await Compiler().symbolGraphs(of: PublicTextTests.modules()) {
+            #expect(!graph.topLevelTypes.isEmpty, "\(graph.module)")
+            for type in graph.topLevelTypes {
+                #expect(!taken.contains(type), "\(graph.module).\(type) is the name of another package's type")
+                #expect(owners.updateValue(graph.module, forKey: type) == nil, "\(type) is in two modules")
+            }
+        }
+        #expect(owners["RedactedLogger"] == "LatchkeyLog")
+    }
+
+    @Test func `modules that nobody imports show nothing`() async throws {
+        for graph in try await Compiler().symbolGraphs(of: Self.internalModules) {
+            #expect(graph.names.isEmpty, "\(graph.module): \(graph.names.prefix(5))")
+        }
+    }
+
+    /// Adding to what adopters see is a decision: the line that is missing here has to be written into the page.
+    @Test func `the public face is the one that is recorded`() async throws {
+        let graphs = try await Compiler().symbolGraphs(of: PublicTextTests.modules())
+        let found = graphs.flatMap { graph in graph.names.map { "\(graph.module) \($0)" } }.sorted()
+        let file = CompileCase.package.appendingPathComponent(Self.page)
+        guard let recorded = try? String(contentsOf: file, encoding: .utf8) else {
+            try Data((found.joined(separator: "\n") + "\n").utf8).write(to: file)
+            Issue.record("recorded \(Self.page); look at it, and run again")
+            return
+        }
+        let lines = recorded.split(separator: "\n").map(String.init)
+        let difference = found.difference(from: lines)
+        #expect(difference.isEmpty, "\(Self.page): \(difference)")
+    }
+
+    @Test func `whole modules are re-exported, never declarations`() throws {
+        let sources = CompileCase.package.appendingPathComponent("Sources").path
+        var exporters: Set<String> = []
+        for name in FileManager.default.enumerator(atPath: sources)?.compactMap({ $0 as? String }) ?? []
+        where name.hasSuffix(".swift") {
+            let text = try String(contentsOfFile: "\(sources)/\(name)", encoding: .utf8)
+            guard text.contains("@_exported") else { continue }
+            exporters.insert(name)
+            #expect(text.matches(of: /@_exported public import \w+\n/).count == text.matches(of: /@_exported/).count)
+        }
+        #expect(
+            exporters == ["Latchkey/Exports.swift", "RedactedLog/Exports.swift", "FoundationBridge/Exports.swift"])
+    }
+}

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A module's name must be unique in every graph that a product of ours is part of, so each begins with Latchkey, and a C
-// library's with CLatchkey; see Docs/Decisions/0001-structure.md. Its folder has the short name.
+// A module's name must be unique in every graph that a product of ours is part of, so each begins with Latchkey, and a
+// C library's with CLatchkey; see Docs/Decisions/0001-structure.md. Its folder has the short name.
 func module(_ name: String, at folder: String, uses dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/\(folder)")
 }

@@ -241,7 +241,7 @@ extension ATProtocolError.Requirement: Loggable {
         case .clientDocuments: "it does not read client metadata documents"
         case .issuerInAnswers: "it does not name itself in its answers"
         case .s256Challenge: "it does not take PKCE with S256"
-        case .refreshGrant: "it does not renew sessions"
+        case .refreshGrant: "it does not refresh sessions"
         case .codeGrant: "it has no authorization code flow"
         case .publicClients: "it does not take public clients"
         }

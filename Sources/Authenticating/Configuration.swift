@@ -2,7 +2,8 @@ public import LatchkeyHTTP
 public import LatchkeySignIn
 
 extension OAuthAuthenticator {
-    /// What an `OAuthAuthenticator` needs to know: which service and client, how a person signs in, and where the login is kept.
+    /// What an `OAuthAuthenticator` needs to know: which service and client, how a person signs in, and where the login
+    /// is kept.
     ///
     /// Client id, scopes and callback are the provider's; its client secret, where it has one, stands beside it.
     public struct Configuration: Sendable {
@@ -16,7 +17,7 @@ extension OAuthAuthenticator {
 
         public var provider: OAuthProvider
         /// In place of the one in the store; sent only where the provider has a secret at all.
-        public var clientSecret: ClientSecret?
+        public var clientSecret: GivenClientSecret?
         /// The name to keep the login under; `nil`: what the server calls the person.
         public var account: String?
         public var storage: Storage
@@ -24,11 +25,11 @@ extension OAuthAuthenticator {
         public var mode: Mode
         public var userAuthenticator: UserAuthenticator
         /// How long a person may take, from the moment they are asked.
-        public var patience: Duration
+        public var timeout: Duration
         /// Is told how each sign-in ended, and awaited before any request goes on.
         public var statusHandler: (@Sendable (Status) async -> Void)?
-        /// Sends the requests that carry the token; `nil`: what sends everything else, or the module FoundationBridge's own
-        /// URLSession for a URLRequest.
+        /// Sends the requests that carry the token; `nil`: what sends everything else, or the module FoundationBridge's
+        /// own URLSession for a URLRequest.
         public var responses: (any HTTPTransport)?
         /// Where the token may be sent to.
         public var origins = Origins.ofProvider
@@ -45,7 +46,7 @@ extension OAuthAuthenticator {
             self.tokens = tokens
             self.mode = mode
             self.context = context
-            patience = .seconds(600)
+            timeout = .seconds(600)
         }
     }
 }
@@ -53,8 +54,8 @@ extension OAuthAuthenticator {
 extension OAuthAuthenticator {
     /// The origins that a token may be sent to. A request to another is `Failure.otherOrigin`, and nothing is sent.
     public enum Origins: Sendable, Hashable {
-        /// Those that the provider itself names: its issuer or endpoints, the resource that says who signed in, and the server
-        /// that the account's tokens are for.
+        /// Those that the provider itself names: its issuer or endpoints, the resource that says who signed in, and the
+        /// server that the account's tokens are for.
         case ofProvider
         /// These, such as `https://api.example.org`, and no other.
         case these(Set<String>)

@@ -3,7 +3,8 @@ public import LatchkeyLog
 public import LatchkeySignIn
 
 extension OAuthAuthenticator {
-    /// Why a sign-in or a request of an `OAuthAuthenticator` did not come about. It holds no secret and no one else's prose.
+    /// Why a sign-in or a request of an `OAuthAuthenticator` did not come about. It holds no secret and no one else's
+    /// prose.
     public struct Failure: RedactedError, Hashable {
         public enum Code: Sendable, Hashable {
             /// A person has to sign in, and this authenticator asks nobody by itself.
@@ -56,7 +57,8 @@ extension OAuthAuthenticator {
             case .loginRequired: "nobody is signed in, and nobody is asked without being told to"
             case .noUserAuthenticator: "nobody is signed in, and there is no way to ask anybody"
             case .otherOrigin: "the request goes to an origin that the token must not be sent to"
-            case .unsupportedRequest(.address): "the request's address is no http or https URL that can be sent as it is"
+            case .unsupportedRequest(.address):
+                "the request's address is no http or https URL that can be sent as it is"
             case .unsupportedRequest(.method): "the request's method is none that is sent here"
             case .unsupportedRequest(.field): "the request has a field that is not the caller's to set, or is malformed"
             case .unsupportedRequest(.body): "the request's body is a stream, or there are two"

@@ -10,9 +10,10 @@ extension OAuthAuthenticator {
 
     /// Sends a request with the login's token, and a proof of its key where it is bound to one.
     ///
-    /// A person signs in first when nobody is, in automatic mode; otherwise `.loginRequired` is thrown and nothing sent.
-    /// What an answer means for the login, the response-status provider says; a request is sent once more at most. The
-    /// answer is returned whatever its status. Redirects are answers like any other, so the token goes nowhere else.
+    /// A person signs in first when nobody is, in automatic mode; otherwise `.loginRequired` is thrown and nothing
+    /// sent. What an answer means for the login, the response-status provider says; a request is sent once more at
+    /// most. The answer is returned whatever its status. Redirects are answers like any other, so the token goes
+    /// nowhere else.
     public func response(
         for request: consuming GuardedRequest, limits: TransferLimits = TransferLimits()
     ) async throws(Failure) -> GuardedResponse {
@@ -63,7 +64,7 @@ extension OAuthAuthenticator {
     ) async throws(Failure) -> Bool {
         var hasEnded = false
         if action != .authorize, session.refreshToken != nil {
-            switch try await renewal(after: session) {
+            switch try await refresh(after: session) {
             case .done: return true
             case .notNow: return false
             case .refused(let error):
@@ -79,7 +80,7 @@ extension OAuthAuthenticator {
         return true
     }
 
-    private enum Renewal {
+    private enum Refresh {
         case done
         /// The server could not be asked; the session stays.
         case notNow
@@ -87,20 +88,20 @@ extension OAuthAuthenticator {
         case refused(SignInError)
     }
 
-    private func renewal(after session: borrowing StoredSession) async throws(Failure) -> Renewal {
-        log.info("the server refused the access token; the session is renewed")
+    private func refresh(after session: borrowing StoredSession) async throws(Failure) -> Refresh {
+        log.info("the server refused the access token; the session is refreshed")
         let refused = SignInService.RefusedToken(session.accessToken.duplicate())
         do throws(SignInError) {
-            try await service.renew(session.account, refused: refused, deadline: .standard)
+            try await service.refresh(session.account, refused: refused, deadline: .standard)
             return .done
         } catch {
             if error.code == .cancelled { throw .cancelled }
-            log.info("the session could not be renewed: \(error)")
+            log.info("the session could not be refreshed: \(error)")
             return Self.needsPerson(error) ? .refused(error) : .notNow
         }
     }
 
-    /// Whether somebody has signed in, or renewed, since.
+    /// Whether somebody has signed in, or refreshed, since.
     private func hasOtherToken(than session: borrowing StoredSession) async throws(Failure) -> Bool {
         do throws(SignInError) {
             return !(try await service.session(of: session.account).accessToken.matches(session.accessToken))
@@ -112,12 +113,13 @@ extension OAuthAuthenticator {
 
     // MARK: - For a client of the caller's own
 
-    /// Signs a request that an HTTP client of the caller's own will send: sets `authorization`, and `proof` where the token
-    /// is bound to a key.
+    /// Signs a request that an HTTP client of the caller's own will send: sets `authorization`, and `proof` where the
+    /// token is bound to a key.
     ///
     /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
-    /// `Authorization` and `DPoP`. A proof is for this method and address, and good once and for a short while; the answer
-    /// is to be shown to `learn(from:ofAnswerAt:)`, and after a 401 with a new nonce the request is signed once more.
+    /// `Authorization` and `DPoP`. A proof is for this method and address, and good once and for a short while; the
+    /// answer is to be shown to `learn(from:ofAnswerAt:)`, and after a 401 with a new nonce the request is signed once
+    /// more.
     public func authenticated(_ request: consuming GuardedRequest) async throws(Failure) -> GuardedRequest {
         try checkOrigin(of: request.url)
         let session = try await usableSession()
@@ -128,8 +130,8 @@ extension OAuthAuthenticator {
         }
     }
 
-    /// Takes the nonce and the time that a server wants in the next proof from an answer that another client got. Bearer
-    /// tokens have nothing to learn.
+    /// Takes the nonce and the time that a server wants in the next proof from an answer that another client got.
+    /// Bearer tokens have nothing to learn.
     ///
     /// - Parameters:
     ///   - fields: the answer's `DPoP-Nonce` and `Date`; others are ignored.

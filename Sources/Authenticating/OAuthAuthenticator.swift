@@ -4,21 +4,23 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 public import LatchkeySignIn
 
-/// Sends requests with a login's token, and sees to the login: gets it when there is none, renews it before it ends, and
-/// does both when a server refuses it.
+/// Sends requests with a login's token, and sees to the login: gets it when there is none, refreshes it before it ends,
+/// and does both when a server refuses it.
 ///
 ///     let authenticator = try OAuthAuthenticator(config: configuration)
 ///     let answer = try await authenticator.response(for: GuardedRequest(.get, url))
 ///
-/// For `URLRequest` see the module FoundationBridge. Many tasks that need a sign-in share one, and a person is asked once;
-/// the sign-in ends when nobody waits for it any more. Everything else is `SignInService`'s: a renewal happens once among
-/// all tasks and processes and is stored before it is used. Every error is an `OAuthAuthenticator.Failure`, which holds no secret.
+/// For `URLRequest` see the module FoundationBridge. Many tasks that need a sign-in share one, and a person is asked
+/// once; the sign-in ends when nobody waits for it any more. Everything else is `SignInService`'s: a refresh happens
+/// once among all tasks and processes and is stored before it is used. Every error is an `OAuthAuthenticator.Failure`,
+/// which holds no secret.
 public actor OAuthAuthenticator {
     public nonisolated let configuration: Configuration
     nonisolated let service: SignInService
     private var attempt: Attempt?
 
-    /// Nothing is read or sent yet. Throws `.signIn(.store)` when the kernel gives no memory for a login without storage.
+    /// Nothing is read or sent yet. Throws `.signIn(.store)` when the kernel gives no memory for a login without
+    /// storage.
     public init(config: Configuration) throws(Failure) {
         let provider = config.tokens.applied(to: config.provider)
         let store: any CredentialStore
@@ -52,12 +54,12 @@ public actor OAuthAuthenticator {
     @discardableResult
     public func signOut() async -> SignOutReport { await service.signOut(configuration.account) }
 
-    /// Waits until renewals that are going on have ended; see `SignInService.finishRenewals`.
-    public func finishRenewals() async { await service.finishRenewals() }
+    /// Waits until refreshes that are going on have ended; see `SignInService.finishRefreshes`.
+    public func finishRefreshes() async { await service.finishRefreshes() }
 
     func account() async throws(SignInError) -> String { try await service.resolve(configuration.account) }
 
-    /// The session and its key, renewed first when it is about to end. Nobody is asked.
+    /// The session and its key, refreshed first when it is about to end. Nobody is asked.
     func freshSession() async throws(SignInError) -> StoredSession {
         let session = try await service.freshSession(try await account())
         // A session whose key is gone is of no use.
@@ -83,7 +85,7 @@ public actor OAuthAuthenticator {
 
     static func needsPerson(_ error: SignInError) -> Bool {
         switch error.code {
-        case .notSignedIn, .sessionEnded, .renewalLost, .keyLost: true
+        case .notSignedIn, .sessionEnded, .refreshLost, .keyLost: true
         default: false
         }
     }
@@ -92,8 +94,8 @@ public actor OAuthAuthenticator {
 
     /// Signs the person in now, in either mode, and returns what can be shown of the login.
     ///
-    /// A sign-in that goes on already is joined. Throws `.noUserAuthenticator`, `.signIn`, or `.cancelled`: when the task is
-    /// cancelled and nobody else waits, the person is no longer asked.
+    /// A sign-in that goes on already is joined. Throws `.noUserAuthenticator`, `.signIn`, or `.cancelled`: when the
+    /// task is cancelled and nobody else waits, the person is no longer asked.
     @discardableResult
     public func authenticate() async throws(Failure) -> SessionSummary {
         let attempt = runningAttempt()
@@ -142,13 +144,13 @@ public actor OAuthAuthenticator {
     }
 
     private func signIn() async throws(Failure) -> SessionSummary {
-        let (account, deadline) = (configuration.account, Deadline.after(configuration.patience))
+        let (account, deadline) = (configuration.account, Deadline.after(configuration.timeout))
         do throws(SignInError) {
             switch configuration.userAuthenticator.way {
             case .agent(let agent):
                 return try await service.signIn(presenting: agent, account: account, deadline: deadline)
-            case .session(let ways):
-                return try await service.signIn(by: ways, account: account, deadline: deadline)
+            case .session(let methods):
+                return try await service.signIn(by: methods, account: account, deadline: deadline)
             case .device(let prompt):
                 return try await service.signIn(showing: prompt, account: account, deadline: deadline)
             case .nobody: break

@@ -7,22 +7,23 @@ extension OAuthAuthenticator {
         public enum Action: Sendable, Hashable, CaseIterable {
             /// It is the answer.
             case accept
-            /// The token is renewed, and the request sent once more.
+            /// The token is refreshed, and the request sent once more.
             case refresh
             /// The person signs in again, where the authenticator may ask, and the request is sent once more.
             case authorize
-            /// The token is renewed; when that is refused or there is nothing to renew it with, the person signs in again,
-            /// where the authenticator may ask. Then the request is sent once more.
+            /// The token is refreshed; when that is refused or there is nothing to refresh it with, the person signs in
+            /// again, where the authenticator may ask. Then the request is sent once more.
             case refreshOrAuthorize
         }
 
         /// What it is told of an answer. The body and all other fields stay away.
         public struct Answer: Sendable, Hashable {
             public let status: Int
-            /// The `error` of the answer's challenge (RFC 6750 section 3.1, RFC 9449 section 7.1), if it is a known one.
+            /// The `error` of the answer's challenge (RFC 6750 section 3.1, RFC 9449 section 7.1), if it is a known
+            /// one.
             public let challengeError: ServerErrorCode?
 
-            /// A 401 that isn't about the proof of a key (RFC 9449): renewing the token would mend nothing there.
+            /// A 401 that isn't about the proof of a key (RFC 9449): refreshing the token would mend nothing there.
             public var refusesToken: Bool {
                 status == 401 && challengeError != .useDPoPNonce && challengeError != .invalidDPoPProof
             }
@@ -40,7 +41,7 @@ extension OAuthAuthenticator {
             $0.refusesToken ? .refreshOrAuthorize : .accept
         }
 
-        /// The same: a renewal, and nobody is asked.
+        /// The same: a refresh, and nobody is asked.
         public static let refreshWhenUnauthorized = ResponseRule { $0.refusesToken ? .refresh : .accept }
 
         /// Every answer is the answer.

@@ -21,9 +21,9 @@ extension OAuthAuthenticator {
 
         /// In a place of the caller's own, by three closures.
         ///
-        /// A login is up to three items, each under a key of its own: the session, the name of its account, and, where tokens
-        /// are bound to a key, that key. All are secrets or beside one. Whatever the closures throw but `StoreError` and
-        /// `CancellationError` becomes `.unavailable`, and its words are dropped.
+        /// A login is up to three items, each under a key of its own: the session, the name of its account, and, where
+        /// tokens are bound to a key, that key. All are secrets or beside one. Whatever the closures throw but
+        /// `StoreError` and `CancellationError` becomes `.unavailable`, and its words are dropped.
         ///
         /// - Parameters:
         ///   - name: tells this place from others; two storages with one name share their leases.

@@ -3,13 +3,13 @@ public import LatchkeySecrets
 internal import LatchkeySignIn
 
 extension OAuthAuthenticator {
-    /// What is done with tokens and on the way to them. Every part has a safe default; a state, a code verifier with S256 and
-    /// the checks of an answer belong to every sign-in and can't be replaced.
+    /// What is done with tokens and on the way to them. Every part has a safe default; a state, a code verifier with
+    /// S256 and the checks of an answer belong to every sign-in and can't be replaced.
     public struct TokenHandling: Sendable {
         /// Makes the address that the person is sent to, for an attempt that is lent to it.
         ///
-        /// The address is refused, as `.oauth(.invalidConfiguration(.authorizationURL))`, unless it leads to the server's
-        /// authorization endpoint with our state and S256 challenge, each once, or with a `request_uri`; see
+        /// The address is refused, as `.oauth(.invalidConfiguration(.authorizationURL))`, unless it leads to the
+        /// server's authorization endpoint with our state and S256 challenge, each once, or with a `request_uri`; see
         /// `PendingAuthorization.authorizationURL(provided:)`.
         public typealias AuthorizationURLProvider =
             @Sendable (borrowing PendingAuthorization) async throws -> Secret<AuthorizationAddress>
@@ -21,16 +21,17 @@ extension OAuthAuthenticator {
             @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws
             -> TokenResponse
 
-        /// Renews the login: `endpoint.refresh(token, …)` is the built-in way. It throws `OAuthError(.sessionEnded)` for a
-        /// token that is no longer accepted, which deletes the login.
+        /// Refreshes the login: `endpoint.refresh(token, …)` is the built-in way. It throws `OAuthError(.sessionEnded)`
+        /// for a token that is no longer accepted, which deletes the login.
         public typealias RefreshProvider =
             @Sendable (borrowing Secret<RefreshToken>, TokenEndpoint, borrowing ClientAuthentication) async throws
             -> TokenResponse
 
-        /// Pushes each authorization request (RFC 9126), and refuses a server without the endpoint. Otherwise requests are
-        /// pushed as the provider says: by default where the server offers it.
+        /// Pushes each authorization request (RFC 9126), and refuses a server without the endpoint. Otherwise requests
+        /// are pushed as the provider says: by default where the server offers it.
         public var requiresPushedRequests = false
-        /// Binds tokens to a key (RFC 9449), as for a provider that does so itself; a server that gives others is refused.
+        /// Binds tokens to a key (RFC 9449), as for a provider that does so itself; a server that gives others is
+        /// refused.
         public var bindsTokensToKey = false
         public var authorizationURLProvider: AuthorizationURLProvider?
         public var loginProvider: LoginProvider?
@@ -48,7 +49,7 @@ extension OAuthAuthenticator {
             return provider
         }
 
-        func steps(clientSecret: ClientSecret?) -> SignInSteps {
+        func steps(clientSecret: GivenClientSecret?) -> SignInSteps {
             var steps = SignInSteps()
             steps.clientSecret = clientSecret
             if let provide = authorizationURLProvider {

@@ -4,7 +4,7 @@ public import LatchkeySignIn
 public struct UserAuthenticator: Sendable {
     enum Way: Sendable {
         case agent(any UserAgent)
-        case session(SignInWays)
+        case session(SignInMethods)
         case device(any DevicePrompt)
         case nobody
     }
@@ -20,7 +20,9 @@ public struct UserAuthenticator: Sendable {
     }
 
     /// In the way that fits the session that the program runs in; see `SignInService.signIn(by:)`.
-    public static func fitting(_ ways: SignInWays) -> UserAuthenticator { UserAuthenticator(way: .session(ways)) }
+    public static func fitting(_ methods: SignInMethods) -> UserAuthenticator {
+        UserAuthenticator(way: .session(methods))
+    }
 
     /// With a code that the person enters on another device (RFC 8628).
     public static func device(_ prompt: any DevicePrompt) -> UserAuthenticator {

@@ -5,8 +5,8 @@ internal import Synchronization
 /// A small AT Protocol network inside the process, on loopback addresses: the account's own server, the server that
 /// authorizes for it, and the directory of did:plc, each at an origin of its own. For tests and demonstrations.
 ///
-/// It has one account. The authorization server follows the profile and refuses what that forbids: requests that are not
-/// pushed, that carry no proof, that don't ask for `atproto`. What its other servers say can be changed for a test.
+/// It has one account. The authorization server follows the profile and refuses what that forbids: requests that are
+/// not pushed, that carry no proof, that don't ask for `atproto`. What its other servers say can be changed for a test.
 public final class LoopbackATProtocolNetwork: Sendable {
     /// What the servers beside the authorization server say.
     public struct Contents: Sendable {
@@ -43,7 +43,8 @@ public final class LoopbackATProtocolNetwork: Sendable {
     ///   - configuration: of the authorization server; what the profile asks for is set in it.
     public init(
         did: String = "did:plc:ewvi7nxzyoun6zhxrhs64oiz", handle: String = "alice.test",
-        configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(), tls: AuthorizationServerConfiguration.TLS? = nil
+        configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
+        tls: AuthorizationServerConfiguration.TLS? = nil
     ) throws(LoopbackAuthorizationServer.StartError) {
         var configuration = configuration
         configuration.atProtocolAccount = did

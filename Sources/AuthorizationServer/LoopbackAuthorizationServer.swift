@@ -5,8 +5,8 @@ internal import Synchronization
 /// A whole authorization server inside the process, on a loopback address: for tests and demonstrations.
 ///
 /// It has the authorization code flow with PKCE (S256, always checked), pushed requests, the device grant, refresh with
-/// rotation, revocation, DPoP, registration, user information and metadata; and beside them GitHub's endpoints under GitHub's paths. Tests switch faults on. It keeps
-/// its tokens in guarded memory, and ends with the value.
+/// rotation, revocation, DPoP, registration, user information and metadata; and beside them GitHub's endpoints under
+/// GitHub's paths. Tests switch faults on. It keeps its tokens in guarded memory, and ends with the value.
 ///
 /// ```swift
 /// let server = try LoopbackAuthorizationServer()

@@ -2,8 +2,8 @@ internal import LatchkeyLoopback
 internal import LatchkeySecrets
 
 extension RegisteredClient {
-    /// The client that an id of the form `http://localhost?redirect_uri=…&scope=…` describes, for AT Protocol. Returns `nil`
-    /// for any other id, and for a redirect that is not on a loopback IP address.
+    /// The client that an id of the form `http://localhost?redirect_uri=…&scope=…` describes, for AT Protocol. Returns
+    /// `nil` for any other id, and for a redirect that is not on a loopback IP address.
     convenience init?(loopback identifier: String) {
         let prefix = "http://localhost"
         guard identifier.hasPrefix(prefix) else { return nil }

@@ -19,7 +19,7 @@ public struct CredentialKind: Sendable, Hashable, Loggable {
 
     /// A password or token kept for somebody else: what `latchkey set` writes and other programs read.
     public static let password = CredentialKind(known: "password")
-    /// An OAuth session: tokens and what is needed to renew them.
+    /// An OAuth session: tokens and what is needed to refresh them.
     public static let session = CredentialKind(known: "session")
     /// A private key that belongs to a session.
     public static let privateKey = CredentialKind(known: "private-key")

@@ -3,8 +3,8 @@ internal import LatchkeyLog
 
 /// Exclusive access to one key of one store, among all Latchkey processes of this user.
 ///
-/// It is an open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file, so that the kernel frees it when the
-/// holder dies. The lease ends when the value does; the file stays.
+/// It is an open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file, so that the kernel frees it when
+/// the holder dies. The lease ends when the value does; the file stays.
 public struct Lease: ~Copyable, Sendable {
     private let descriptor: Int32
 

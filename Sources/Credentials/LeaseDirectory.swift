@@ -114,8 +114,8 @@ extension LeaseDirectory {
     /// place. `/var/tmp/latchkey-UID`, which outlives a restart as marks and keys beside the leases must; where another
     /// user has taken that name, the next with `-1` to `-9` behind it; then the same in `/tmp`.
     ///
-    /// A service with a `/tmp` of its own (`PrivateTmp=`, systemd.exec(5)) has another one: a vault's leases are beside the
-    /// vault for that reason.
+    /// A service with a `/tmp` of its own (`PrivateTmp=`, systemd.exec(5)) has another one: a vault's leases are beside
+    /// the vault for that reason.
     public static var standard: LeaseDirectory {
         standard(below: ["/var/tmp", "/tmp"], user: geteuid())
     }

@@ -12,8 +12,8 @@ public struct UnixTime: Sendable, Hashable, Comparable, Loggable {
     /// The system's clock (time(2)).
     public static func now() -> UnixTime { UnixTime(seconds: Int64(time(nil))) }
 
-    /// The moment so many seconds later; the last or the first that there is, where that one doesn't fit. What comes from outside
-    /// or from a store may be any number.
+    /// The moment so many seconds later; the last or the first that there is, where that one doesn't fit. What comes
+    /// from outside or from a store may be any number.
     package func advanced(bySeconds count: Int64) -> UnixTime {
         let (sum, overflows) = seconds.addingReportingOverflow(count)
         return UnixTime(seconds: overflows ? (count < 0 ? .min : .max) : sum)

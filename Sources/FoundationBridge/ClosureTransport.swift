@@ -18,7 +18,9 @@ public struct ClosureTransport: HTTPTransport {
     }
 
     /// What the closure throws becomes an `TransportError` of its kind, without its words.
-    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         let origin = request.url.loggableOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
         let foundationRequest = try request.foundationRequest(timeout: limits.timeout)

@@ -2,7 +2,8 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A file that an answer is written to, beside the one that it will be, for its owner alone. What isn't finished is removed.
+/// A file that an answer is written to, beside the one that it will be, for its owner alone. What isn't finished is
+/// removed.
 final class DownloadedFile: Sendable {
     private struct State: Sendable {
         var descriptor: Int32

@@ -10,8 +10,8 @@ extension OAuthAuthenticator {
 
     /// Sends a request of Foundation's with the login's token; otherwise as `response(for: GuardedRequest)`.
     ///
-    /// It goes over the configuration's response provider, or else over a URLSession of Latchkey's own, and takes as long as
-    /// the request's `timeoutInterval` at most. The answer is ordinary memory.
+    /// It goes over the configuration's response provider, or else over a URLSession of Latchkey's own, and takes as
+    /// long as the request's `timeoutInterval` at most. The answer is ordinary memory.
     ///
     /// - Parameter maximumByteCount: of the answer's body; a larger one is an error.
     public func response(
@@ -22,8 +22,8 @@ extension OAuthAuthenticator {
             over: configuration.responses ?? URLSessionTransport.standard)
     }
 
-    /// Sends a file as the request's body, piece by piece; otherwise as `response(for:)`. It is read again when the request is
-    /// sent once more.
+    /// Sends a file as the request's body, piece by piece; otherwise as `response(for:)`. It is read again when the
+    /// request is sent once more.
     public func upload(
         for request: URLRequest, fromFile file: URL, maximumByteCount: Int = 16 << 20
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -38,8 +38,8 @@ extension OAuthAuthenticator {
 
     /// Writes the body of a 2xx answer to a file, piece by piece; otherwise as `response(for:)`.
     ///
-    /// The file is this user's alone (0600), and takes the place of one with its name when it is whole. Of another answer the
-    /// body is returned, and no file is there.
+    /// The file is this user's alone (0600), and takes the place of one with its name when it is whole. Of another
+    /// answer the body is returned, and no file is there.
     ///
     /// - Parameter maximumByteCount: of the file; a larger answer is an error.
     public func download(
@@ -81,7 +81,8 @@ extension OAuthAuthenticator {
     }
 
     private func answer(
-        to request: borrowing GuardedRequest, _ original: URLRequest, _ maximumByteCount: Int, over http: any HTTPTransport
+        to request: borrowing GuardedRequest, _ original: URLRequest, _ maximumByteCount: Int,
+        over http: any HTTPTransport
     ) async throws(Failure) -> (Data, URLResponse) {
         guard let address = original.url else { throw Failure(.unsupportedRequest(.address)) }
         let limits = TransferLimits(
@@ -92,8 +93,9 @@ extension OAuthAuthenticator {
 
     // MARK: - For a client of the caller's own
 
-    /// Returns the request with the login's token, and a proof of its key where it is bound to one: secrets, as ordinary text
-    /// in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see `authenticated(_:)`.
+    /// Returns the request with the login's token, and a proof of its key where it is bound to one: secrets, as
+    /// ordinary text in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see
+    /// `authenticated(_:)`.
     ///
     /// It must not be logged or kept, and not follow a redirect to another server. Show the answer to `learn(from:)`.
     public func unprotectedAuthenticatedRequest(

@@ -8,8 +8,9 @@ internal import LatchkeySecrets
 extension GuardedRequest {
     /// The request of Foundation's as one of ours.
     ///
-    /// Throws `.unsupportedRequest` for what ours don't have: another address than an http or https URL without a fragment,
-    /// another method, a field that is not the caller's to set such as `Authorization` or `Cookie`, a stream as body.
+    /// Throws `.unsupportedRequest` for what ours don't have: another address than an http or https URL without a
+    /// fragment, another method, a field that is not the caller's to set such as `Authorization` or `Cookie`, a stream
+    /// as body.
     init(_ request: URLRequest) throws(OAuthAuthenticator.Failure) {
         guard let address = request.url?.absoluteString, let url = try? HTTPURL(address) else {
             throw OAuthAuthenticator.Failure(.unsupportedRequest(.address))

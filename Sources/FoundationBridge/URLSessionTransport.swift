@@ -10,8 +10,8 @@ internal import LatchkeySecrets
 /// - No cookies, caches or kept credentials. Plain HTTP only to loopback addresses (`notConfidential` otherwise).
 /// - Tokens and bodies are ordinary memory while Foundation has them, and are not overwritten.
 /// - Cancelling the task and reaching the timeout end the wait at once.
-/// - On Linux it trusts the system's certificate authorities alone, and takes proxies from the environment, for loopback
-///   addresses too.
+/// - On Linux it trusts the system's certificate authorities alone, and takes proxies from the environment, for
+///   loopback addresses too.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let transfers = URLSessionTransfers()
@@ -31,7 +31,9 @@ public final class URLSessionTransport: HTTPTransport {
         session.invalidateAndCancel()
     }
 
-    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         try await send(request, limits: limits, from: nil, into: nil)
     }
 
@@ -80,7 +82,9 @@ struct FileTransfer: HTTPTransport {
     var source: URL?
     var target: DownloadedFile?
 
-    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         // What an answer before this one left is not part of the file.
         guard target?.restart() ?? true else { throw TransportError(.other, origin: request.url.loggableOrigin) }
         return try await client.send(request, limits: limits, from: source, into: target)

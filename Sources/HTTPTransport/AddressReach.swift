@@ -1,11 +1,12 @@
 internal import CLatchkeyCurl
 internal import Glibc
 
-/// Which addresses a client connects to. What counts is the address of the connection itself, however its name was looked up.
+/// Which addresses a client connects to. What counts is the address of the connection itself, however its name was
+/// looked up.
 public enum AddressReach: Sendable, Hashable, CaseIterable {
     case anywhere
-    /// Addresses that anyone on the internet can have: no loopback, private, shared, link-local, documentation, multicast or
-    /// reserved ones (RFC 6890), and none of those inside of an IPv6 address.
+    /// Addresses that anyone on the internet can have: no loopback, private, shared, link-local, documentation,
+    /// multicast or reserved ones (RFC 6890), and none of those inside of an IPv6 address.
     case publicInternet
     /// The same, and loopback addresses: for tests and for servers under development.
     case publicInternetAndLoopback
@@ -66,7 +67,8 @@ struct InternetAddress: Hashable, Sendable {
         return true
     }
 
-    /// The IPv4 address in an IPv6 address that stands for it: mapped (RFC 4291 section 2.5.5.2), or translated (RFC 6052).
+    /// The IPv4 address in an IPv6 address that stands for it: mapped (RFC 4291 section 2.5.5.2), or translated (RFC
+    /// 6052).
     private var inner: InternetAddress? {
         guard octets.count == 16 else { return nil }
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]

@@ -52,8 +52,8 @@ extension CurlEasyHandle {
         set(CURLOPT_SSL_VERIFYPEER, true)
         set(CURLOPT_SSL_VERIFYHOST, 2)
         hardenTLS()
-        // Reading the system's file takes tens of milliseconds. libcurl keeps it for the next connection of this client,
-        // but only when it is the whole truth: without a directory beside it.
+        // Reading the system's file takes tens of milliseconds. libcurl keeps it for the next connection of this
+        // client, but only when it is the whole truth: without a directory beside it.
         set(CURLOPT_CA_CACHE_TIMEOUT, 300)
         switch trust {
         case .system:

@@ -16,7 +16,7 @@ final class CurlTransfer: @unchecked Sendable {
     private let reach: AddressReach
     private let origin: LoggableText
 
-    private var header = AnswerHeader()
+    private var header = ResponseHeader()
     private var body: SecretBuilder?
     private var refusal: TransportError.Code?
     private var failure: TransportError?
@@ -70,7 +70,8 @@ final class CurlTransfer: @unchecked Sendable {
     /// Tells transfers apart.
     var address: UInt { unsafe UInt(bitPattern: easy.pointer) }
 
-    /// Points libcurl's callbacks at this transfer. Returns the first failure to set any option: then it must not be sent.
+    /// Points libcurl's callbacks at this transfer. Returns the first failure to set any option: then it must not be
+    /// sent.
     func begin(_ continuation: CheckedContinuation<Void, Never>) -> CURLcode {
         self.continuation = continuation
         let context = unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
@@ -93,7 +94,8 @@ final class CurlTransfer: @unchecked Sendable {
         return easy.failure
     }
 
-    /// The address that the name has led to, and that the connection is about to be made to, is the one that is looked at.
+    /// The address that the name has led to, and that the connection is about to be made to, is the one that is looked
+    /// at.
     @unsafe private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         guard unsafe reach.permits(InternetAddress(address)) else {
             refusesAddress = true

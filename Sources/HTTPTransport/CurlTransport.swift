@@ -7,9 +7,9 @@ internal import Synchronization
 /// - HTTP/1.1; TLS 1.2 or later; plain HTTP only to loopback addresses (`notConfidential` otherwise).
 /// - No redirects, cookies, netrc, caches, or content decoding: an answer in an encoding is refused.
 /// - The body of an answer is gathered in guarded memory. libcurl and OpenSSL hold pieces of requests and answers, in
-///   memory that isn't guarded, while they work. libcurl's is overwritten when it is freed, unless something else in the
-///   process started libcurl before; OpenSSL's received records are once they are read. Header fields of answers are
-///   ordinary text.
+///   memory that isn't guarded, while they work. libcurl's is overwritten when it is freed, unless something else in
+///   the process started libcurl before; OpenSSL's received records are once they are read. Header fields of answers
+///   are ordinary text.
 /// - A request other than GET and HEAD gets a connection of its own, so that libcurl never sends it twice.
 /// - Cancelling the task and reaching the timeout end the transfer at once.
 public final class CurlTransport: HTTPTransport {
@@ -33,7 +33,7 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 
-    /// Whose certificates are believed.
+    /// Whose certificates are trusted.
     public enum CertificateTrust: Sendable, Hashable {
         /// The system's file of certificate authorities, as libcurl was built to find it.
         case system
@@ -67,7 +67,9 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 
-    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         try await run(transfer(of: request, limits))
     }
 

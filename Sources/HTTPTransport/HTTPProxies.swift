@@ -2,8 +2,8 @@ internal import LatchkeySecrets
 
 /// The proxy that the environment names for HTTPS, and the hosts that are reached without it.
 ///
-/// Loopback addresses never go through a proxy. Plain HTTP goes to loopback addresses alone, so `http_proxy` has nothing
-/// to say. An address may hold a password: it is kept as a secret and never shown.
+/// Loopback addresses never go through a proxy. Plain HTTP goes to loopback addresses alone, so `http_proxy` has
+/// nothing to say. An address may hold a password: it is kept as a secret and never shown.
 public struct HTTPProxies: Sendable {
     /// No proxy at all.
     public static let none = HTTPProxies(environment: [:])

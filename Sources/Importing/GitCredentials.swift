@@ -1,10 +1,11 @@
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-/// The file of `git credential-store` (gitcredentials(7), git-credential-store(1)): a URL a line, with user and password.
+/// The file of `git credential-store` (gitcredentials(7), git-credential-store(1)): a URL a line, with user and
+/// password.
 ///
-/// A password is kept under the service `git:https://host[:port][/path]`, as Git Credential Manager names it. Lines that
-/// are no such URL are skipped, as git does.
+/// A password is kept under the service `git:https://host[:port][/path]`, as Git Credential Manager names it. Lines
+/// that are no such URL are skipped, as git does.
 package enum GitCredentials {
     private static let program: StaticString = "git"
 

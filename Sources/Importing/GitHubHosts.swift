@@ -4,8 +4,8 @@ internal import LatchkeySecrets
 
 /// The file `hosts.yml` of GitHub's `gh`, where it keeps tokens itself (`gh auth login --insecure-storage`).
 ///
-/// A token is kept as `gh` keeps it in a keyring: service `gh:HOST`, account the user. Of YAML it reads what `gh` writes,
-/// maps of plain scalars in block style; anything else in the place of one is an error.
+/// A token is kept as `gh` keeps it in a keyring: service `gh:HOST`, account the user. Of YAML it reads what `gh`
+/// writes, maps of plain scalars in block style; anything else in the place of one is an error.
 package enum GitHubHosts {
     private static let program: StaticString = "gh"
 

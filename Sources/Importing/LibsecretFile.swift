@@ -6,8 +6,9 @@ package import LatchkeySecrets
 /// The encrypted file of libsecret's file backend, which oo7 writes too: `default.keyring`, where programs in a sandbox
 /// and sessions without a keyring keep their secrets.
 ///
-/// The file is a header and a GVariant `(uayutua(a{say}ay))` of salt, iterations, time, count and items. An item is sealed
-/// with AES-128-CBC and HMAC-SHA-256 under one PBKDF2 key. Items with the attributes `service` and `username` are read.
+/// The file is a header and a GVariant `(uayutua(a{say}ay))` of salt, iterations, time, count and items. An item is
+/// sealed with AES-128-CBC and HMAC-SHA-256 under one PBKDF2 key. Items with the attributes `service` and `username`
+/// are read.
 package enum LibsecretFile {
     private static let program: StaticString = "libsecret"
     private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
@@ -16,8 +17,10 @@ package enum LibsecretFile {
     /// libsecret writes 100,000, and the format has no bound of its own.
     private static let mostIterations: UInt64 = 10_000_000
 
-    /// Throws `ImportError`, `sealed` for gnome-keyring's own format, `wrongPassphrase` when not even one item opens, and what memory throws.
-    package static func read(_ path: String, passphrase: borrowing Secret<Passphrase>) async throws -> CredentialImport {
+    /// Throws `ImportError`, `sealed` for gnome-keyring's own format, `wrongPassphrase` when not even one item opens,
+    /// and what memory throws.
+    package static func read(_ path: String, passphrase: borrowing Secret<Passphrase>) async throws -> CredentialImport
+    {
         let content = try ForeignFile.read(path, of: program)
         let outline = try content.withExposedBytes { (bytes) throws(ImportError) in try Outline(bytes) }
         guard

@@ -21,8 +21,8 @@ enum VariantLayout {
         return value
     }
 
-    /// The end of a tuple's part of variable size, where `place` counts such parts but the last one, from 0: the framing
-    /// offsets stand at the tuple's end, the first one last.
+    /// The end of a tuple's part of variable size, where `place` counts such parts but the last one, from 0: the
+    /// framing offsets stand at the tuple's end, the first one last.
     static func end(ofPart place: Int, in tuple: Span<UInt8>) -> Int? {
         let size = offsetSize(tuple.count)
         guard let end = number(tuple, at: tuple.count - (place + 1) * size, size: size) else { return nil }

@@ -1,5 +1,5 @@
-// `import Latchkey` is all that a program needs to keep secrets, to log without them and to sign people in. Whole modules
-// are re-exported, never declarations: a declaration would hide another package's type of the same name.
+// `import Latchkey` is all that a program needs to keep secrets, to log without them and to sign people in. Whole
+// modules are re-exported, never declarations: a declaration would hide another package's type of the same name.
 
 @_documentation(visibility: internal) @_exported public import LatchkeyCredentials
 @_documentation(visibility: internal) @_exported public import LatchkeyEnvironment

@@ -2,7 +2,8 @@ internal import CLatchkeyCrypto
 internal import Glibc
 package import LatchkeySecrets
 
-/// What other programs' files are sealed with, where libsodium has it not: OpenSSL's libcrypto, which has one owner here.
+/// What other programs' files are sealed with, where libsodium has it not: OpenSSL's libcrypto, which has one owner
+/// here.
 package enum FileCipher {
     /// PBKDF2 (RFC 8018, 5.2) with HMAC-SHA-256. Returns `nil` when libcrypto refuses.
     ///

@@ -3,8 +3,8 @@ package import LatchkeySecrets
 
 /// ECDSA with SHA-256 over P-256: `ES256` of RFC 7518 section 3.4.
 ///
-/// A private key is a scalar of 32 bytes, the greatest first, in guarded memory; libcrypto has a copy of it for the length
-/// of a call, and wipes it. A signature is the 64 bytes of R and S.
+/// A private key is a scalar of 32 bytes, the greatest first, in guarded memory; libcrypto has a copy of it for the
+/// length of a call, and wipes it. A signature is the 64 bytes of R and S.
 package enum P256 {
     package static let scalarByteCount = 32
     package static let signatureByteCount = 64

@@ -108,8 +108,8 @@ final class LoopbackDaemon: Sendable {
         return true
     }
 
-    /// An exchange is touched only while it waits: `stop` takes it out of the table, and then it is the daemon's thread's again,
-    /// which closes the connection.
+    /// An exchange is touched only while it waits: `stop` takes it out of the table, and then it is the daemon's
+    /// thread's again, which closes the connection.
     private func request(of exchange: Exchange) -> LoopbackRequest? {
         state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] == nil ? nil : exchange.takeRequest()

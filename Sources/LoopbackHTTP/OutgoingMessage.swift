@@ -2,8 +2,8 @@ internal import CLatchkeyMicroHTTPD
 internal import Glibc
 internal import LatchkeySecrets
 
-/// An answer as the library wants it. The body stays in guarded memory; of `Location` the library makes a copy, which is
-/// overwritten when this value dies, after the exchange.
+/// An answer as the library wants it. The body stays in guarded memory; of `Location` the library makes a copy, which
+/// is overwritten when this value dies, after the exchange.
 @safe final class OutgoingMessage {
     let status: Int
     let pointer: OpaquePointer

@@ -1,7 +1,7 @@
 public import LatchkeyHTTP
 public import LatchkeyLog
 
-/// Why a sign-in, a renewal or a revocation did not happen.
+/// Why a sign-in, a refresh or a revocation did not happen.
 public struct OAuthError: RedactedError, Hashable {
     public enum Code: Sendable, Hashable {
         /// The person gave up.

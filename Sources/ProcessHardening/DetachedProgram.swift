@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A program that was started to run on its own, such as a browser.
 ///
-/// It has a session of its own, `/dev/null` for its standard descriptors, none of our other descriptors, and the default
-/// action for each signal. It may outlive us.
+/// It has a session of its own, `/dev/null` for its standard descriptors, none of our other descriptors, and the
+/// default action for each signal. It may outlive us.
 package final class DetachedProgram: Sendable {
     private struct State: Sendable {
         var ending: Ending?

@@ -13,8 +13,8 @@ public struct HardeningReport: Sendable, Hashable {
         case noBacktrace
         /// Variables that make libraries print what they send are removed.
         case noDebugVariables
-        /// Larger pieces of the C heap are overwritten as they are freed (mallopt(3), `M_PERTURB`): with glibc 2.36 those
-        /// above 1,032 bytes, because smaller ones go to a thread's cache as they are.
+        /// Larger pieces of the C heap are overwritten as they are freed (mallopt(3), `M_PERTURB`): with glibc 2.36
+        /// those above 1,032 bytes, because smaller ones go to a thread's cache as they are.
         case largeFreedMemoryOverwritten
         /// All of the C heap is overwritten as it is freed. Only Latchkey's own programs have it.
         case freedMemoryOverwritten

@@ -22,8 +22,8 @@ public enum ProcessHardening {
         return report
     }
 
-    /// The same in Latchkey's own programs, which replace free(3), bind what they call, and decide later whether they start
-    /// programs: with the errno of each, or 0.
+    /// The same in Latchkey's own programs, which replace free(3), bind what they call, and decide later whether they
+    /// start programs: with the errno of each, or 0.
     package static func apply(overwritingFreedMemory: Int32, bindingFunctions: Int32) -> HardeningReport {
         var report = applyCommon()
         report.note(.freedMemoryOverwritten, number: overwritingFreedMemory == 0 ? nil : overwritingFreedMemory)
@@ -42,8 +42,8 @@ public enum ProcessHardening {
         return report
     }
 
-    /// Adds `no_new_privs` once it is known that the process starts no program of others: for this thread, and for those
-    /// that it starts later.
+    /// Adds `no_new_privs` once it is known that the process starts no program of others: for this thread, and for
+    /// those that it starts later.
     package static func forbidNewPrivileges(_ report: inout HardeningReport) {
         report.note(.noNewPrivileges, number: latchkey_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0 ? nil : errno)
     }

@@ -14,8 +14,8 @@ public struct JournalUnavailable: RedactedError, Hashable {
 ///
 /// A record has the fields `MESSAGE`, `PRIORITY` (syslog's number), `SYSLOG_IDENTIFIER`, `LATCHKEY_CATEGORY` and
 /// `LATCHKEY_LEVEL`, and one for each `LogField`: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that no datagram holds
-/// goes as a sealed file in memory. Sending never waits: while the journal takes nothing, or is gone, records are dropped
-/// and counted, and the count is sent before the next that it takes.
+/// goes as a sealed file in memory. Sending never waits: while the journal takes nothing, or is gone, records are
+/// dropped and counted, and the count is sent before the next that it takes.
 public final class JournalLogSink: LogSink {
     /// Where the journal listens (systemd-journald.service(8)).
     public static let standardSocketPath = "/run/systemd/journal/socket"
@@ -83,8 +83,8 @@ public final class JournalLogSink: LogSink {
     }
 }
 
-/// One entry in the journal's native protocol: `NAME=value` a line, or, for a value with line breaks, the name's line, the
-/// value's length as eight bytes, low first, and the value.
+/// One entry in the journal's native protocol: `NAME=value` a line, or, for a value with line breaks, the name's line,
+/// the value's length as eight bytes, low first, and the value.
 struct JournalEntry {
     private(set) var bytes: [UInt8] = []
 

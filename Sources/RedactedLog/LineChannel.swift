@@ -6,7 +6,7 @@ internal import Synchronization
 /// A line is one write(2) where the system allows it, so that lines of several processes don't mix. A reader that takes
 /// nothing holds the caller up for a tenth of a second once; after that, lines are dropped until it reads again.
 final class LineChannel: Sendable {
-    private static let patienceMilliseconds: Int32 = 100
+    private static let timeoutMilliseconds: Int32 = 100
 
     private struct State {
         /// A line was cut off: the next one begins on its own.
@@ -31,8 +31,8 @@ final class LineChannel: Sendable {
             var text = format.line(record)
             if let note = lost.note(before: record) { text = format.line(note) + text }
             if state.isMidLine { text = "\n" + text }
-            let patience = count > 0 ? 0 : Self.patienceMilliseconds
-            if let number = Self.write(text, to: descriptor, patience: patience, isMidLine: &state.isMidLine) {
+            let timeout = count > 0 ? 0 : Self.timeoutMilliseconds
+            if let number = Self.write(text, to: descriptor, timeout: timeout, isMidLine: &state.isMidLine) {
                 lost.add(number: number)
             } else {
                 state.isMidLine = false
@@ -45,7 +45,7 @@ final class LineChannel: Sendable {
     func lose(number: Int32) { lost.add(number: number) }
 
     /// Returns the errno of a failure, or `nil`.
-    private static func write(_ text: String, to descriptor: Int32, patience: Int32, isMidLine: inout Bool) -> Int32? {
+    private static func write(_ text: String, to descriptor: Int32, timeout: Int32, isMidLine: inout Bool) -> Int32? {
         var text = text
         return text.withUTF8 { bytes in
             let pieceByteCount = bytes.count > Int(PIPE_BUF) && isPipe(descriptor) ? Int(PIPE_BUF) : bytes.count
@@ -53,7 +53,7 @@ final class LineChannel: Sendable {
             while written < bytes.count {
                 // A pipe that is ready takes PIPE_BUF bytes without waiting.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                if unsafe poll(&wanted, 1, patience) == 0 { return EAGAIN }
+                if unsafe poll(&wanted, 1, timeout) == 0 { return EAGAIN }
                 let end = min(written + pieceByteCount, bytes.count)
                 let piece = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written..<end])
                 switch unsafe PipeSafeWrite.write(piece, to: descriptor) {

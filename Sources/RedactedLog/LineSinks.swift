@@ -23,8 +23,8 @@ public struct TextLogSink: LogSink {
     public func write(_ record: LogEntry) { channel.write(record, to: descriptor) }
 }
 
-/// Writes a record as one JSON object a line (RFC 8259); see `LogLineFormat.json`, and `TextLogSink` for what happens when
-/// it can't be written.
+/// Writes a record as one JSON object a line (RFC 8259); see `LogLineFormat.json`, and `TextLogSink` for what happens
+/// when it can't be written.
 public struct JSONLinesLogSink: LogSink {
     private let sink: TextLogSink
 

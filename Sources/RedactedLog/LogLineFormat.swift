@@ -4,8 +4,8 @@ internal import Glibc
 public enum LogLineFormat: Sendable, Hashable, CaseIterable {
     /// `2026-01-02T03:04:05.678Z info latchkey.store: message field=value`
     case text
-    /// `<6>latchkey.store: message field=value`: syslog's number for how much it matters (RFC 5424 section 6.2.1), which
-    /// systemd takes off the standard error of a unit (sd-daemon(3)). The reader adds the time.
+    /// `<6>latchkey.store: message field=value`: syslog's number for how much it matters (RFC 5424 section 6.2.1),
+    /// which systemd takes off the standard error of a unit (sd-daemon(3)). The reader adds the time.
     case priorityPrefixed
     /// One JSON object (RFC 8259) with the members `time`, `level`, `category`, `message`, and `fields` where there are
     /// any.

@@ -3,13 +3,13 @@ public import LatchkeySecrets
 /// The text of a log message: literals and `Loggable` values, nothing else.
 ///
 /// A secret, a `String`, an optional or any other value in an interpolation is a compile error that says what to do
-/// instead; so is a literal built at run time. The text is made when the message is, and `RedactedLogger` makes it only when the
-/// level is enabled.
+/// instead; so is a literal built at run time. The text is made when the message is, and `RedactedLogger` makes it only
+/// when the level is enabled.
 public struct LogMessage: Loggable, Sendable, Hashable {
     /// The finished text, without control characters.
     public let text: String
-    /// Where text from elsewhere stands in it (`LoggableText`), as offsets in bytes of UTF-8, in order. Only there can a
-    /// secret stand at all; the rest is what the source says.
+    /// Where text from elsewhere stands in it (`LoggableText`), as offsets in bytes of UTF-8, in order. Only there can
+    /// a secret stand at all; the rest is what the source says.
     package let foreignRanges: [Range<Int>]
 
     public var logMessage: LogMessage { self }

@@ -8,8 +8,8 @@
 ///     }
 ///
 /// A `LogMessage` has no other way in, so no conformance can let a secret or an arbitrary `String` through. The one
-/// escape is `LoggableText(reviewed:unredacted:)`, whose uses are on a checked list. Each conformance says in a line why
-/// it is safe.
+/// escape is `LoggableText(reviewed:unredacted:)`, whose uses are on a checked list. Each conformance says in a line
+/// why it is safe.
 public protocol Loggable {
     /// What the log shows.
     var logMessage: LogMessage { get }

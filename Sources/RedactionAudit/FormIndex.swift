@@ -1,7 +1,7 @@
 /// Finds the forms of all canaries in one pass over the bytes.
 ///
-/// Each stretch of eight bytes of each form is in a hash table behind a `WindowFilter`: only what that lets through leads
-/// to the table, and only equal bytes to a finding.
+/// Each stretch of eight bytes of each form is in a hash table behind a `WindowFilter`: only what that lets through
+/// leads to the table, and only equal bytes to a finding.
 struct FormIndex: ~Copyable {
     static let windowByteCount = WindowFilter.windowByteCount
 
@@ -11,7 +11,7 @@ struct FormIndex: ~Copyable {
         let range: Range<Int>
     }
 
-    private(set) var forms: [DisguisedForm]
+    private(set) var forms: [EncodedForm]
     private var filter: WindowFilter
     /// Index into `windows` plus one, or 0.
     private var slots: [UInt32]
@@ -23,7 +23,7 @@ struct FormIndex: ~Copyable {
         let position: UInt32
     }
 
-    init(_ forms: [DisguisedForm]) {
+    init(_ forms: [EncodedForm]) {
         self.forms = forms
         let count = max(1, forms.reduce(0) { $0 + $1.bytes.count })
         let slotCount = 1 << (Int.bitWidth - (count * 2).leadingZeroBitCount)

@@ -1,7 +1,7 @@
 /// Finds what has a `KnownForm`, whoever it belongs to.
 ///
-/// What these forms begin with is looked for at every second byte, by pairs: of a beginning of three bytes, the first pair
-/// or the second lies there. What is left is compared byte by byte, from left to right.
+/// What these forms begin with is looked for at every second byte, by pairs: of a beginning of three bytes, the first
+/// pair or the second lies there. What is left is compared byte by byte, from left to right.
 struct KnownFormSearch: Sendable {
     /// The tables, made once.
     static let standard = KnownFormSearch()

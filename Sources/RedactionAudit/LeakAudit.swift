@@ -11,9 +11,10 @@ internal import Synchronization
 ///     audit.capture(standardError, as: "standard error")
 ///     try audit.report().check()
 ///
-/// A secret is searched for as it is and in every `Disguise`, whole and in pieces of eight bytes or more (sixteen where
-/// it is hexadecimal). The report says where something was found, never what. It works with any test library, and from
-/// many tasks at once. The secrets are kept in guarded memory; their disguises are made for the search and wiped after.
+/// A secret is searched for as it is and in every `LeakEncoding`, whole and in pieces of eight bytes or more (sixteen
+/// where it is hexadecimal). The report says where something was found, never what. It works with any test library, and
+/// from many tasks at once. The secrets are kept in guarded memory; their encodings are made for the search and wiped
+/// after.
 public final class LeakAudit: Sendable {
     /// Marks secrets that an audit keeps.
     enum Planted: SecretPurpose { static var name: StaticString { "planted secret" } }
@@ -100,7 +101,8 @@ public final class LeakAudit: Sendable {
     ///
     ///     audit.capture(error: error, as: "the error", localized: error.localizedDescription)
     ///
-    /// - Parameter localized: Foundation's `localizedDescription`, which this module can't ask for: it has no Foundation.
+    /// - Parameter localized: Foundation's `localizedDescription`, which this module can't ask for: it has no
+    ///   Foundation.
     public func capture(error: any Error, as stream: String, localized: String? = nil) {
         capture(value: error, as: stream)
         if let localized { capture(localized, as: "\(stream), localized") }
@@ -133,29 +135,29 @@ public final class LeakAudit: Sendable {
     public func report() -> LeakReport {
         let (canaries, captured, sinks) = state.withLock { ($0.canaries, $0.streams, $0.sinks) }
         let streams = captured + sinks.map { Stream(name: $0.name, bytes: $0.bytes, allowed: nil) }
-        var forms: [DisguisedForm] = []
+        var forms: [EncodedForm] = []
         for (number, canary) in canaries.enumerated() {
-            forms += canary.secret.withExposedBytes { DisguisedForm.all(of: $0, canary: number) }
+            forms += canary.secret.withExposedBytes { EncodedForm.all(of: $0, canary: number) }
         }
         let index = FormIndex(forms)
         forms = []
         var findings: [LeakFinding] = []
         var allowed: [LeakFinding] = []
         for stream in streams {
-            for sighting in Sighting.all(of: index, in: stream.bytes) {
-                let purpose = canaries[index.forms[sighting.form].canary].purpose
+            for match in FormMatch.all(of: index, in: stream.bytes) {
+                let purpose = canaries[index.forms[match.form].canary].purpose
                 let finding = LeakFinding(
-                    purpose: purpose, stream: stream.name, offset: sighting.range.lowerBound,
-                    disguise: sighting.disguise, byteCount: sighting.range.count, isWhole: sighting.isWhole)
+                    purpose: purpose, stream: stream.name, offset: match.range.lowerBound,
+                    encoding: match.encoding, byteCount: match.range.count, isWhole: match.isWhole)
                 let isAllowed = stream.allowed?.permits(
-                    purpose: purpose, disguise: sighting.disguise, before: stream.bytes[..<sighting.range.lowerBound])
+                    purpose: purpose, encoding: match.encoding, before: stream.bytes[..<match.range.lowerBound])
                 if isAllowed == true { allowed.append(finding) } else { findings.append(finding) }
             }
             for match in KnownFormSearch.standard.all(in: stream.bytes) where knownForms.contains(match.form) {
                 findings.append(
                     LeakFinding(
                         purpose: match.form.name.description, stream: stream.name, offset: match.range.lowerBound,
-                        disguise: .plain, byteCount: match.range.count, isWhole: true))
+                        encoding: .plain, byteCount: match.range.count, isWhole: true))
             }
         }
         return LeakReport(

@@ -6,14 +6,14 @@ public struct LeakFinding: Sendable, Hashable, CustomStringConvertible {
     public let stream: String
     /// Where in the stream it begins, in bytes.
     public let offset: Int
-    public let disguise: Disguise
+    public let encoding: LeakEncoding
     /// How much of the stream it takes, in bytes.
     public let byteCount: Int
     /// Whether all of the secret is there, or a piece.
     public let isWhole: Bool
 
     public var description: String {
-        "\(isWhole ? "the" : "a piece of the") \(purpose), \(disguise.name), \(byteCount) bytes at byte \(offset) of "
+        "\(isWhole ? "the" : "a piece of the") \(purpose), \(encoding.name), \(byteCount) bytes at byte \(offset) of "
             + stream
     }
 }
@@ -64,8 +64,8 @@ public enum AllowedLeak: Sendable, Hashable, CaseIterable {
     case stateInURLThatPastePrints
 
     /// Whether a match is that place: the purpose is `state`, and before it stands `https://…?…state=`.
-    func permits(purpose: String, disguise: Disguise, before: ArraySlice<UInt8>) -> Bool {
-        guard purpose == "state", disguise == .plain || disguise == .percentEncoded else { return false }
+    func permits(purpose: String, encoding: LeakEncoding, before: ArraySlice<UInt8>) -> Bool {
+        guard purpose == "state", encoding == .plain || encoding == .percentEncoded else { return false }
         let word = before.reversed().prefix { $0 > 0x20 }.reversed()
         let text = String(decoding: word, as: UTF8.self)
         return (text.hasSuffix("&state=") || text.hasSuffix("?state="))

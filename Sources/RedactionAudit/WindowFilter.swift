@@ -2,10 +2,10 @@ internal import Glibc
 
 /// Says quickly that a stretch of eight bytes is none of many: the audit's inner loops, and where it reads by pointer.
 ///
-/// Two tables of bits. Whoever adds a window of eight bytes adds it whole to the one, and to the other the four stretches
-/// of four bytes in it that can lie at a multiple of four in a text. So a look at every fourth byte, in a table that a
-/// processor keeps near, meets each window whatever its offset; what is stopped at is looked up whole. Both tables say
-/// yes too often and never no wrongly, so whoever asks checks again.
+/// Two tables of bits. Whoever adds a window of eight bytes adds it whole to the one, and to the other the four
+/// stretches of four bytes in it that can lie at a multiple of four in a text. So a look at every fourth byte, in a
+/// table that a processor keeps near, meets each window whatever its offset; what is stopped at is looked up whole.
+/// Both tables say yes too often and never no wrongly, so whoever asks checks again.
 struct WindowFilter: ~Copyable {
     static let windowByteCount = 8
 
@@ -14,8 +14,8 @@ struct WindowFilter: ~Copyable {
     private var windows: [UInt64]
     private let windowShift: UInt64
 
-    /// - Parameter windowCount: how many windows will be added. The tables are made so large that a place of ordinary text
-    ///   is stopped at seldom, and no larger than 256 KiB together.
+    /// - Parameter windowCount: how many windows will be added. The tables are made so large that a place of ordinary
+    ///   text is stopped at seldom, and no larger than 256 KiB together.
     init(windowCount: Int) {
         let bitCount = max(12, min(20, Int.bitWidth - (windowCount * 16).leadingZeroBitCount))
         grams = Array(repeating: 0, count: 1 << (bitCount - 6))
@@ -53,8 +53,8 @@ struct WindowFilter: ~Copyable {
             unsafe grams.withUnsafeBufferPointer { grams in
                 unsafe windows.withUnsafeBufferPointer { windows in
                     let (gramShift, windowShift) = (gramShift, windowShift)
-                    // A window that begins at one of the three bytes before a multiple of four, or at it, holds the four
-                    // bytes there: each window is met at one place.
+                    // A window that begins at one of the three bytes before a multiple of four, or at it, holds the
+                    // four bytes there: each window is met at one place.
                     var offset = (start + 3) & ~3
                     while offset <= end + 3 {
                         let gram = unsafe UInt32(
@@ -79,8 +79,8 @@ struct WindowFilter: ~Copyable {
 
     // MARK: - Across line breaks
 
-    /// Whether eight bytes that a line break, or several, lie between may be a window that was added: with the breaks left
-    /// out. Only the bytes beside breaks are looked at.
+    /// Whether eight bytes that a line break, or several, lie between may be a window that was added: with the breaks
+    /// left out. Only the bytes beside breaks are looked at.
     ///
     /// - Parameter isWindow: whether a window that may have been added was.
     func hasCandidateAcrossBreaks(in text: [UInt8], where isWindow: (UInt64) -> Bool) -> Bool {

@@ -61,7 +61,7 @@ final class GuardedPool: Sendable {
     }
 
     /// Wipes a block and takes it back. Stops the process when something wrote past its end.
-    func giveBack(_ block: GuardedBlock) {
+    func revoke(_ block: GuardedBlock) {
         guard let sizeClass = block.sizeClass else {
             block.allocation.free()
             return

@@ -1,7 +1,7 @@
 /// A secret that a C library reads for longer than one call, such as the header of a request that is on its way.
 ///
-/// The bytes stay where they are, and are wiped when this object goes: whoever hands their address to a library keeps the
-/// object until the library has let go.
+/// The bytes stay where they are, and are wiped when this object goes: whoever hands their address to a library keeps
+/// the object until the library has let go.
 package final class LentSecret<Purpose: SecretPurpose>: Sendable {
     private let secret: Secret<Purpose>
 

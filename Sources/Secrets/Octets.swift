@@ -1,7 +1,7 @@
 /// Text that names somebody or something: equal when its UTF-8 is.
 ///
-/// Swift's own `==` holds for canonically equivalent text: the Kelvin sign (U+212A) equals `K`, and a composed é equals a
-/// decomposed one. Servers, stores and other programs compare octets, so two of their names could be one to us.
+/// Swift's own `==` holds for canonically equivalent text: the Kelvin sign (U+212A) equals `K`, and a composed é equals
+/// a decomposed one. Servers, stores and other programs compare octets, so two of their names could be one to us.
 package struct Octets: Hashable, Sendable {
     package let text: String
 
@@ -18,7 +18,8 @@ package struct Octets: Hashable, Sendable {
 }
 
 extension StringProtocol {
-    /// Whether both texts have the same UTF-8. The comparison of all that comes from outside and says who or what it is.
+    /// Whether both texts have the same UTF-8. The comparison of all that comes from outside and says who or what it
+    /// is.
     package func hasSameOctets(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 
     /// The same, where letters of ASCII, and no others, may be of either case.

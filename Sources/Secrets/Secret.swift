@@ -16,7 +16,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     }
 
     deinit {
-        GuardedPool.shared.giveBack(block)
+        GuardedPool.shared.revoke(block)
     }
 
     /// Copies `bytes` into guarded memory. The original is the caller's to wipe.
@@ -53,7 +53,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         do throws(Failure) {
             byteCount = try body(&span)
         } catch {
-            GuardedPool.shared.giveBack(block)
+            GuardedPool.shared.revoke(block)
             throw error
         }
         precondition((0...capacity).contains(byteCount), "more bytes than the capacity")

@@ -17,7 +17,7 @@ public struct SecretBuilder: ~Copyable, Sendable {
     }
 
     deinit {
-        GuardedPool.shared.giveBack(block)
+        GuardedPool.shared.revoke(block)
     }
 
     /// More than `limit` bytes were appended.
@@ -94,7 +94,7 @@ public struct SecretBuilder: ~Copyable, Sendable {
         guard byteCount + more > block.capacity else { return }
         let larger = GuardedPool.shared.take(byteCount: min(max(byteCount + more, block.capacity * 2), limit))
         if byteCount > 0 { unsafe larger.base.copyMemory(from: block.base, byteCount: byteCount) }
-        GuardedPool.shared.giveBack(block)
+        GuardedPool.shared.revoke(block)
         block = larger
     }
 }

@@ -15,7 +15,8 @@ package enum SecretNotice {
         init(_ body: @escaping Listener) { self.body = body }
     }
 
-    /// From now on `body` is told of each secret that is made, before whoever makes it has it. It must make none itself.
+    /// From now on `body` is told of each secret that is made, before whoever makes it has it. It must make none
+    /// itself.
     package static func listen(_ body: @escaping Listener) {
         listener.withLock { $0 = Kept(body) }
         isHeard.store(true, ordering: .releasing)

@@ -18,12 +18,12 @@ public struct SignInError: RedactedError, Hashable {
         case notSignedIn
         /// There are several accounts and none is the current one.
         case noCurrentAccount
-        /// The session can't be renewed any more; it was deleted.
+        /// The session can't be refreshed any more; it was deleted.
         case sessionEnded
-        /// The same, because an earlier renewal was cut off between the server and the store.
-        case renewalLost
-        /// The server has refreshed the session, and the store could not keep the new tokens: they are lost, and the old ones
-        /// may be spent.
+        /// The same, because an earlier refresh was cut off between the server and the store.
+        case refreshLost
+        /// The server has refreshed the session, and the store could not keep the new tokens: they are lost, and the
+        /// old ones may be spent.
         case tokensNotStored(StoreError)
         /// The server didn't say who signed in, or says it in a way that can't be kept.
         case accountUnknown
@@ -97,7 +97,7 @@ public struct SignInError: RedactedError, Hashable {
         case .notSignedIn: "sign-in.not-signed-in"
         case .noCurrentAccount: "sign-in.no-current-account"
         case .sessionEnded: "sign-in.session-ended"
-        case .renewalLost: "sign-in.renewal-lost"
+        case .refreshLost: "sign-in.refresh-lost"
         case .tokensNotStored: "sign-in.tokens-not-stored"
         case .accountUnknown: "sign-in.account-unknown"
         case .accountNameNeeded: "sign-in.account-name-needed"
@@ -124,10 +124,10 @@ public struct SignInError: RedactedError, Hashable {
         case .store(let error): error.cause
         case .notSignedIn: "nobody is signed in"
         case .noCurrentAccount: "there are several accounts, and none of them is the current one"
-        case .sessionEnded: "the session has ended and can't be renewed"
-        case .renewalLost: "the session has ended: an earlier renewal was cut off before its tokens could be stored"
+        case .sessionEnded: "the session has ended and can't be refreshed"
+        case .refreshLost: "the session has ended: an earlier refresh was cut off before its tokens could be stored"
         case .tokensNotStored(let error):
-            "the server has renewed the session, but the new tokens could not be stored and are lost: \(error.cause)"
+            "the server has refreshed the session, but the new tokens could not be stored and are lost: \(error.cause)"
         case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
         case .accountMismatch: "the server's answers are about another person than the one who signs in"
@@ -141,7 +141,7 @@ public struct SignInError: RedactedError, Hashable {
         case .otherAuthority: "the session belongs to another server or client than the provider names now"
         case .stepFailed(.authorizationURL): "the program's own way to make the authorization URL failed"
         case .stepFailed(.login): "the program's own way to exchange the answer failed"
-        case .stepFailed(.refresh): "the program's own way to renew the session failed"
+        case .stepFailed(.refresh): "the program's own way to refresh the session failed"
         case .superseded: "a newer sign-in took over"
         case .cancelled: "it was interrupted"
         }
@@ -156,8 +156,8 @@ public struct SignInError: RedactedError, Hashable {
         case .notSignedIn: "sign in first: latchkey sign-in PROVIDER"
         case .noCurrentAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"
         case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
-        case .renewalLost:
-            "sign in again; SIGTERM ends a program when its renewal is stored, SIGKILL in the middle of it"
+        case .refreshLost:
+            "sign in again; SIGTERM ends a program when its refresh is stored, SIGKILL in the middle of it"
         case .tokensNotStored: "see that the store can be written, then sign in again"
         case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
         case .clientSecretMissing: "add the provider again with --client-secret-stdin"

@@ -99,7 +99,7 @@ enum AccountsCommand {
             ("provider", .message("\(row.provider)")), ("account", .text(text(row.session.account))),
             ("current", .bool(row.isCurrent)),
             ("expires", row.session.expiry.map { .message("\(Moment($0))") } ?? .null),
-            ("renewable", .bool(row.session.isRenewable)), ("readable", .bool(row.session.isReadable)),
+            ("refreshable", .bool(row.session.isRefreshable)), ("readable", .bool(row.session.isReadable)),
             ("scopes", .array(row.session.scopes.scopes.map { .text(text($0)) })),
         ]
         return .object(fields + (namesStore ? [("store", .message("\(row.store)"))] : []))

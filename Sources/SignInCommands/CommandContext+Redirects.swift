@@ -4,8 +4,8 @@ internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyTerminal
 
-// Each authority has a redirect path of its own (RFC 9700 section 4.4.2.2), which a person has to know who registers the
-// client by hand.
+// Each authority has a redirect path of its own (RFC 9700 section 4.4.2.2), which a person has to know who registers
+// the client by hand.
 
 extension CommandContext {
     /// Says which redirect URI the client has to be registered with, where nobody named one.
@@ -23,8 +23,8 @@ extension CommandContext {
             """)
     }
 
-    /// Warns of a redirect URI that another provider's responses come to as well: a code of one of the two servers could be
-    /// brought to the other (RFC 9700 section 4.4).
+    /// Warns of a redirect URI that another provider's responses come to as well: a code of one of the two servers
+    /// could be brought to the other (RFC 9700 section 4.4).
     func warnOfSharedRedirect(_ redirect: RedirectURI, of configuration: ProviderConfiguration) throws {
         let authority = try configuration.provider().authority
         // A file that is damaged is told where its provider is asked for.

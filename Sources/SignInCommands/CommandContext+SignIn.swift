@@ -78,13 +78,13 @@ extension CommandContext {
 }
 
 extension SignInService {
-    /// Runs a command's work. When it ends early, by Control-C, a renewal that is going on is waited for: the server may
-    /// have spent the old refresh token already, and the new one is good for nothing until it is stored.
+    /// Runs a command's work. When it ends early, by Control-C, a refresh that is going on is waited for: the server
+    /// may have spent the old refresh token already, and the new one is good for nothing until it is stored.
     func settling<Result: ~Copyable>(_ work: () async throws -> Result) async throws -> Result {
         do {
             return try await work()
         } catch {
-            await finishRenewals()
+            await finishRefreshes()
             throw error
         }
     }

@@ -38,7 +38,7 @@ struct Demonstration {
         try step()
 
         server.expireAccessTokens()
-        try output.write("renewal   of the expired token, then \(try await request(service))")
+        try output.write("refresh   of the expired token, then \(try await request(service))")
         try step()
     }
 

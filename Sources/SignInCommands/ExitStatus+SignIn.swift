@@ -13,7 +13,7 @@ extension SignInError: CommandError {
         case .store(let error), .tokensNotStored(let error): error.exitStatus
         case .notSignedIn: .notFound
         case .noCurrentAccount, .accountNameNeeded, .otherResource: .usage
-        case .sessionEnded, .renewalLost, .keyLost, .otherOrigin, .otherPerson: .refused
+        case .sessionEnded, .refreshLost, .keyLost, .otherOrigin, .otherPerson: .refused
         case .accountUnknown, .accountMismatch, .tokenInAccount, .scopeMissing: .protocolError
         case .stepFailed: .internalError
         case .clientSecretMissing, .otherAuthority: .configuration

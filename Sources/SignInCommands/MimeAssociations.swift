@@ -1,11 +1,11 @@
 internal import Glibc
 internal import LatchkeyStoreSelection
 
-/// Which desktop entry is taken for what: the file `mimeapps.list` (XDG MIME Applications Specification, section "Default
-/// Application").
+/// Which desktop entry is taken for what: the file `mimeapps.list` (XDG MIME Applications Specification, section
+/// "Default Application").
 ///
-/// The file is everybody's who sets a default: lines that aren't ours stay as they are. One that is a symbolic link, into a
-/// repository of dot files for example, is written where it leads, and stays a link.
+/// The file is everybody's who sets a default: lines that aren't ours stay as they are. One that is a symbolic link,
+/// into a repository of dot files for example, is written where it leads, and stays a link.
 struct MimeAssociations {
     /// Where the file is, or will be.
     let path: String

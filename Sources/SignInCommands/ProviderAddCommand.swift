@@ -146,7 +146,8 @@ enum ProviderAddCommand {
 
     /// Makes the server know us: as a public client, with the redirect address that will be used.
     private static func register(
-        _ configuration: inout ProviderConfiguration, _ metadata: AuthorizationServerMetadata, _ http: any HTTPTransport,
+        _ configuration: inout ProviderConfiguration, _ metadata: AuthorizationServerMetadata,
+        _ http: any HTTPTransport,
         _ context: CommandContext
     ) async throws {
         guard

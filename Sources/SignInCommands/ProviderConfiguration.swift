@@ -26,13 +26,14 @@ struct ProviderConfiguration: Sendable {
     var redirect: String?
     /// How the client's secret is sent, when it has one.
     var secretMethod: ClientAuthentication.Method?
-    /// Whose certificates are believed, instead of the system's.
+    /// Whose certificates are trusted, instead of the system's.
     var certificateFile: String?
     /// Whether tokens are bound to a key.
     var usesDPoP = false
     /// Whether authorization requests must be pushed.
     var requiresPushedRequests = false
-    /// Whether the client id is one that we asked the server for. It isn't in the file: only who adds a provider wants to know.
+    /// Whether the client id is one that we asked the server for. It isn't in the file: only who adds a provider wants
+    /// to know.
     var isRegisteredByUs = false
     /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
     var isDevelopment = false

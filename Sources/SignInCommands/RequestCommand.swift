@@ -58,7 +58,7 @@ enum RequestCommand {
                 .refused, error.codeName, error.cause,
                 hint: "give --origin here or at latchkey provider add, if that server is to have the token")
         } catch {
-            await service.finishRenewals()
+            await service.finishRefreshes()
             throw error
         }
     }

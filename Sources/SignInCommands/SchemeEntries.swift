@@ -41,7 +41,8 @@ struct SchemeEntries {
         return schemes.sorted()
     }
 
-    /// Writes the entry of a scheme, and makes it the one that the desktop takes. When that fails, nothing is left behind.
+    /// Writes the entry of a scheme, and makes it the one that the desktop takes. When that fails, nothing is left
+    /// behind.
     func add(_ scheme: String, starting program: String) throws {
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(folder)
@@ -118,8 +119,8 @@ struct SchemeEntries {
         """
     }
 
-    /// As "The Exec key" has it: as it is where no character needs quotation marks, which xdg-open(1) takes for a part of
-    /// the name; else in quotation marks, in which four characters take a backslash, and a percent sign that is
+    /// As "The Exec key" has it: as it is where no character needs quotation marks, which xdg-open(1) takes for a part
+    /// of the name; else in quotation marks, in which four characters take a backslash, and a percent sign that is
     /// doubled; the file's own form for strings doubles each backslash again.
     static func quoted(_ word: String) -> String {
         let plain = word.utf8.allSatisfy {

@@ -12,11 +12,11 @@ internal import LatchkeyTerminal
 /// `latchkey sign-in PROVIDER`.
 enum SignInCommand {
     /// How long a person may take when nobody says.
-    private static let patience = Duration.seconds(600)
+    private static let timeout = Duration.seconds(600)
 
     static let command = Command(SignInDefinitions.signIn) { arguments, context in
-        let patience = arguments.seconds(GlobalOptions.timeout) ?? patience
-        let ways = try ways(arguments, context, patience)
+        let timeout = arguments.seconds(GlobalOptions.timeout) ?? timeout
+        let methods = try methods(arguments, context, timeout)
         let (configuration, isNew) = try await configuration(arguments, context)
         // Before there is a session that nobody could use again.
         if isNew {
@@ -28,15 +28,15 @@ enum SignInCommand {
         }
         if let redirect { try context.warnOfSharedRedirect(redirect, of: configuration) }
         let account = arguments.value(SignInDefinitions.account)
-        let deadline = Deadline.after(patience)
+        let deadline = Deadline.after(timeout)
         let session: SessionSummary
         let sessions: SessionStore
         if configuration.findsServerByAccount {
             (session, sessions) = try await signIn(
-                configuration, arguments, context, by: ways, redirect: redirect, deadline: deadline)
+                configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
         } else {
             let service = try await context.service(configuration, arguments)
-            session = try await service.signIn(by: ways, account: account, redirect: redirect, deadline: deadline)
+            session = try await service.signIn(by: methods, account: account, redirect: redirect, deadline: deadline)
             sessions = service.sessions
         }
         if isNew { try context.providers.write(configuration) }
@@ -49,7 +49,7 @@ enum SignInCommand {
     /// At AT Protocol the account comes first: its handle or DID leads to its servers.
     private static func signIn(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext,
-        by ways: SignInWays, redirect: RedirectURI?, deadline: Deadline
+        by methods: SignInMethods, redirect: RedirectURI?, deadline: Deadline
     ) async throws -> (SessionSummary, SessionStore) {
         guard let handle = arguments.value(SignInDefinitions.account) else {
             throw CommandFailure(
@@ -59,7 +59,7 @@ enum SignInCommand {
         let client = try context.atProtocolClient(
             configuration, try await context.store(of: configuration),
             context.http(configuration, arguments), redirect: redirect)
-        return (try await client.authenticate(handle: handle, by: ways, deadline: deadline), client.sessions)
+        return (try await client.authenticate(handle: handle, by: methods, deadline: deadline), client.sessions)
     }
 
     /// What the file says, with what the command line says in its place for this time. A built-in provider needs no
@@ -116,7 +116,7 @@ enum SignInCommand {
         var configuration = ProviderConfiguration(
             name: builtIn.name, server: server,
             clientID: registers ? ProviderAddCommand.unregisteredClientID : clientID)
-        // What the host proves itself with is needed at each renewal.
+        // What the host proves itself with is needed at each refresh.
         configuration.certificateFile = arguments.value(SignInDefinitions.certificateAuthority).map(AbsolutePath.of)
         configuration.isRegisteredByUs = registers
         if registers {
@@ -128,35 +128,35 @@ enum SignInCommand {
 
     // MARK: - Ways
 
-    private static func ways(
-        _ arguments: ParsedArguments, _ context: CommandContext, _ patience: Duration
-    ) throws -> SignInWays {
+    private static func methods(
+        _ arguments: ParsedArguments, _ context: CommandContext, _ timeout: Duration
+    ) throws -> SignInMethods {
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
         let wanted = try wanted(arguments, mayPrompt: mayPrompt)
-        var ways = SignInWays(
-            surroundings: SessionSurroundings(
+        var methods = SignInMethods(
+            sessionEnvironment: SessionEnvironment(
                 environment: context.environment.variables, hasTerminal: context.prompt.isPossible),
             environment: context.environment.variables)
-        ways.wanted = wanted
-        ways.ephemeral = arguments.has(SignInDefinitions.ephemeral)
+        methods.wanted = wanted
+        methods.ephemeral = arguments.has(SignInDefinitions.ephemeral)
         if mayPrompt {
-            ways.terminal = PersonsTerminal(prompt: context.prompt)
-            ways.devicePrompt = TerminalDevicePrompt(prompt: context.prompt, patience: patience)
+            methods.terminal = PersonsTerminal(prompt: context.prompt)
+            methods.devicePrompt = TerminalDevicePrompt(prompt: context.prompt, timeout: timeout)
         }
-        ways.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
-        ways.redirects = .standard(environment: context.environment.variables, home: context.environment.home)
-        let (output, canPaste) = (context.output, ways.terminal != nil && ways.surroundings.hasTerminal)
-        ways.announce = { choice in
+        methods.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
+        methods.redirects = .standard(environment: context.environment.variables, home: context.environment.home)
+        let (output, canPaste) = (context.output, methods.terminal != nil && methods.sessionEnvironment.hasTerminal)
+        methods.announce = { choice in
             if choice.reason != .asked { output.note(choice.logMessage) }
-            if let wait = wait(choice.way, patience, canPaste: canPaste) { output.note(wait) }
+            if let wait = wait(choice.way, timeout, canPaste: canPaste) { output.note(wait) }
         }
         return ways
     }
 
     /// How long the person is waited for, and what to do when nothing happens. A code for another device has its own
     /// countdown.
-    private static func wait(_ way: SignInWay, _ patience: Duration, canPaste: Bool) -> LogMessage? {
-        let time = inWords(patience)
+    private static func wait(_ way: SignInMethod, _ timeout: Duration, canPaste: Bool) -> LogMessage? {
+        let time = inWords(timeout)
         return switch way {
         case .device: nil
         case .browser where canPaste, .scheme where canPaste:
@@ -178,12 +178,12 @@ enum SignInCommand {
     }
 
     /// What the command line asks for; `nil` leaves it to the session.
-    private static func wanted(_ arguments: ParsedArguments, mayPrompt: Bool) throws -> SignInWay? {
-        let ways: [(CommandOption, SignInWay)] = [
+    private static func wanted(_ arguments: ParsedArguments, mayPrompt: Bool) throws -> SignInMethod? {
+        let methods: [(CommandOption, SignInMethod)] = [
             (SignInDefinitions.browser, .browser), (SignInDefinitions.paste, .paste),
             (SignInDefinitions.device, .device), (SignInDefinitions.scheme, .scheme),
         ]
-        let asked = ways.filter { arguments.has($0.0) }
+        let asked = methods.filter { arguments.has($0.0) }
         guard asked.count < 2 else {
             throw CommandFailure(
                 .usage, "sign-in.two-agents", "--browser, --scheme, --paste and --device can't be used together",

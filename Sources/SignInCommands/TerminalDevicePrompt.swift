@@ -11,12 +11,12 @@ internal import Synchronization
 final class TerminalDevicePrompt: DevicePrompt {
     private let prompt: SecretPrompt
     /// How long the command waits, which may be shorter than the code's life.
-    private let patience: Duration
+    private let timeout: Duration
     private let countdown = Mutex<Task<Void, Never>?>(nil)
 
-    init(prompt: SecretPrompt, patience: Duration) {
+    init(prompt: SecretPrompt, timeout: Duration) {
         self.prompt = prompt
-        self.patience = patience
+        self.timeout = timeout
     }
 
     func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
@@ -33,8 +33,8 @@ final class TerminalDevicePrompt: DevicePrompt {
         } catch {
             throw error.problem == .interrupted ? .cancelled : .unavailable(.noTerminal)
         }
-        let isShort = patience < device.lifetime
-        let end = ContinuousClock.now + min(device.lifetime, patience)
+        let isShort = timeout < device.lifetime
+        let end = ContinuousClock.now + min(device.lifetime, timeout)
         let (prompt, ticking) = (prompt, ContinuousClock())
         let task = Task {
             while !Task.isCancelled {

@@ -21,8 +21,8 @@ extension CommandContext {
             return nil
         }
 
-        /// Throws when two names of one place belong to two stores. Outside of a command line, the store may be named apart
-        /// from where each one is.
+        /// Throws when two names of one place belong to two stores. Outside of a command line, the store may be named
+        /// apart from where each one is.
         func check() throws {
             let cause: LogMessage
             switch (store, vault, collection) {

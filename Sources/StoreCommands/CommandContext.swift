@@ -88,7 +88,8 @@ extension CommandContext {
             || configuration.usesAllStores && namedStore?.source != .argument
     }
 
-    /// A variable that says where something is kept, and can't be read, is not passed over: a secret would go elsewhere.
+    /// A variable that says where something is kept, and can't be read, is not passed over: a secret would go
+    /// elsewhere.
     private static func check(_ environment: ProgramEnvironment) throws(CommandFailure) {
         guard let name = environment.illegibleNames.sorted().first(where: ProgramEnvironment.saysWhere) else { return }
         let shown = LoggableText(reviewed: "the name of an environment variable", unredacted: name)

@@ -13,9 +13,9 @@ package struct CommandProgram: Sendable {
     private let catalogue: StoreCatalogue
     private let cancelsWhenInterrupted: Bool
 
-    /// - Parameter cancelsWhenInterrupted: whether the first Ctrl-C, SIGTERM or SIGHUP cancels the command, so that it can
-    ///   put things in order, rather than ending the process at once. For commands that talk to servers; a store's operation is whole
-    ///   or not there at all whenever the process ends.
+    /// - Parameter cancelsWhenInterrupted: whether the first Ctrl-C, SIGTERM or SIGHUP cancels the command, so that it
+    ///   can put things in order, rather than ending the process at once. For commands that talk to servers; a store's
+    ///   operation is whole or not there at all whenever the process ends.
     package init(commands: [Command], catalogue: StoreCatalogue, cancelsWhenInterrupted: Bool = false) {
         self.commands = commands
         self.catalogue = catalogue

@@ -4,8 +4,9 @@
 
     /// Runs a command on the thread that waits for its end, as `SecretServiceThread` does with GLib.
     ///
-    /// A store's command does one thing after another. Without this, each step that follows a wait goes through the pool of
-    /// threads that Swift starts for concurrent work, which costs a short-lived process more than its work does.
+    /// A store's command does one thing after another. Without this, each step that follows a wait goes through the
+    /// pool of threads that Swift starts for concurrent work, which costs a short-lived process more than its work
+    /// does.
     ///
     /// What blocks here blocks the whole command, so commands that wait for a person and a server at once can't use it.
     @safe final class CommandThread: TaskExecutor, @unchecked Sendable {

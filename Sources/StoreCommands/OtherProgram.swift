@@ -17,8 +17,8 @@ enum OtherProgram {
 
     /// Has that program work with the same arguments and ends as it does, or returns why it can't.
     ///
-    /// It works in a process of its own, so that killing this one in the midst of a renewal costs nothing. For `run` this
-    /// process becomes that program, because it is to become the person's.
+    /// It works in a process of its own, so that killing this one in the midst of a refresh costs nothing. For `run`
+    /// this process becomes that program, because it is to become the person's.
     ///
     /// It is looked for beside this program, then in `../lib/latchkey`; never on `PATH`, where somebody else's program
     /// could have its name.

@@ -2,14 +2,15 @@ internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeyTerminal
 
-/// What a program needs of its process before it begins, so that a limit is an ordinary error and not a death in the middle.
+/// What a program needs of its process before it begins, so that a limit is an ordinary error and not a death in the
+/// middle.
 enum ProcessLimits {
     /// How many files a command has open at once, with room to spare. Libraries that can't have another end the process
     /// (libdispatch), or wait for ever.
     private static let descriptorCount = 32
 
-    /// Throws when too few files can be opened (RLIMIT_NOFILE). From then on, a file that may not grow (RLIMIT_FSIZE) is an
-    /// error of the write, and no signal. Programs that are started have their own signals' actions back.
+    /// Throws when too few files can be opened (RLIMIT_NOFILE). From then on, a file that may not grow (RLIMIT_FSIZE)
+    /// is an error of the write, and no signal. Programs that are started have their own signals' actions back.
     static func prepare() throws(CommandFailure) {
         // A handler that does nothing, and not SIG_IGN, which programs that are started would inherit.
         var action = sigaction()

@@ -3,7 +3,8 @@ package import LatchkeyTerminal
 /// The commands that `latchkey-auth` runs. They are defined here, so that `latchkey` can check a command line and show
 /// its help without the network's libraries.
 package enum SignInDefinitions {
-    package static let account = CommandOption.value("--account", "ACCOUNT", help: "which account; else the current one")
+    package static let account = CommandOption.value(
+        "--account", "ACCOUNT", help: "which account; else the current one")
     package static let certificateAuthority = CommandOption.value(
         "--ca-file", "FILE", help: "trust the certificates in this PEM file instead of the system's")
     package static let clientID = CommandOption.value("--client-id", "ID", help: "the client's id at the server")

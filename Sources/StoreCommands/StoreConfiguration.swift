@@ -4,8 +4,8 @@ internal import LatchkeyTerminal
 
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///
-/// The names are `store`, `vault`, `collection`, `all-stores` (`yes` or `no`), `key-file` and `passphrase-file`. It holds
-/// no secret.
+/// The names are `store`, `vault`, `collection`, `all-stores` (`yes` or `no`), `key-file` and `passphrase-file`. It
+/// holds no secret.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
     private(set) var vault: String?

@@ -4,8 +4,8 @@ internal import LatchkeyTerminal
 
 /// A program that works in this one's place, in a process of its own: whoever kills this one doesn't kill the work.
 ///
-/// A renewal that is cut off between the server's answer and the store costs the session. A worker whose starter is gone
-/// gets SIGTERM, which waits for the store and ends everything else.
+/// A refresh that is cut off between the server's answer and the store costs the session. A worker whose starter is
+/// gone gets SIGTERM, which waits for the store and ends everything else.
 package enum WorkerProcess {
     /// What it is called in its own arguments and in listings of processes; its starter's number follows.
     private static let name = "latchkey-worker "
@@ -14,7 +14,8 @@ package enum WorkerProcess {
     // A signal handler can reach nothing but globals. Written once, before the handlers are set.
     private nonisolated(unsafe) static var process: pid_t = 0
 
-    /// Asks for SIGTERM at the starter's end, in a worker; does nothing elsewhere. To be called on the main thread, first.
+    /// Asks for SIGTERM at the starter's end, in a worker; does nothing elsewhere. To be called on the main thread,
+    /// first.
     ///
     /// The kernel tells of an end from now on. A starter that has ended already has left us to another process.
     package static func endWithStarter() {
@@ -25,8 +26,8 @@ package enum WorkerProcess {
         if getppid() != starter { _ = kill(getpid(), SIGTERM) }
     }
 
-    /// Starts a program with this one's arguments, passes on what signals ask for, and ends as it does. Returns the errno
-    /// when it can't be started.
+    /// Starts a program with this one's arguments, passes on what signals ask for, and ends as it does. Returns the
+    /// errno when it can't be started.
     static func run(_ path: String) -> Int32 {
         var (waiting, former) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&waiting)

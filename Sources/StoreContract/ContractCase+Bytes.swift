@@ -52,7 +52,7 @@ extension ContractCase {
             try await context.save("old", key)
             let secret = Secret<Password>(byteCount: maximum + 1) { _ in }
             try await context.expect(.tooLarge, from: "the save") { () async throws(StoreError) in
-                try await context.store.save(secret, for: key, options: SaveOptions(), deadline: context.patience)
+                try await context.store.save(secret, for: key, options: SaveOptions(), deadline: context.timeout)
             }
             try await context.expect(key, holds: Array("old".utf8))
         },
@@ -60,7 +60,7 @@ extension ContractCase {
             let canary = "canary-5f0c2e9a7b"
             let key = try context.key("ada")
             let version = try await context.save(canary, key)
-            let entries = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let entries = try await context.store.list(service: context.service, deadline: context.timeout).all()
             var shown = String(reflecting: entries)
             dump(entries, to: &shown)
             let conflict = try await context.expect(.conflict, from: "creating it again") {

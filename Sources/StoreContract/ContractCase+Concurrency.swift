@@ -31,7 +31,7 @@ extension ContractCase {
             let last = try await context.read(key)
             try context.expect(
                 last.map { $0.bytes == secret(Int($0.bytes.first ?? 255)) } == true, "the last secret is torn")
-            let entries = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let entries = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(entries.count == 1, "\(entries.count) entries are left, not one")
         },
         ContractCase("tasks on many keys at once don't disturb each other") { context in
@@ -44,13 +44,13 @@ extension ContractCase {
                         try await context.save("second \(number)", key)
                         try await context.expect(key, holds: Array("second \(number)".utf8))
                         if number.isMultiple(of: 2) {
-                            try await context.store.delete(key, condition: .none, deadline: context.patience)
+                            try await context.store.delete(key, condition: .none, deadline: context.timeout)
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            let left = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let left = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(
                 left.count == context.times(64) / 2, "\(left.count) credentials are left of \(context.times(64) / 2)")
         },
@@ -61,7 +61,7 @@ extension ContractCase {
                 let found = try await withThrowingTaskGroup(of: Bool.self) { group in
                     for _ in 0..<8 {
                         group.addTask {
-                            try await context.store.delete(key, condition: .none, deadline: context.patience)
+                            try await context.store.delete(key, condition: .none, deadline: context.timeout)
                         }
                     }
                     var found = 0

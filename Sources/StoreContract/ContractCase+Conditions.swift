@@ -28,7 +28,7 @@ extension ContractCase {
         ContractCase("a save on condition of a version does not create") { context in
             let key = try context.key("ada")
             let version = try await context.save("first", key)
-            try await context.store.delete(key, condition: .none, deadline: context.patience)
+            try await context.store.delete(key, condition: .none, deadline: context.timeout)
             try await context.expect(.conflict, from: "the save") { () async throws(StoreError) in
                 try await context.save("second", key, options: SaveOptions(condition: .matches(version)))
             }
@@ -49,16 +49,16 @@ extension ContractCase {
             let second = try await context.save("second", key)
             try await context.expect(.conflict, from: "a delete on condition of the old version") {
                 () async throws(StoreError) in
-                try await context.store.delete(key, condition: .matches(first), deadline: context.patience)
+                try await context.store.delete(key, condition: .matches(first), deadline: context.timeout)
             }
             try await context.expect(key, holds: Array("second".utf8))
             let deleted = try await context.store.delete(
-                key, condition: .matches(second), deadline: context.patience)
+                key, condition: .matches(second), deadline: context.timeout)
             try context.expect(deleted, "the delete said that nothing was there")
             try await context.expectAbsent(key)
             try await context.expect(.conflict, from: "a delete of what is gone, on condition of its version") {
                 () async throws(StoreError) in
-                try await context.store.delete(key, condition: .matches(second), deadline: context.patience)
+                try await context.store.delete(key, condition: .matches(second), deadline: context.timeout)
             }
         },
         ContractCase("of twenty tasks that change one version at once, exactly one wins each round") { context in
@@ -103,7 +103,7 @@ extension ContractContext {
                             let version = try await save(text, key, options: SaveOptions(condition: condition))
                             return Winner(text: text, version: version)
                         }
-                        let lease = try await store.exclusiveAccess(to: key, in: leases, deadline: patience)
+                        let lease = try await store.exclusiveAccess(to: key, in: leases, deadline: timeout)
                         let version = try await save(text, key, options: SaveOptions(condition: condition))
                         lease.release()
                         return Winner(text: text, version: version)

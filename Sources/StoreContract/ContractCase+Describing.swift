@@ -13,7 +13,7 @@ extension ContractCase {
             let second = try await context.read(key)
             try context.expect(second?.metadata.label == label, "a save without a label changed it")
             try await context.save("3", key, options: SaveOptions(label: "another"))
-            let listed = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let listed = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(listed.map(\.label) == ["another"], "the listing has another label")
         },
         ContractCase("a credential saved without a label gets one") { context in
@@ -63,7 +63,7 @@ extension ContractCase {
             try await context.save("other", try context.key("bob"))
             let seen = try await context.read(key)
             try context.expect(seen?.version == saved, "a save under another key changed the version")
-            let listed = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let listed = try await context.store.list(service: context.service, deadline: context.timeout).all()
             let entry = listed.first { $0.key == key }
             if context.store.capabilities.hasVersionsInListing {
                 try context.expect(entry?.version == saved, "the listing gives another version, or none")

@@ -73,7 +73,7 @@ extension ContractCase {
                 for number in 0..<32 {
                     group.addTask {
                         do throws(StoreError) {
-                            let deadline: Deadline = number.isMultiple(of: 2) ? .after(.zero) : context.patience
+                            let deadline: Deadline = number.isMultiple(of: 2) ? .after(.zero) : context.timeout
                             try await context.run(.save, on: key, deadline: deadline)
                         } catch {
                             guard error.code == .cancelled || error.code == .timedOut else { throw error }
@@ -115,7 +115,7 @@ extension ContractContext {
 
     fileprivate func outcome(of operation: ContractOperation, on key: CredentialKey) async -> StoreError? {
         do throws(StoreError) {
-            try await run(operation, on: key, deadline: patience)
+            try await run(operation, on: key, deadline: timeout)
             return nil
         } catch {
             return error

@@ -12,7 +12,7 @@ extension ContractCase {
                 for _ in 0..<count {
                     group.addTask {
                         let lease = try await context.store.exclusiveAccess(
-                            to: key, in: context.leases, deadline: context.patience)
+                            to: key, in: context.leases, deadline: context.timeout)
                         let others = inside.add(1) - 1
                         try context.expect(others == 0, "\(others) other tasks hold the lease")
                         guard let seen = try await context.read(key), seen.bytes.count == 2 else {
@@ -32,34 +32,34 @@ extension ContractCase {
             let key = try context.key("ada")
             for _ in 0..<3 {
                 let lease = try await context.store.exclusiveAccess(
-                    to: key, in: context.leases, deadline: context.patience)
+                    to: key, in: context.leases, deadline: context.timeout)
                 _ = consume lease
             }
         },
         ContractCase("a lease that is held is busy at the deadline, and another key's is free") { context in
             let key = try context.key("ada")
             let lease = try await context.store.exclusiveAccess(
-                to: key, in: context.leases, deadline: context.patience)
+                to: key, in: context.leases, deadline: context.timeout)
             try await context.expect(.busy, from: "a second lease") { () async throws(StoreError) in
                 _ = try await context.store.exclusiveAccess(
                     to: key, in: context.leases, deadline: .after(.milliseconds(20)))
             }
             let other = try await context.store.exclusiveAccess(
-                to: try context.key("bob"), in: context.leases, deadline: context.patience)
+                to: try context.key("bob"), in: context.leases, deadline: context.timeout)
             other.release()
             lease.release()
             let again = try await context.store.exclusiveAccess(
-                to: key, in: context.leases, deadline: context.patience)
+                to: key, in: context.leases, deadline: context.timeout)
             again.release()
         },
         ContractCase("waiting for a lease ends with the task") { context in
             let key = try context.key("ada")
             let lease = try await context.store.exclusiveAccess(
-                to: key, in: context.leases, deadline: context.patience)
+                to: key, in: context.leases, deadline: context.timeout)
             let waiting = Task { () async -> StoreError.Code? in
                 do throws(StoreError) {
                     _ = try await context.store.exclusiveAccess(
-                        to: key, in: context.leases, deadline: context.patience)
+                        to: key, in: context.leases, deadline: context.timeout)
                     return nil
                 } catch {
                     return error.code

@@ -13,13 +13,13 @@ extension ContractCase {
             }
             // Entry by entry: `all()` would hide what comes twice.
             var listed: [CredentialMetadata] = []
-            for try await entry in context.store.list(service: context.service, deadline: context.patience) {
+            for try await entry in context.store.list(service: context.service, deadline: context.timeout) {
                 listed.append(entry)
             }
             try context.expect(
                 listed.count == count && Set(listed.map(\.key)) == keys,
                 "\(listed.count) entries are listed, \(Set(listed.map(\.key)).count) different ones, of \(count) saved")
-            let again = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let again = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(again.map(\.key) == listed.map(\.key), "a second listing has another order")
         },
         ContractCase("a listing without a service gives those of every service") { context in
@@ -29,7 +29,7 @@ extension ContractCase {
                 try await context.save([UInt8(number)], key)
                 keys.insert(key)
             }
-            let listed = try await context.store.list(deadline: context.patience).all()
+            let listed = try await context.store.list(deadline: context.timeout).all()
             let own = listed.map(\.key).filter { $0.service.hasPrefix(context.service) }
             try context.expect(
                 own.count == 10 && Set(own) == keys, "\(own.count) of the ten credentials of ten services are listed")
@@ -44,7 +44,7 @@ extension ContractCase {
             ] {
                 try await context.save("other", try context.key("ada", service: service))
             }
-            let listed = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let listed = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(listed.map(\.key) == [key], "\(listed.count) entries are listed, not the one")
         },
         ContractCase("what is there throughout a listing is listed once, while others come and go") { context in
@@ -53,12 +53,12 @@ extension ContractCase {
             for number in 0..<20 { try await context.save([0], try context.key("goes \(number)")) }
             var seen: [String] = []
             var round = 0
-            var iterator = context.store.list(service: context.service, deadline: context.patience).makeAsyncIterator()
+            var iterator = context.store.list(service: context.service, deadline: context.timeout).makeAsyncIterator()
             while let entry = try await iterator.next() {
                 seen.append(entry.key.account)
                 if seen.count.isMultiple(of: 10), round < 20 {
                     try await context.store.delete(
-                        try context.key("goes \(round)"), condition: .none, deadline: context.patience)
+                        try context.key("goes \(round)"), condition: .none, deadline: context.timeout)
                     try await context.save([0], try context.key("comes \(round)"))
                     round += 1
                 }
@@ -73,9 +73,9 @@ extension ContractCase {
             var cursor: ListingCursor?
             repeat {
                 let page = try await context.store.page(
-                    service: context.service, after: cursor, deadline: context.patience)
+                    service: context.service, after: cursor, deadline: context.timeout)
                 let again = try await context.store.page(
-                    service: context.service, after: cursor, deadline: context.patience)
+                    service: context.service, after: cursor, deadline: context.timeout)
                 try context.expect(page.entries == again.entries, "the same cursor gives another page")
                 try context.expect(
                     page.next == nil || page.next != cursor, "a page's next cursor is the page's own: it never ends")

@@ -15,7 +15,7 @@ extension ContractCase {
             for (number, name) in names.enumerated() {
                 try await context.expect(try context.key(name), holds: [UInt8(number)], "under name \(number)")
             }
-            let listed = try await context.store.list(service: context.service, deadline: context.patience).all()
+            let listed = try await context.store.list(service: context.service, deadline: context.timeout).all()
             let expected = try names.map { try context.key($0) }
             try context.expect(
                 listed.count == names.count && Set(listed.map(\.key)) == Set(expected),
@@ -34,7 +34,7 @@ extension ContractCase {
             for service in services { try await context.save(service, try context.key("ada", service: service)) }
             for service in services {
                 try await context.expect(try context.key("ada", service: service), holds: Array(service.utf8))
-                let listed = try await context.store.list(service: service, deadline: context.patience).all()
+                let listed = try await context.store.list(service: service, deadline: context.timeout).all()
                 try context.expect(
                     listed.map(\.key) == [try context.key("ada", service: service)],
                     "a service lists \(listed.count) entries, or the other form's")
@@ -64,7 +64,7 @@ extension ContractCase {
             for account in accounts {
                 try await context.expect(try context.key(account, service: service), holds: Array(account.utf8))
             }
-            let listed = try await context.store.list(service: service, deadline: context.patience).all()
+            let listed = try await context.store.list(service: service, deadline: context.timeout).all()
             try context.expect(
                 Set(listed.map(\.key.account)) == Set(accounts), "the listing has other names than were saved")
         },

@@ -16,7 +16,7 @@ extension ContractCase {
             let seen = try await context.read(key, in: other)
             try context.expect(seen?.version == version, "the version is another one")
             try context.expect(seen?.metadata.label == "a label", "the label is another one")
-            let listed = try await other.list(service: context.service, deadline: context.patience).all()
+            let listed = try await other.list(service: context.service, deadline: context.timeout).all()
             try context.expect(Set(listed.map(\.key)) == [key, binary], "\(listed.count) entries are listed, not two")
         },
         ContractCase("two openings of one place see each other's changes") { context in
@@ -31,7 +31,7 @@ extension ContractCase {
             try await context.expect(.conflict, from: "the second's save") { () async throws(StoreError) in
                 try await context.save("4", key, options: SaveOptions(condition: .matches(version)), in: other)
             }
-            try await other.delete(key, condition: .none, deadline: context.patience)
+            try await other.delete(key, condition: .none, deadline: context.timeout)
             try await context.expectAbsent(key)
         },
         ContractCase("two openings of one place that write at once lose nothing") { context in
@@ -49,7 +49,7 @@ extension ContractCase {
                 try await group.waitForAll()
             }
             for store in stores {
-                let listed = try await store.list(service: context.service, deadline: context.patience).all()
+                let listed = try await store.list(service: context.service, deadline: context.timeout).all()
                 try context.expect(
                     Set(listed.map(\.key)).count == count * 3, "\(listed.count) entries are there of \(count * 3)")
             }

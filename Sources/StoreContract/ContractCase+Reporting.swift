@@ -6,18 +6,18 @@ extension ContractCase {
         ContractCase("saves and deletes are reported, or the store says that it can't") { context in
             guard context.store.capabilities.reportsChanges else {
                 try await context.expect(.unsupported, from: "asking for changes") { () async throws(StoreError) in
-                    _ = try await context.store.changes(deadline: context.patience)
+                    _ = try await context.store.changes(deadline: context.timeout)
                 }
                 return
             }
             let key = try context.key("ada")
-            let changes = try await context.store.changes(deadline: context.patience)
+            let changes = try await context.store.changes(deadline: context.timeout)
             let writer = context.store.capabilities.isPersistent ? try await context.open() : context.store
             for (kind, step) in [(CredentialChange.Kind.saved, 1), (.saved, 2), (.deleted, 3)] {
                 if kind == .saved {
                     try await context.save([UInt8(step)], key, in: writer)
                 } else {
-                    try await writer.delete(key, condition: .none, deadline: context.patience)
+                    try await writer.delete(key, condition: .none, deadline: context.timeout)
                 }
                 try await context.expect(kind, of: key, in: changes, step: step)
             }
@@ -25,8 +25,8 @@ extension ContractCase {
         ContractCase("every listener hears of a change") { context in
             guard context.store.capabilities.reportsChanges else { return }
             let key = try context.key("ada")
-            let first = try await context.store.changes(deadline: context.patience)
-            let second = try await context.store.changes(deadline: context.patience)
+            let first = try await context.store.changes(deadline: context.timeout)
+            let second = try await context.store.changes(deadline: context.timeout)
             try await context.save("1", key)
             try await context.expect(.saved, of: key, in: first, step: 1)
             try await context.expect(.saved, of: key, in: second, step: 1)
@@ -35,10 +35,10 @@ extension ContractCase {
             // A store that can is tried by its own tests: here the lock would shut the others out.
             guard !context.store.capabilities.canLock else { return }
             try await context.expect(.unsupported, from: "locking") { () async throws(StoreError) in
-                try await context.store.lock(deadline: context.patience)
+                try await context.store.lock(deadline: context.timeout)
             }
             try await context.expect(.unsupported, from: "unlocking") { () async throws(StoreError) in
-                try await context.store.unlock(deadline: context.patience)
+                try await context.store.unlock(deadline: context.timeout)
             }
         },
     ]

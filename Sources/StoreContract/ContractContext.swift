@@ -28,7 +28,7 @@ struct ContractContext: Sendable {
     func times(_ count: Int) -> Int { effort == .long ? count * 10 : count }
 
     /// Long enough for any store that works, so that one that hangs fails rather than blocks the suite.
-    var patience: Deadline { .after(.seconds(60)) }
+    var timeout: Deadline { .after(.seconds(60)) }
 
     func key(_ account: String, service: String? = nil, kind: CredentialKind = .password) throws -> CredentialKey {
         try CredentialKey(service: service ?? self.service, account: account, kind: kind)
@@ -42,7 +42,7 @@ struct ContractContext: Sendable {
         in other: (any CredentialStore)? = nil
     ) async throws(StoreError) -> CredentialVersion {
         let secret = Secret<Password>(copying: bytes.span)
-        return try await (other ?? store).save(secret, for: key, options: options, deadline: patience)
+        return try await (other ?? store).save(secret, for: key, options: options, deadline: timeout)
     }
 
     @discardableResult
@@ -54,7 +54,7 @@ struct ContractContext: Sendable {
     }
 
     func read(_ key: CredentialKey, in other: (any CredentialStore)? = nil) async throws(StoreError) -> Seen? {
-        guard let record = try await (other ?? store).read(key, as: Password.self, deadline: patience) else {
+        guard let record = try await (other ?? store).read(key, as: Password.self, deadline: timeout) else {
             return nil
         }
         let bytes = record.secret.withExposedBytes { span in unsafe span.withUnsafeBufferPointer { unsafe Array($0) } }

@@ -1,4 +1,5 @@
-/// A store broke a statement of the contract. It is thrown, so that it fails a test of Swift Testing and of XCTest alike.
+/// A store broke a statement of the contract. It is thrown, so that it fails a test of Swift Testing and of XCTest
+/// alike.
 public struct ContractViolation: Error, Hashable, Sendable, CustomStringConvertible {
     /// The sentence that doesn't hold.
     public let statement: String

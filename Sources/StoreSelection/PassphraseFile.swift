@@ -3,8 +3,8 @@ package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
 
-/// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out. What is waited for, such as a
-/// pipe that somebody else is to write to, is waited for until the deadline.
+/// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out. What is waited for,
+/// such as a pipe that somebody else is to write to, is waited for until the deadline.
 package enum PassphraseFile {
     static let maximumByteCount = 64 * 1024
 

@@ -54,15 +54,15 @@ package enum PrivateFile {
     /// new one.
     package static func replace(_ path: String, with text: String) throws(Failure) {
         // By chance, not by process id: what a killed process left would be in the way of a later one with its id.
-        let draft = "\(path).new-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
-        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+        let temporaryFile = "\(path).new-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+        let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
         var number = write(Array(text.utf8), to: descriptor)
         if number == nil, fsync(descriptor) != 0 { number = errno }
         close(descriptor)
-        if number == nil, unsafe rename(draft, path) != 0 { number = errno }
+        if number == nil, unsafe rename(temporaryFile, path) != 0 { number = errno }
         if let number {
-            unsafe unlink(draft)
+            unsafe unlink(temporaryFile)
             throw Failure(number: number)
         }
         if let slash = path.lastIndex(of: "/") {

@@ -27,8 +27,8 @@ extension StoreBackend {
         }
     }
 
-    /// Throws when no bus can say whether there is a service. That there is none is then the bus's own answer to the first
-    /// call, and nothing is waited for.
+    /// Throws when no bus can say whether there is a service. That there is none is then the bus's own answer to the
+    /// first call, and nothing is waited for.
     private static func checkBus(limit: Duration) async throws(StoreError) {
         do throws(StoreError) {
             _ = try await SecretServiceStore.presence(deadline: .after(limit))
@@ -39,8 +39,8 @@ extension StoreBackend {
 }
 
 extension StoreSettings {
-    /// How long the bus may take to say whether there is a keyring: a hundredth of the timeout, 300 ms where nobody sets
-    /// one. The service itself may take longer: one that is just being started is no reason to take another store.
+    /// How long the bus may take to say whether there is a keyring: a hundredth of the timeout, 300 ms where nobody
+    /// sets one. The service itself may take longer: one that is just being started is no reason to take another store.
     var presenceTimeout: Duration { timeout / 100 }
 
     fileprivate var keyring: SecretServiceStore {

@@ -39,8 +39,8 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
     /// Safe: a name of ours and a redacted error.
     public var logMessage: LogMessage { "\(name): \(error)" }
 
-    /// Whether the store is there, and has no place for credentials yet, as a keyring on a new desktop: its error's hint
-    /// names the option that makes one.
+    /// Whether the store is there, and has no place for credentials yet, as a keyring on a new desktop: its error's
+    /// hint names the option that makes one.
     fileprivate var lacksCollection: Bool { error.hint?.text.contains("--create-collection") == true }
 
     public static func == (left: StoreRefusal, right: StoreRefusal) -> Bool {

@@ -6,13 +6,14 @@ internal import LatchkeyVault
 
 extension StoreSelector {
     /// Opens the store that a program's environment leads to, as the command line does: the one that `LATCHKEY_STORE`,
-    /// `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION` names, else the one that was used before, else the first that works, which
-    /// is remembered for this user's programs.
+    /// `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION` names, else the one that was used before, else the first that works,
+    /// which is remembered for this user's programs.
     ///
-    /// A vault opens with what `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names, or with what it has a slot for; nobody
-    /// is asked for a passphrase. A keyring may show its own dialog where there is a display.
+    /// A vault opens with what `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names, or with what it has a slot for;
+    /// nobody is asked for a passphrase. A keyring may show its own dialog where there is a display.
     ///
-    /// Throws when what was named or used before is gone, and when no store works: nothing is kept in the clear instead.
+    /// Throws when what was named or used before is gone, and when no store works: nothing is kept in the clear
+    /// instead.
     public static func open(
         in environment: ProgramEnvironment, log: RedactedLogger = .disabled
     ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
@@ -23,7 +24,8 @@ extension StoreSelector {
             throw .store(error)
         }
         let selector = StoreSelector(
-            catalogue: .standard, remembered: RememberedChoice(path: environment.stateDirectory + "/store"), logger: log)
+            catalogue: .standard, remembered: RememberedChoice(path: environment.stateDirectory + "/store"), logger: log
+        )
         return try await selector.open(named: NamedStore(environment), settings: settings)
     }
 }
@@ -46,7 +48,8 @@ extension NamedStore {
 extension StoreSettings {
     fileprivate init(environment: ProgramEnvironment, log: RedactedLogger) throws(StoreError) {
         guard environment.illegibleNames.allSatisfy({ !ProgramEnvironment.saysWhere($0) }) else {
-            throw StoreError(.unavailable, "an environment variable that says where secrets are kept is not valid UTF-8")
+            throw StoreError(
+                .unavailable, "an environment variable that says where secrets are kept is not valid UTF-8")
         }
         self.init(
             vaultPath: AbsolutePath.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),

@@ -137,8 +137,8 @@ public struct StoreSelector: Sendable {
         throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))
     }
 
-    /// Not being able to remember costs the next run a probe; it is no reason to fail this one. What was only taken because
-    /// another store was slow isn't remembered: that one may hold everything, and answer the next time.
+    /// Not being able to remember costs the next run a probe; it is no reason to fail this one. What was only taken
+    /// because another store was slow isn't remembered: that one may hold everything, and answer the next time.
     private func remember(_ choice: StoreChoice) {
         let name = choice.backend.name
         if let slow = choice.refusals.first(where: { $0.error.code == .timedOut }) {

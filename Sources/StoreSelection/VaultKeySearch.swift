@@ -3,11 +3,12 @@ internal import LatchkeyLog
 public import LatchkeySecrets
 internal import LatchkeyVault
 
-/// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault has
-/// a slot for: a credential from systemd, a key in the desktop's keyring, a passphrase that the person is asked for.
+/// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault
+/// has a slot for: a credential from systemd, a key in the desktop's keyring, a passphrase that the person is asked
+/// for.
 ///
-/// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential that
-/// others can read, is an error.
+/// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential
+/// that others can read, is an error.
 public struct VaultKeySearch: Sendable {
     /// Whether a key that was left in the kernel will do; it doesn't when its time shall be prolonged.
     public var takesUnlocked = true

@@ -8,7 +8,8 @@ public import LatchkeyVault
 /// passphrase while its user is logged in.
 ///
 /// Its service is `latchkey vault`, its account the slot's reference. The item is there before its slot is, and goes
-/// after it. Whoever is killed in between leaves an item that opens nothing; it can be deleted in any keyring application.
+/// after it. Whoever is killed in between leaves an item that opens nothing; it can be deleted in any keyring
+/// application.
 public struct VaultKeyring: Sendable {
     private static let service = "latchkey vault"
     private let store: SecretServiceStore
@@ -23,8 +24,8 @@ public struct VaultKeyring: Sendable {
         timeout = settings.timeout
     }
 
-    /// Makes a key for a slot that will be made, and keeps it. It is read back, so that no slot is made for a key that the
-    /// keyring lost.
+    /// Makes a key for a slot that will be made, and keeps it. It is read back, so that no slot is made for a key that
+    /// the keyring lost.
     ///
     /// Throws what the keyring throws, and `protocolViolation` when it gives back something else.
     public func makeKey(
@@ -46,8 +47,8 @@ public struct VaultKeyring: Sendable {
         return .keptKey(made, of: slot)
     }
 
-    /// Returns the key of a slot. Throws `locked` when the keyring doesn't have it or isn't there: the vault is. Else throws
-    /// what the keyring throws.
+    /// Returns the key of a slot. Throws `locked` when the keyring doesn't have it or isn't there: the vault is. Else
+    /// throws what the keyring throws.
     func key(for slot: KeySlotReference) async throws(StoreError) -> Secret<VaultSlotKey> {
         let item = try Self.item(slot)
         let found: CredentialRecord<VaultSlotKey>?

@@ -4,7 +4,8 @@ internal import Glibc
 public struct ProgramEnvironment: Sendable {
     /// All variables; where a name or value is not UTF-8, the variable is left out.
     package let variables: [String: String]
-    /// The names of those whose values are not UTF-8. Leaving one out that says where a secret goes would lead it elsewhere.
+    /// The names of those whose values are not UTF-8. Leaving one out that says where a secret goes would lead it
+    /// elsewhere.
     package let illegibleNames: Set<String>
     /// The person's home directory: `HOME`, or else what the user database says.
     package let home: String

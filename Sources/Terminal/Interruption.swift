@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Turns the signals that ask a process to end into a request to stop: once, so that work can be put in order.
 ///
-/// A second Ctrl-C ends the process at once. SIGTERM and SIGHUP have no effect any more after the first signal: timeout(1)
-/// and shells send them twice.
+/// A second Ctrl-C ends the process at once. SIGTERM and SIGHUP have no effect any more after the first signal:
+/// timeout(1) and shells send them twice.
 package enum Interruption {
     static let signals = [SIGINT, SIGTERM, SIGHUP]
 
@@ -19,8 +19,8 @@ package enum Interruption {
         first.withLock { $0 }.flatMap { ExitStatus(rawValue: 128 + $0) }
     }
 
-    /// Calls `body` on a thread of its own at the first SIGINT, SIGTERM or SIGHUP that the process's starter doesn't have
-    /// it ignore, as nohup(1) does. To be called once.
+    /// Calls `body` on a thread of its own at the first SIGINT, SIGTERM or SIGHUP that the process's starter doesn't
+    /// have it ignore, as nohup(1) does. To be called once.
     ///
     /// Programs that are started later get the signals' ordinary effects: a handler doesn't outlive exec(2).
     package static func onFirst(_ body: @escaping @Sendable () -> Void) {

@@ -91,13 +91,13 @@ struct SecretMode: ~Copyable {
     }
 }
 
-/// Puts the terminal back when a signal comes in the middle of a question, and then lets it have its effect: the one that
-/// the program has set up for it, such as `Interruption`'s, or the end of the process.
+/// Puts the terminal back when a signal comes in the middle of a question, and then lets it have its effect: the one
+/// that the program has set up for it, such as `Interruption`'s, or the end of the process.
 enum TerminalRescue {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    // A signal handler can reach nothing but globals. They are written before the handler is set, by the one thread that
-    // asks (one question at a time: there is one terminal), and only read in the handler.
+    // A signal handler can reach nothing but globals. They are written before the handler is set, by the one thread
+    // that asks (one question at a time: there is one terminal), and only read in the handler.
     private nonisolated(unsafe) static var descriptor: Int32 = -1
     private nonisolated(unsafe) static var saved = termios()
     private nonisolated(unsafe) static let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)

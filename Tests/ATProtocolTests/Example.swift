@@ -15,7 +15,7 @@ func sessionOf(
         try await client.authenticate(handle: handle, presenting: browser, deadline: .after(.seconds(300)))
     }
     let url = try HTTPURL(server + "/xrpc/com.atproto.server.getSession")
-    return try await client.send(GuardedRequest(.get, url))  // with the token and a proof of its key; to no other server
+    return try await client.send(GuardedRequest(.get, url))  // with token and proof; to no other server
 }
 
 struct ExampleTests {

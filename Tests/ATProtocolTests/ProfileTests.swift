@@ -92,14 +92,14 @@ struct ProfileTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a renewal for another account leaves the session as it was`() async throws {
+    @Test func `a refresh for another account leaves the session as it was`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         let before = try await scene.session()
         scene.network.authorizationServer.switchOn(.wrongSubject)
         scene.clock.advance(seconds: 4000)
         await #expect(throws: ATProtocolError(.subjectMismatch)) { _ = try await scene.request() }
-        // What the renewal brought is given back.
+        // What the refresh brought is given back.
         #expect(scene.record.revocations == 1)
         #expect(try await scene.session() == before)
     }
@@ -145,7 +145,7 @@ struct ProfileTests {
         #expect(try await scene.items("session") == ["alice.test"])
     }
 
-    @Test func `a token that was refused is renewed once, and the request sent once more`() async throws {
+    @Test func `a token that was refused is refreshed once, and the request sent once more`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         scene.network.authorizationServer.expireAccessTokens()

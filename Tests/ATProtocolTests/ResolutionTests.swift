@@ -125,7 +125,9 @@ struct ResolutionTests {
     @Test func `a resolver of the adopter's own is believed no further than its document goes`() async throws {
         struct Careless: IdentityResolver {
             let document: DIDDocument
-            func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID { try DID("did:web:mallory.test") }
+            func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
+                try DID("did:web:mallory.test")
+            }
             func document(of did: DID) async throws(ATProtocolError) -> DIDDocument { document }
         }
         let scene = try NetworkScene()
@@ -165,7 +167,9 @@ private final class ReachWitness: HTTPTransport {
         return self
     }
 
-    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         throw TransportError(.other, origin: LoggableText(reviewed: "a test", unredacted: "nowhere"))
     }
 }

@@ -154,7 +154,7 @@ struct TwoStepTests {
 
     // MARK: - A new process
 
-    @Test func `after a relaunch the session is used and renewed with its key`() async throws {
+    @Test func `after a relaunch the session is used and refreshed with its key`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         let second = try scene.relaunched()
@@ -182,7 +182,7 @@ struct TwoStepTests {
     }
 
     // Four, since the server of the tests knows its eight newest nonces alone.
-    @Test func `many processes renew a session once`() async throws {
+    @Test func `many processes refresh a session once`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)

@@ -8,7 +8,7 @@ import Testing
 
 /// From a handle to a session and back out, against a network in the process that refuses what the profile forbids.
 struct WholePathTests {
-    @Test func `an account signs in by its handle, asks its own server, renews, and signs out`() async throws {
+    @Test func `an account signs in by its handle, asks its own server, refreshes, and signs out`() async throws {
         let scene = try NetworkScene()
         let session = try await scene.signIn()
         #expect(session.account == "alice.test")

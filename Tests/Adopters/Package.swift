@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A stranger's package: it uses Latchkey beside swift-log and swift-http-types, and its own targets have the names that ours
-// once had. `Tests/adopters` builds and tests it.
+// A stranger's package: it uses Latchkey beside swift-log and swift-http-types, and its own targets have the names that
+// ours once had. `Tests/adopters` builds and tests it.
 let package = Package(
     name: "adopter",
     dependencies: [

@@ -95,7 +95,7 @@ struct AuthenticatorTests {
 
     // MARK: - What an answer means
 
-    @Test func `a refused token is renewed, and the request sent once more`() async throws {
+    @Test func `a refused token is refreshed, and the request sent once more`() async throws {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         scene.server.expireAccessTokens()
@@ -103,7 +103,7 @@ struct AuthenticatorTests {
         #expect(scene.server.record.refreshes == 1 && scene.person.timesAsked == 1)
     }
 
-    @Test func `when the renewal is refused as well, the person signs in again and the request is sent once more`()
+    @Test func `when the refresh is refused as well, the person signs in again and the request is sent once more`()
         async throws
     {
         let scene = try AuthenticatorScene()
@@ -117,7 +117,7 @@ struct AuthenticatorTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `in manual mode a refused renewal is told, and nobody is asked`() async throws {
+    @Test func `in manual mode a refused refresh is told, and nobody is asked`() async throws {
         let scene = try AuthenticatorScene(mode: .manualOnly)
         try await scene.authenticator.authenticate()
         scene.server.revokeEverything()
@@ -135,7 +135,7 @@ struct AuthenticatorTests {
         #expect(scene.asked - before == 2 && scene.server.record.refreshes == 1 && scene.person.timesAsked == 1)
     }
 
-    @Test func `network trouble at the renewal keeps the login, and asks nobody`() async throws {
+    @Test func `network trouble at the refresh keeps the login, and asks nobody`() async throws {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         scene.server.expireAccessTokens()
@@ -164,7 +164,7 @@ struct AuthenticatorTests {
         #expect(scene.person.timesAsked == 2)
     }
 
-    @Test func `a session that ends is renewed before it does`() async throws {
+    @Test func `a session that ends is refreshed before it does`() async throws {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         scene.advance(seconds: 4000)

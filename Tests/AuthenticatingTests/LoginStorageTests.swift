@@ -32,7 +32,7 @@ struct LoginStorageTests {
     }
 
     @Test(arguments: [false, true])
-    func `a login behind closures is used, renewed and deleted`(bound: Bool) async throws {
+    func `a login behind closures is used, refreshed and deleted`(bound: Bool) async throws {
         let shelf = Shelf()
         let scene = try AuthenticatorScene(AuthorizationServerConfiguration(requiresDPoP: bound)) {
             $0.storage = shelf.storage

@@ -20,7 +20,7 @@ struct TLSTests {
     }
 
     @Test(arguments: [false, true])
-    func `over TLS a sign-in, a request and a renewal prove the key, each for its https address`(
+    func `over TLS a sign-in, a request and a refresh prove the key, each for its https address`(
         pushed: Bool
     ) async throws {
         let directory = try TestDirectory()

@@ -81,7 +81,7 @@ struct TokenHandlingTests {
                 calls.withLock { $0 += 1 }
                 return try await endpoint.exchange(callback, authentication: authentication)
             }
-            $0.patience = .seconds(15)
+            $0.timeout = .seconds(15)
         }
         scene.server.switchOn(.wrongIssuer)
         #expect(await scene.failure()?.code == .signIn(.oauth(OAuthError(.issuerMismatch))))
@@ -92,7 +92,7 @@ struct TokenHandlingTests {
         #expect(calls.withLock { $0 } == 0 && scene.server.record.requests[.token] == nil)
     }
 
-    @Test func `a server of the caller's own can exchange the code and renew the tokens`() async throws {
+    @Test func `a server of the caller's own can exchange the code and refresh the tokens`() async throws {
         // It knows the client's proof; here it passes the form on.
         let http = CurlTransport()
         let refreshes = Mutex(0)
@@ -232,7 +232,7 @@ struct TokenHandlingTests {
             "latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())
         let scene = try AuthenticatorScene(AuthorizationServerConfiguration(clients: [client])) {
             $0.storage = .store(store)
-            $0.clientSecret = OAuthAuthenticator.ClientSecret(.test("a-client-secret-of-thirty-two-ch"))
+            $0.clientSecret = GivenClientSecret(.test("a-client-secret-of-thirty-two-ch"))
             guard case .issuer(let issuer) = $0.provider.server else { return }
             $0.provider =
                 (try? .issuer(

@@ -118,7 +118,8 @@ struct AuthorizationServerTests {
         let chain = String(decoding: try directory.read("certificates/server.pem"), as: UTF8.self)
         let server = try LoopbackAuthorizationServer(
             AuthorizationServerConfiguration(
-                family: .ipv6, tls: AuthorizationServerConfiguration.TLS(certificatePEM: chain, key: Secret(copying: key.span))))
+                family: .ipv6,
+                tls: AuthorizationServerConfiguration.TLS(certificatePEM: chain, key: Secret(copying: key.span))))
         #expect(server.issuer == "https://[::1]:\(server.port)")
         var client = TestClient(server)
         client.http = CurlTransport(configuration: .init(trust: .only(file: authority.certificate)))

@@ -88,7 +88,8 @@ struct FaultTests {
         server.switchOn(.slow(.seconds(3600), .metadata))
         let url = try HTTPURL(server.origin + "/.well-known/oauth-authorization-server")
         let error = await #expect(throws: TransportError.self) {
-            _ = try await client.http.send(GuardedRequest(.get, url), limits: TransferLimits(timeout: .milliseconds(50)))
+            _ = try await client.http.send(
+                GuardedRequest(.get, url), limits: TransferLimits(timeout: .milliseconds(50)))
         }
         #expect(error?.code == .timedOut)
     }

@@ -1,8 +1,8 @@
 internal import LatchkeyLeakAudit
 internal import LatchkeySecrets
 
-/// How fast the audit searches: 50 random secrets with all their disguises, and the forms of well-known tokens, in a log
-/// without a finding.
+/// How fast the audit searches: 50 random secrets with all their encodings, and the forms of well-known tokens, in a
+/// log without a finding.
 enum AuditSpeed {
     /// In MB (1,000,000 bytes) a second.
     private static let limit = 200.0
@@ -29,7 +29,7 @@ enum AuditSpeed {
         }
         let seconds = times.sorted()[2] / .seconds(1)
         let speed = Double(text.count) / 1e6 / seconds
-        print("\nAn audit of 64 MB of log for 50 secrets with all disguises")
+        print("\nAn audit of 64 MB of log for 50 secrets with all encodings")
         print("  \(Int(speed)) MB/s; \(speed >= limit ? "within" : "UNDER") the limit of \(Int(limit)) MB/s")
     }
 

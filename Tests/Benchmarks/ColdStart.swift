@@ -20,8 +20,8 @@ struct ColdStart {
         self.init(latchkey: latchkey, directory: session.directory, environment: variables)
     }
 
-    /// Shows the median time of each command and its ratio to the first. The commands take turns, ten runs at a time, so
-    /// that what else the machine does meets them alike.
+    /// Shows the median time of each command and its ratio to the first. The commands take turns, ten runs at a time,
+    /// so that what else the machine does meets them alike.
     ///
     /// - Parameter input: a file that each run gets as its standard input.
     func compare(

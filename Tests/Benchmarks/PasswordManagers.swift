@@ -3,8 +3,8 @@ internal import TestServices
 
 /// Whole commands of others that keep secrets without a desktop, beside ours. Those that aren't installed are left out.
 ///
-/// Each reads one of a hundred secrets, and saves one. None asks for anything: gpg's key has no passphrase, and what needs
-/// a password gets it in the open.
+/// Each reads one of a hundred secrets, and saves one. None asks for anything: gpg's key has no passphrase, and what
+/// needs a password gets it in the open.
 struct PasswordManagers {
     let latchkey: Program
     let directory: TestDirectory

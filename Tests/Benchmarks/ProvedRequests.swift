@@ -8,7 +8,9 @@ internal import TestServices
 enum ProvedRequests {
     /// Answers at once, so that what is left is our own work.
     private struct Nowhere: HTTPTransport {
-        func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+        func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+            -> GuardedResponse
+        {
             let empty: [UInt8] = []
             return GuardedResponse(status: 200, fields: [], body: Secret(copying: empty.span))
         }

@@ -94,7 +94,7 @@ enum SignInCosts {
         try await service.signIn(
             presenting: BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) }),
             deadline: .after(.seconds(60)))
-        func renew(tasks count: Int) async throws {
+        func refresh(tasks count: Int) async throws {
             clock.advance(seconds: 4000)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<count { group.addTask { _ = try await service.accessToken() } }
@@ -106,13 +106,13 @@ enum SignInCosts {
         let rows = try await Measurement.take(
             rounds: rounds, count: 1,
             [
-                ("one task", { try await renew(tasks: 1) }),
-                ("a thousand tasks", { try await renew(tasks: 1000) }),
+                ("one task", { try await refresh(tasks: 1) }),
+                ("a thousand tasks", { try await refresh(tasks: 1000) }),
             ])
         Comparison(title: "One ended session, a token for each task (loopback server)", rows: rows).show()
-        let renewals = server.record.refreshes - before
+        let refreshes = server.record.refreshes - before
         let replays = server.record.replays
-        print("  \(renewals) renewals for \(2 * rounds) ended sessions; \(replays) refresh tokens sent twice")
+        print("  \(refreshes) refreshes for \(2 * rounds) ended sessions; \(replays) refresh tokens sent twice")
     }
 
     private struct Incomplete: Error {}
@@ -145,7 +145,9 @@ private final class CannedServer: HTTPTransport {
             """.utf8)
     }
 
-    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         requests.withLock { $0 += 1 }
         let body = request.method == .post ? tokenAnswer : metadata
         return GuardedResponse(

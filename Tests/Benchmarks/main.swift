@@ -1,9 +1,10 @@
 // Docs/Benchmarks.md has the command.
 //
-//     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, keyring, search, cold, managers; all without a name
+//     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, keyring, search, cold,
+//     managers; all without a name
 //
-// Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age and nginx; shows pass, gopass and
-// (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
+// Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age and nginx; shows pass,
+// gopass and (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
 internal import Glibc
 internal import TestServices
 

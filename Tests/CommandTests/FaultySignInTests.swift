@@ -3,8 +3,8 @@ import LatchkeyTestServer
 import Testing
 import TestServices
 
-/// What a server, a person or a browser can do wrong, through the programs that were built: an error with its code, a hint
-/// where there is a next step, the exit status of its kind, and a store as it was.
+/// What a server, a person or a browser can do wrong, through the programs that were built: an error with its code, a
+/// hint where there is a next step, the exit status of its kind, and a store as it was.
 @Suite struct FaultySignInTests {
     private let directory: TestDirectory
     private let server: LoopbackAuthorizationServer
@@ -36,7 +36,7 @@ import TestServices
     }
 
     /// Seconds in which a browser has come and gone, also where other tests keep the machine busy.
-    private static let patience = "20"
+    private static let timeout = "20"
 
     private func run(_ arguments: [String], browser: String = "BROWSER") async throws -> ProgramRun {
         var environment = environment
@@ -137,7 +137,7 @@ import TestServices
     ) async throws {
         let before = try await content()
         server.switchOn(fault)
-        let run = try await run(["sign-in", "bearer", "--account", "grace", "--timeout", Self.patience])
+        let run = try await run(["sign-in", "bearer", "--account", "grace", "--timeout", Self.timeout])
         #expect(run.status == 76)
         expect(
             run, code: "oauth.state-mismatch",
@@ -152,10 +152,10 @@ import TestServices
         let before = try await content()
         if let fault { server.switchOn(fault) }
         let run = try await run(
-            ["sign-in", "bearer", "--account", "grace", "--timeout", Self.patience],
+            ["sign-in", "bearer", "--account", "grace", "--timeout", Self.timeout],
             browser: fault == nil ? "NO_BROWSER" : "BROWSER")
         #expect(run.status == 75)
-        #expect(run.errorText.contains("latchkey: waiting up to \(Self.patience) seconds for the browser\n"))
+        #expect(run.errorText.contains("latchkey: waiting up to \(Self.timeout) seconds for the browser\n"))
         // A program that opens nothing isn't a person who takes their time.
         if fault == nil {
             expect(

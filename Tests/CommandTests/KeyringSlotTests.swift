@@ -110,7 +110,7 @@ internal import TestServices
         #expect(locked.status == 77 && locked.errorText.contains("[store.locked"), "\(locked.errorText)")
     }
 
-    @Test func `a locked keyring, a missing item, a wrong one and no bus are told apart`() async throws {
+    @Test func `a locked keyring, a missing item, a wrong one and no bus are distinguished`() async throws {
         try await makeVault("--secret-service")
         let vault = session.directory / "data/latchkey/vault"
         let before = try Data(contentsOf: URL(fileURLWithPath: vault))

@@ -5,9 +5,9 @@ internal import TestServices
 /// A host that a person was talked into, and that sends their browser on to one where they have an account (RFC 9700
 /// section 4.4).
 ///
-/// Every provider had one redirect path, and an `iss` was compared only where there was an issuer to compare it with: the
-/// honest host's code came back to us, and was posted to the hostile host's token endpoint. The two hosts are a program that
-/// knows nothing of ours.
+/// Every provider had one redirect path, and an `iss` was compared only where there was an issuer to compare it with:
+/// the honest host's code came back to us, and was posted to the hostile host's token endpoint. The two hosts are a
+/// program that knows nothing of ours.
 @Suite struct MixUpTests {
     private let directory: TestDirectory
     private let authority: CertificateAuthority

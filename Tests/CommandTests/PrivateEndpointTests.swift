@@ -2,9 +2,9 @@ internal import Foundation
 internal import Testing
 internal import TestServices
 
-/// An issuer on the internet that names endpoints on this machine, or on a private network: `jwks_uri`, user information and
-/// the others were asked wherever they were. An issuer that is on such a network itself goes on as before. The servers are a
-/// program that knows nothing of ours.
+/// An issuer on the internet that names endpoints on this machine, or on a private network: `jwks_uri`, user
+/// information and the others were asked wherever they were. An issuer that is on such a network itself goes on as
+/// before. The servers are a program that knows nothing of ours.
 @Suite struct PrivateEndpointTests {
     private let directory: TestDirectory
     private let authority: CertificateAuthority

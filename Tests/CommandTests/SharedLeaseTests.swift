@@ -3,10 +3,11 @@ import LatchkeyTestServer
 import Testing
 import TestServices
 
-/// A cron job, `su`, ssh without a session and a desktop's terminal are one user with one session: they make one refresh.
+/// A cron job, `su`, ssh without a session and a desktop's terminal are one user with one session: they make one
+/// refresh.
 ///
-/// Their leases were below `$XDG_RUNTIME_DIR`, or else in the state directory, so that each took a lock of its own: both
-/// refreshed, the server saw a refresh token twice, and revoked the family.
+/// Their leases were below `$XDG_RUNTIME_DIR`, or else in the state directory, so that each took a lock of its own:
+/// both refreshed, the server saw a refresh token twice, and revoked the family.
 @Suite struct SharedLeaseTests {
     private let scene: RefreshScene
 
@@ -63,6 +64,6 @@ import TestServices
         scene.server.switchOffAllFaults()
         for folder in ["run", "state", "cache"] { try FileManager.default.removeItem(atPath: scene.directory / folder) }
         let run = try await scene.start(bare).finish()
-        #expect(run.status == 77 && run.errorText.contains("[sign-in.renewal-lost]"), "\(run.errorText)")
+        #expect(run.status == 77 && run.errorText.contains("[sign-in.refresh-lost]"), "\(run.errorText)")
     }
 }

@@ -3,8 +3,8 @@ import LatchkeyTestServer
 import Testing
 import TestServices
 
-/// A session whose access token has ended, and a process that may not write, or open few files: nothing is lost, whatever it
-/// ends with, and it ends.
+/// A session whose access token has ended, and a process that may not write, or open few files: nothing is lost,
+/// whatever it ends with, and it ends.
 @Suite struct TightLimitTests {
     /// The statuses that the manual names, and none of a signal.
     private static let documented: Set<Int32> = [0, 69, 70, 73, 75, 76, 77, 78]
@@ -22,7 +22,8 @@ import TestServices
         #expect(scene.server.record.refreshes == 1)
     }
 
-    /// With 16 the worker died by SIGILL between the server's answer and the store; with 10 to 12 it hung and ignored SIGTERM.
+    /// With 16 the worker died by SIGILL between the server's answer and the store; with 10 to 12 it hung and ignored
+    /// SIGTERM.
     @Test(arguments: [5, 6, 8, 9, 10, 11, 12, 14, 16, 20, 30, 34, 35, 36, 38, 40])
     func `with few file descriptors a refresh is made and kept, or refused`(count: Int) async throws {
         let scene = try await RefreshScene()

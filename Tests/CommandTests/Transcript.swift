@@ -12,7 +12,8 @@ internal import TestServices
 ///
 /// `$` starts a command for /bin/sh, `>` is a line of its standard output, `>|` one without a line break, `!` a line
 /// of its standard error, `?` its exit status (0 when left out). In output DIR stands for the test's directory and
-/// SERVER, SECURE and NOBODY for the variables of these names (see `MetadataServer`); `…` matches any text within a line.
+/// SERVER, SECURE and NOBODY for the variables of these names (see `MetadataServer`); `…` matches any text within a
+/// line.
 struct Transcript: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {
         var line: Int

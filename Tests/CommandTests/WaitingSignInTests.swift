@@ -2,8 +2,8 @@ internal import Foundation
 internal import Testing
 internal import TestServices
 
-/// A sign-in that waits for the person: the browser it has started, and Control-C, typed at the terminal or sent by another
-/// program.
+/// A sign-in that waits for the person: the browser it has started, and Control-C, typed at the terminal or sent by
+/// another program.
 @Suite struct WaitingSignInTests {
     private let directory: TestDirectory
     private let servers: MetadataServer

@@ -263,7 +263,7 @@ import Testing
                 + "/latchkey-\(geteuid())")
     }
 
-    /// Another user who takes the name first would keep this one from ever renewing a session.
+    /// Another user who takes the name first would keep this one from ever refreshing a session.
     @Test func `a name that another user has taken is passed over, by everyone alike`() async throws {
         let folder = try Folder()
         defer { folder.remove() }

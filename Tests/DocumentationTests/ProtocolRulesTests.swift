@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The rules of the RFCs that bind a client like ours, in our words, each with the tests that fail without it. A test that
-/// was renamed or removed fails here.
+/// The rules of the RFCs that bind a client like ours, in our words, each with the tests that fail without it. A test
+/// that was renamed or removed fails here.
 @Suite struct ProtocolRulesTests {
     struct Rule: Sendable, CustomTestStringConvertible {
         let source: String
@@ -37,16 +37,16 @@ import Testing
             "a token that anyone could use is refused where a bound one was asked for"),
         Rule(
             "RFC 9700 2.2.2", "refresh tokens are rotated: the new one replaces the old one before it is used",
-            "a rotated refresh token is what the next renewal sends",
-            "many tasks with one ended session make one renewal, and all get the new token"),
+            "a rotated refresh token is what the next refresh sends",
+            "many tasks with one ended session make one refresh, and all get the new token"),
         Rule(
             "RFC 9700 4.14.2",
             "nothing that waits for the network stands between a rotated refresh token and the store",
-            "the renewed session is stored before the server is asked for its keys",
-            "a server whose keys can't be had costs no renewal",
-            "a signal in the middle of a renewal loses nothing, and the others go on with it"),
+            "the refreshed session is stored before the server is asked for its keys",
+            "a server whose keys can't be had costs no refresh",
+            "a signal in the middle of a refresh loses nothing, and the others go on with it"),
         Rule(
-            "RFC 9700 4.14.2", "a renewal that is killed costs nothing unless the server has acted, and is told then",
+            "RFC 9700 4.14.2", "a refresh that is killed costs nothing unless the server has acted, and is told then",
             "a process that is killed while it waits its turn holds up nobody",
             "a process that is killed before it has sent anything costs nothing",
             "a process that is killed before the server has acted costs nothing",
@@ -64,9 +64,9 @@ import Testing
             "tokens that came in spite of a cancellation are revoked",
             "a signal in the middle of an exchange leaves no token, here or at the server"),
         Rule(
-            "OpenID Connect Core 12.2", "an ID token of a renewal is for the same person, or nothing of it is kept",
-            "a renewed ID token for another person is refused before anything is stored, and its tokens are revoked",
-            "a renewed ID token that nobody signed ends the session, and its tokens are revoked"),
+            "OpenID Connect Core 12.2", "an ID token of a refresh is for the same person, or nothing of it is kept",
+            "a refreshed ID token for another person is refused before anything is stored, and its tokens are revoked",
+            "a refreshed ID token that nobody signed ends the session, and its tokens are revoked"),
         Rule(
             "OpenID Connect Core 3.1.3.7", "exp and iat are judged by the server's time where it tells it",
             "an ID token is judged by the server's own time where ours is a day off",

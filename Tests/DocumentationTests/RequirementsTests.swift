@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Docs/Requirements.md says which tests show what the sign-in, the vault and the logs must do. A row whose test was renamed or
-/// removed fails.
+/// Docs/Requirements.md says which tests show what the sign-in, the vault and the logs must do. A row whose test was
+/// renamed or removed fails.
 @Suite struct RequirementsTests {
     private static let page = "Docs/Requirements.md"
 

@@ -65,7 +65,8 @@ struct Compiler: Sendable {
 
     /// Compiles a file as a stranger's, or as one of the package's own where its first line says so.
     func compile(_ path: String) async throws -> Outcome {
-        let isOfPackage = try String(contentsOfFile: path, encoding: .utf8).hasPrefix("// Compiled as a part of the package")
+        let isOfPackage = try String(contentsOfFile: path, encoding: .utf8).hasPrefix(
+            "// Compiled as a part of the package")
         let package = isOfPackage ? packageOptions : []
         let run = try await Self.run(executable, options + package + Self.libraryOptions() + [path])
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
@@ -81,7 +82,8 @@ struct Compiler: Sendable {
                 + ["-o", "\(folder)/\(name).swiftmodule", "-I", modules] + searchOptions + more + paths)
     }
 
-    /// The options that make code a part of the package, as its own modules are. The build names a package by its folder.
+    /// The options that make code a part of the package, as its own modules are. The build names a package by its
+    /// folder.
     var packageOptions: [String] {
         let folder = CompileCase.package.standardizedFileURL.lastPathComponent.lowercased()
         let name = folder.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()

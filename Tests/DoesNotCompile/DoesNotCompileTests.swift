@@ -39,7 +39,8 @@ import Testing
         #expect(Set(needed).subtracting(ways).isEmpty)
     }
 
-    /// Modules that know no secret, and no type that holds one: what the machine is like, and what protects the process.
+    /// Modules that know no secret, and no type that holds one: what the machine is like, and what protects the
+    /// process.
     static let withoutSecrets: Set = ["LatchkeyEnvironment", "LatchkeyHardening"]
 
     /// The executables have no public declarations.
@@ -80,8 +81,8 @@ import Testing
         }
     }
 
-    /// Each kind of value that holds a secret, by each way that takes values; an error's payload and an adapter's field,
-    /// which are text, by the ways that text has.
+    /// Each kind of value that holds a secret, by each way that takes values; an error's payload and an adapter's
+    /// field, which are text, by the ways that text has.
     @Test func `a key, a session, a callback, a proof, an error and an adapter are in the cases of every way out`()
         throws
     {

@@ -3,7 +3,8 @@ import Testing
 
 /// What a program sees that imports us: few names, each recorded, none of them another package's.
 ///
-/// `taken-names.txt` lists the modules, products and public top-level types of some forty packages and of the toolchain.
+/// `taken-names.txt` lists the modules, products and public top-level types of some forty packages and of the
+/// toolchain.
 @Suite(.serialized) struct PublicFaceTests {
     static let page = "Docs/PublicFace.txt"
 
@@ -12,15 +13,20 @@ import Testing
         let text = try String(
             contentsOf: CompileCase.package.appendingPathComponent("Tests/DoesNotCompile/taken-names.txt"),
             encoding: .utf8)
-        return Set(text.split(separator: "\n").filter { $0.hasPrefix(kind + " ") }.map { String($0.dropFirst(kind.count + 1)) })
+        return Set(
+            text.split(separator: "\n").filter { $0.hasPrefix(kind + " ") }.map { String($0.dropFirst(kind.count + 1)) }
+        )
     }
 
-    /// The modules that some product reaches, the executables' among them: all that the manifest doesn't make for tests.
+    /// The modules that some product reaches, the executables' among them: all that the manifest doesn't make for
+    /// tests.
     private static func reached() throws -> [String] {
         let manifest = try String(
             contentsOf: CompileCase.package.appendingPathComponent("Package.swift"), encoding: .utf8)
         let sources = manifest.components(separatedBy: "// MARK: Tests")[0]
-        return sources.matches(of: /(?:module|system|\.executableTarget)\(\s*(?:name: )?"(\w+)"/).map { String($0.output.1) }
+        return sources.matches(of: /(?:module|system|\.executableTarget)\(\s*(?:name: )?"(\w+)"/).map {
+            String($0.output.1)
+        }
     }
 
     /// Swift modules of ours that nobody outside sees.

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Docs/PublicText.md lists every public declaration of every product that gives out text, bytes or a request, each with
-/// the reason why no secret leaves by it. A declaration that is new has to be added there, by somebody who has looked.
+/// Docs/PublicText.md lists every public declaration of every product that gives out text, bytes or a request, each
+/// with the reason why no secret leaves by it. A declaration that is new has to be added there, by somebody who has
+/// looked.
 @Suite(.serialized) struct PublicTextTests {
     static let page = "Docs/PublicText.md"
 

@@ -40,8 +40,8 @@ struct SymbolGraph {
         let declarationFragments: [Fragment]?
         let functionSignature: Signature?
 
-        /// The types it gives out: a property's, a result, an associated value, and what it lends to a closure or writes
-        /// through `inout`.
+        /// The types it gives out: a property's, a result, an associated value, and what it lends to a closure or
+        /// writes through `inout`.
         var given: [String] {
             let text = Self.text(declarationFragments)
             let parameters = (functionSignature?.parameters ?? []).map { Self.text($0.declarationFragments) }

@@ -25,7 +25,7 @@ struct URLRequestTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a refused token is renewed, and the person signs in again when that is refused`() async throws {
+    @Test func `a refused token is refreshed, and the person signs in again when that is refused`() async throws {
         let scene = try BridgeScene()
         #expect(status(try await scene.authenticator.response(for: scene.request).1) == 200)
         scene.server.expireAccessTokens()
@@ -153,7 +153,8 @@ struct URLRequestTests {
         return network.code
     }
 
-    @Test func `a server that doesn't answer, or breaks off, is told apart, and cancelling ends the wait`() async throws
+    @Test func `a server that doesn't answer, or breaks off, is distinguished, and cancelling ends the wait`()
+        async throws
     {
         let scene = try BridgeScene()
         _ = try await scene.authenticator.authenticate()

@@ -68,7 +68,7 @@ struct CertificateTests {
         #expect(response.status == 200)
     }
 
-    @Test func `a certificate for another host is told apart`() async throws {
+    @Test func `a certificate for another host is distinguished`() async throws {
         let (chain, key) = try await selfSigned("other", ["-addext", "subjectAltName=DNS:elsewhere.example"])
         let server = try server(chain: chain, key: key)
         let error = try await failure(server.origin, .only(file: chain))
@@ -76,7 +76,7 @@ struct CertificateTests {
         #expect(error?.certificateProblem == .wrongHost)
     }
 
-    @Test func `an expired certificate is told apart`() async throws {
+    @Test func `an expired certificate is distinguished`() async throws {
         // openssl req knows no dates in the past; `x509 -days -1` does.
         let (chain, key) = try await selfSigned("old", ["-addext", "subjectAltName=IP:127.0.0.1"])
         let old = directory / "expired.pem"

@@ -6,7 +6,8 @@ import TestServices
 
 /// Answers that are none: each has its own error.
 struct RefusedAnswerTests {
-    private func failure(of steps: [ScriptedServer.Step], limits: TransferLimits = TransferLimits()) async throws -> TransportError?
+    private func failure(of steps: [ScriptedServer.Step], limits: TransferLimits = TransferLimits()) async throws
+        -> TransportError?
     {
         let server = try ScriptedServer(steps)
         return await failure(try HTTPURL(server.origin + "/p?q=s3cret"), limits: limits)

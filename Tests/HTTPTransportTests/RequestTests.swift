@@ -83,8 +83,8 @@ struct RequestTests {
     }
 
     @Test func `a POST is never sent a second time on another connection`() async throws {
-        // libcurl repeats a request when a kept connection turns out to be closed. Here the first connection closes after
-        // its second request, without an answer: a POST that used it would come twice, and a code must not.
+        // libcurl repeats a request when a kept connection turns out to be closed. Here the first connection closes
+        // after its second request, without an answer: a POST that used it would come twice, and a code must not.
         let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 No Content\r\n\r\n"), .readHeader])
         let client = CurlTransport()
         _ = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
@@ -100,7 +100,8 @@ struct RequestTests {
         let url = try HTTPURL(server.origin)
         let task = Task { () -> TransportError? in
             do throws(TransportError) {
-                _ = try await CurlTransport().send(GuardedRequest(.get, url), limits: TransferLimits(timeout: .seconds(3600)))
+                _ = try await CurlTransport().send(
+                    GuardedRequest(.get, url), limits: TransferLimits(timeout: .seconds(3600)))
                 return nil
             } catch {
                 return error
@@ -128,7 +129,7 @@ struct RequestTests {
         #expect(server.headers.isEmpty)
     }
 
-    @Test func `many requests at once are told apart`() async throws {
+    @Test func `many requests at once are distinguished`() async throws {
         let server = try LoopbackServer { request in
             await Task.yield()
             return LoopbackResponse(status: 200, contentType: "text/plain", publicText: request.path)

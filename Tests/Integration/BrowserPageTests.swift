@@ -4,8 +4,8 @@ import Testing
 import TestServices
 
 extension RealBrowser {
-    /// How each page looks in a real browser: legible in light and dark, on a wide window and on a telephone, whole without
-    /// anything from elsewhere.
+    /// How each page looks in a real browser: legible in light and dark, on a wide window and on a telephone, whole
+    /// without anything from elsewhere.
     ///
     /// `LATCHKEY_SCREENSHOTS=/some/folder` leaves a picture of each there.
     struct PageTests {
@@ -20,7 +20,8 @@ extension RealBrowser {
             let language: String
             let title: String
             let heading: String
-            /// Buttons at least 24 pixels each way (WCAG 2.2 section 2.5.8), and the ring of the one that has the focus.
+            /// Buttons at least 24 pixels each way (WCAG 2.2 section 2.5.8), and the ring of the one that has the
+            /// focus.
             let smallestButton: Double
             let focusRing: Double
         }

@@ -64,7 +64,7 @@ extension RealBrowser {
             #expect(session.server.record.denials == 1)
         }
 
-        @Test func `an answer with another state is told apart, and the true one still counts`() async throws {
+        @Test func `an answer with another state is distinguished, and the true one still counts`() async throws {
             try await session.signIn(in: browser) { tab, running in
                 let redirect = try await Self.redirect(tab)
                 for forged in ["?code=forged&state=forged", "?code=forged", "?error=access_denied&state=forged", ""] {

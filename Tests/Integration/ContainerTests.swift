@@ -30,8 +30,8 @@ struct ContainerTests {
             rights + ["--mount", "/bin/sh", "-c", mounts + setup() + script], environment: own)
     }
 
-    /// The same for what a vault is made for: to others than root `/` seems to be a stranger's in a namespace of theirs, and
-    /// a vault isn't made below such a folder. There the home has no write permission instead.
+    /// The same for what a vault is made for: to others than root `/` seems to be a stranger's in a namespace of
+    /// theirs, and a vault isn't made below such a folder. There the home has no write permission instead.
     private func runWithVault(_ script: String) async throws -> ProgramRun {
         if getuid() == 0 { return try await run(script) }
         let home = directory / "home"

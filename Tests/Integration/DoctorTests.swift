@@ -60,7 +60,7 @@ struct DoctorTests {
     }
 
     // A new desktop's keyring runs, and has no collection. "Start a keyring" was no help there.
-    @Test func `a keyring without a collection is told apart from none at all`() async throws {
+    @Test func `a keyring without a collection is distinguished from none at all`() async throws {
         let session = try await PrivateSession(.none)
         try await session.startDaemon(password: nil)
         let list = try await latchkey(["list", "--timeout", "600"], session.environment)

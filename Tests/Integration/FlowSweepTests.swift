@@ -3,8 +3,8 @@ import LatchkeyTestServer
 import Testing
 import TestServices
 
-/// Runs every way to sign in, with what follows and with what can fail, at the most talkative level, and searches all that
-/// was said and written for each secret that the server ever saw or gave, and for the keys.
+/// Runs every way to sign in, with what follows and with what can fail, at the most talkative level, and searches all
+/// that was said and written for each secret that the server ever saw or gave, and for the keys.
 @Suite struct FlowSweepTests {
     /// Options that make no other flow of these: what they say, not what is sent or kept.
     static let neutral: Set = [
@@ -21,7 +21,8 @@ import TestServices
 
         var testDescription: String { "\(flow.testDescription), \(store), \(format ?? "all formats")" }
 
-        /// Each flow with each store, the formats in turn; `LATCHKEY_LONG=1` has each flow with each store in each format.
+        /// Each flow with each store, the formats in turn; `LATCHKEY_LONG=1` has each flow with each store in each
+        /// format.
         static let all = SignInFlow.all.flatMap { flow in
             StoreUnderTest.allCases.flatMap { store in
                 let formats: [String?] =

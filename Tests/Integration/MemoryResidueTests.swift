@@ -113,8 +113,9 @@ import TestServices
         ) { pid in try Self.expectNoPiece(of: secret, in: pid) }
     }
 
-    /// A call that is bound when it is first made saves all vector registers on the stack, with what the last copy moved
-    /// through them (`_dl_runtime_resolve_xsavec`): with 64 bytes of a token on processors with AVX-512, with fewer on others.
+    /// A call that is bound when it is first made saves all vector registers on the stack, with what the last copy
+    /// moved through them (`_dl_runtime_resolve_xsavec`): with 64 bytes of a token on processors with AVX-512, with
+    /// fewer on others.
     @Test func `no function of the programs, or of what they load, is left to be bound at its first call`() async throws
     {
         let session = try await CommandLineSession(.secretService)
@@ -146,9 +147,9 @@ import TestServices
         }
         """
 
-    /// Eight bytes are found wherever they are, on another thread's stack too, which is where registers that hold a secret
-    /// were saved when a function was bound at its first call; the search for sixteen bytes in order that was here before saw
-    /// them on some processors only.
+    /// Eight bytes are found wherever they are, on another thread's stack too, which is where registers that hold a
+    /// secret were saved when a function was bound at its first call; the search for sixteen bytes in order that was
+    /// here before saw them on some processors only.
     @Test(arguments: [(Planting.heap, true), (.stack, true), (.freed, false)])
     func `the search finds what was planted in use, and nothing of what was freed`(_ place: Planting, isFound: Bool)
         async throws
@@ -166,7 +167,7 @@ import TestServices
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `nothing outside guarded memory is left of what a sign-in, a request and a renewal handled`(
+    func `nothing outside guarded memory is left of what a sign-in, a request and a refresh handled`(
         store: StoreUnderTest
     ) async throws {
         let setting = try await RealServerTests.Setting(store, issuer: .brief)
@@ -184,10 +185,10 @@ import TestServices
         // The server gave it three seconds.
         try await Task.sleep(for: .seconds(4))
         try await brake.run(request, environment: terminal.environment) { pid in
-            let renewed = try await setting.token()
-            #expect(renewed != token)
+            let refreshed = try await setting.token()
+            #expect(refreshed != token)
             try Self.expectNoPiece(of: token, in: pid)
-            try Self.expectNoPiece(of: renewed, in: pid)
+            try Self.expectNoPiece(of: refreshed, in: pid)
         }
     }
     // MARK: - Each secret of each kind of sign-in

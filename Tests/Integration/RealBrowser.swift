@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import TestServices
 
-/// What a person sees and does in a real browser: Debian's Chromium, one for all suites in here, one test after the other.
+/// What a person sees and does in a real browser: Debian's Chromium, one for all suites in here, one test after the
+/// other.
 @Suite(.serialized, .inChromium)
 enum RealBrowser {
     @TaskLocal static var current: HeadlessBrowser?

@@ -73,7 +73,7 @@ struct RealServerTests {
         let account = try await setting.onlyAccount()
         let token = try await setting.token()
         #expect(token.count > 100)
-        #expect(try setting.server.accessTokensIssued(.hour) == 1, "a token that is still good is not renewed")
+        #expect(try setting.server.accessTokensIssued(.hour) == 1, "a token that is still good is not refreshed")
 
         let canaries = try Canaries(record: record, tokens: [token])
         let listing = try await terminal.run(["list", "latchkey:work", "--json"]).outputText
@@ -130,7 +130,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an expired token is renewed, and the next use takes the renewed one`(store: StoreUnderTest) async throws {
+    func `an expired token is refreshed, and the next use takes the refreshed one`(store: StoreUnderTest) async throws {
         let setting = try await Setting(store, issuer: .brief)
         try await setting.terminal.run(["sign-in", "work"])
         let first = try await setting.token()
@@ -160,8 +160,8 @@ struct RealServerTests {
 
     /// Without the lease each process would spend the same refresh token, and the server would revoke the family.
     @Test(arguments: StoreUnderTest.allCases)
-    func `many processes that find the token expired make one renewal`(store: StoreUnderTest) async throws {
-        // A token of sixteen seconds is renewed in its last four.
+    func `many processes that find the token expired make one refresh`(store: StoreUnderTest) async throws {
+        // A token of sixteen seconds is refreshed in its last four.
         let setting = try await Setting(store, issuer: .brief, briefTokenSeconds: 16)
         try await setting.terminal.run(["sign-in", "work"])
         try await Task.sleep(for: .seconds(13))

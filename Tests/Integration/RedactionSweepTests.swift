@@ -4,8 +4,8 @@ import LatchkeySecrets
 import Testing
 import TestServices
 
-/// Runs every command of the program, in success and in failure, at the most talkative log level and in each log format,
-/// and searches all that it said and wrote for the secrets it was given.
+/// Runs every command of the program, in success and in failure, at the most talkative log level and in each log
+/// format, and searches all that it said and wrote for the secrets it was given.
 ///
 /// Sign-in on a real server has its own audit in `RealServerTests`.
 @Suite struct RedactionSweepTests {
@@ -234,8 +234,8 @@ import TestServices
 
         var testDescription: String { "\(store), \(format ?? "all formats")" }
 
-        /// Each command in each format, with one store or the other; `LATCHKEY_LONG=1` has each run with each store in each
-        /// format.
+        /// Each command in each format, with one store or the other; `LATCHKEY_LONG=1` has each run with each store in
+        /// each format.
         static let all = StoreUnderTest.allCases.flatMap { store in
             let formats: [String?] =
                 ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? FlowSession.formats : [nil]

@@ -53,7 +53,7 @@ import TestServices
             return foreign
         }
 
-        /// The places that a secret, in any disguise, was handed to.
+        /// The places that a secret, in any encoding, was handed to.
         func places(of secret: [UInt8]) throws -> Set<String> {
             // This one alone: proofs and tokens of other kinds are sent too.
             let audit = LeakAudit(knownForms: [])
@@ -133,8 +133,8 @@ import TestServices
         #expect(trace.calls.contains { $0.place.hasPrefix("execve") })
     }
 
-    /// State, codes, verifiers, a device's code, a pushed request's reference and tokens are sent to the server or shown to
-    /// the browser, over TCP; a key is handed to nobody.
+    /// State, codes, verifiers, a device's code, a pushed request's reference and tokens are sent to the server or
+    /// shown to the browser, over TCP; a key is handed to nobody.
     @Test(arguments: [SignInFlow.pushedAndBound, .device, .atProtocol])
     func `what a flow handles goes to its servers and to the browser, its key to nobody`(
         _ flow: SignInFlow

@@ -21,8 +21,8 @@ extension Probe {
         }
     }
 
-    /// share NAME COUNT KEYS: saves so many secrets, one key after another, beside other probes that save the same keys.
-    /// Each secret names its key.
+    /// share NAME COUNT KEYS: saves so many secrets, one key after another, beside other probes that save the same
+    /// keys. Each secret names its key.
     func share(_ words: [String]) async throws -> String {
         let (name, count, keys) = (words[1], Int(words[2]) ?? 0, Int(words[3]) ?? 1)
         var tally = Tally()

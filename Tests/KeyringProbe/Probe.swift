@@ -140,8 +140,8 @@ actor Probe {
         return "saved\t\(Self.hex(version.bytes))"
     }
 
-    /// large SERVICE ACCOUNT KIND COUNT: saves random bytes and reads them back; says whether they are the same, and how
-    /// the memory of both is kept.
+    /// large SERVICE ACCOUNT KIND COUNT: saves random bytes and reads them back; says whether they are the same, and
+    /// how the memory of both is kept.
     private func keepLarge(_ words: [String]) async throws -> String {
         let key = try key(words)
         let secret = try Secret<Password>.random(byteCount: Int(words[4]) ?? 0)

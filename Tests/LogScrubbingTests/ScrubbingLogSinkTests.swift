@@ -168,7 +168,9 @@ import Testing
 
     @Test func `the oldest of the secrets that are remembered makes room for the next`() throws {
         let live = LiveSecrets()
-        let texts = try (0..<7).map { _ in Self.text(try Secret<AuthorizationState>.random(byteCount: 32).base64URLEncoded()) }
+        let texts = try (0..<7).map { _ in
+            Self.text(try Secret<AuthorizationState>.random(byteCount: 32).base64URLEncoded())
+        }
         for text in texts {
             for _ in 0..<3 { live.remember(Array(text.utf8).span, amongTheLast: 3) }
         }

@@ -154,8 +154,8 @@ struct LoopbackServerTests {
                 }
             }
         }
-        // Each answer has its end, and one: those that left, those that came too late, and those that were handed over just as
-        // the server stopped, which were written and read by two threads and forgotten.
+        // Each answer has its end, and one: those that left, those that came too late, and those that were handed over
+        // just as the server stopped, which were written and read by two threads and forgotten.
         let limit = ContinuousClock.now + .seconds(60)
         while ended.withLock({ $0 }) < made.withLock({ $0 }), ContinuousClock.now < limit {
             try await Task.sleep(for: .milliseconds(5))

@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `a denial and another error are told apart`() throws {
+    @Test func `a denial and another error are distinguished`() throws {
         let denied = Sample.pending()
         let first = try Sample.parameter("state", of: denied)
         #expect(outcome(denied, "error=access_denied&state=\(first)") == OAuthError(.accessDenied))

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The rules that bind an OAuth client, each with the tests that show it. A rule whose test was renamed or removed fails.
+/// The rules that bind an OAuth client, each with the tests that show it. A rule whose test was renamed or removed
+/// fails.
 @Suite struct ClientRuleTests {
     struct Rule: Sendable, CustomTestStringConvertible {
         let source: String
@@ -78,7 +79,7 @@ import Testing
             .answer("empty pieces and unknown parameters are no harm")),
         Rule(
             "RFC 6749 4.1.2.1", "an error answer ends the attempt, and its prose is not kept",
-            .attempt("a denial and another error are told apart"),
+            .attempt("a denial and another error are distinguished"),
             .answer("an error is one of the known words or nothing"),
             .error("a server's own words never show")),
         Rule(
@@ -186,7 +187,7 @@ import Testing
             .idToken("another sign-in's nonce, or none, is refused"),
             .idToken("an unsigned token is refused")),
         Rule(
-            "OpenID Connect Core 12.2", "a renewed ID token is the same person's",
+            "OpenID Connect Core 12.2", "a refreshed ID token is the same person's",
             .idToken("after a refresh the ID token may be missing but not another person's")),
 
         // MARK: Revocation

@@ -128,7 +128,8 @@ import Testing
             text.replacingOccurrences("P-256", "P-384"), text.replacingOccurrences("\"EC\"", "\"RSA\""), "{}", "",
             String(text.dropLast(3)) + "\"}",
         ] {
-            #expect(failure { () throws(JSONError) in try DPoPProofKey(decoding: Secret(wrong)) } != nil, "\(wrong.count)")
+            #expect(
+                failure { () throws(JSONError) in try DPoPProofKey(decoding: Secret(wrong)) } != nil, "\(wrong.count)")
         }
     }
 
@@ -178,7 +179,8 @@ import Testing
     @Test func `every proof has an identifier of its own, a repeated request's included`() async throws {
         let challenge = HeaderField("WWW-Authenticate", #"DPoP realm="a, b", error="use_dpop_nonce""#)!
         let http = ScriptedHTTPClient(
-            .fields(401, [challenge, HeaderField("DPoP-Nonce", "n-1")!]), .fields(200, [HeaderField("DPoP-Nonce", "n-2")!]),
+            .fields(401, [challenge, HeaderField("DPoP-Nonce", "n-1")!]),
+            .fields(200, [HeaderField("DPoP-Nonce", "n-2")!]),
             .json("{}"))
         let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
         let url = try HTTPURL("https://api.example/a")
@@ -239,11 +241,12 @@ import Testing
 
     @Test func `a server's clock is learned from its Date, and believed within two days`() throws {
         let url = try HTTPURL("https://id.example/token")
-        let memory = DPoPMemory()
+        let memory = DPoPNonceCache()
         let now = try #require(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT"))
         func skew(_ date: String) throws -> Int64 {
             memory.learn(
-                from: GuardedResponse(status: 200, fields: [HeaderField("Date", date)!], body: Secret("")), of: url, now: now
+                from: GuardedResponse(status: 200, fields: [HeaderField("Date", date)!], body: Secret("")), of: url,
+                now: now
             )
             return memory.origin(of: url).skew
         }

@@ -39,13 +39,13 @@ import Testing
 
     /// Polls through a script of answers; returns how long it slept before each question.
     private func poll(
-        _ http: ScriptedHTTPClient, interval: String = #","interval":5"#, patience: Duration = .seconds(86_400)
+        _ http: ScriptedHTTPClient, interval: String = #","interval":5"#, timeout: Duration = .seconds(86_400)
     ) async -> (sleeps: [Int64], error: OAuthError?) {
         let clock = FakeClock()
         let error = await failure { () async throws(OAuthError) in
             let device = try await begin(Self.codes + interval + "}")
             return try await TokenEndpoint(server: Self.server, client: Sample.client(), http: http).poll(
-                device, authentication: .none, patience: patience, clock: clock.clock)
+                device, authentication: .none, timeout: timeout, clock: clock.clock)
         }
         return (clock.sleeps.map(\.components.seconds), error)
     }
@@ -111,7 +111,7 @@ import Testing
         #expect(sleeps == [90, 90, 90, 90, 90, 90, 60] && endless.requests.count == 6)
         let told = await poll(ScriptedHTTPClient(.status(400, #"{"error":"expired_token"}"#), Self.tokens))
         #expect(told.error == OAuthError(.deviceCodeExpired, serverError: .expiredToken))
-        let impatient = await poll(ScriptedHTTPClient(repeating: Self.pending), patience: .seconds(12))
+        let impatient = await poll(ScriptedHTTPClient(repeating: Self.pending), timeout: .seconds(12))
         #expect(impatient.error == OAuthError(.deviceCodeExpired) && impatient.sleeps == [5, 5, 2])
     }
 

@@ -52,7 +52,7 @@ import TestServices
 
     // MARK: - What works
 
-    @Test func `a sign-in is renewed and revoked`() async throws {
+    @Test func `a sign-in is refreshed and revoked`() async throws {
         let metadata = try await discover()
         let tokens = try await signIn()
         #expect(server.record.matchingVerifiers == 1 && server.record.wrongVerifiers == 0)
@@ -61,8 +61,8 @@ import TestServices
         #expect(tokens.subject != nil)
         let first = tokens.refreshToken!.duplicate()
         let endpoint = TokenEndpoint(server: metadata, client: client, http: http)
-        let renewed = try await endpoint.refresh(first, subject: tokens.subject, authentication: .none)
-        let second = renewed.refreshToken!.duplicate()
+        let refreshed = try await endpoint.refresh(first, subject: tokens.subject, authentication: .none)
+        let second = refreshed.refreshToken!.duplicate()
         let isRotated = !first.matches(second)
         #expect(isRotated && server.record.refreshes == 1)
         let revocation = try #require(RevocationEndpoint(server: metadata, client: client, http: http))

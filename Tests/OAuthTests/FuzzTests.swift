@@ -13,8 +13,8 @@ import TestServices
     private static let count = isLong ? 1_000_000 : 20_000
     private static let seed: UInt64 = isLong ? UInt64.random(in: 0 ... .max) : 0x6C61_7463_686B_6579
 
-    /// Runs `check` on mutations of the samples, and expects some inputs to be accepted and some to be refused: else the
-    /// check shows nothing.
+    /// Runs `check` on mutations of the samples, and expects some inputs to be accepted and some to be refused: else
+    /// the check shows nothing.
     func fuzz(
         _ samples: [String], words: [String], check: (_ input: [UInt8]) async throws -> Bool
     ) async throws {
@@ -202,7 +202,9 @@ import TestServices
                 "[]",
             ]
         try await fuzz(samples, words: words) { input in
-            guard let server = try? AuthorizationServerMetadata(parsing: Secret(copying: input.span), expecting: Sample.issuer)
+            guard
+                let server = try? AuthorizationServerMetadata(
+                    parsing: Secret(copying: input.span), expecting: Sample.issuer)
             else {
                 return false
             }

@@ -50,7 +50,7 @@ import TestServices
         return try await session.endpoint.exchange(try pending.validate(answer), authentication: authentication)
     }
 
-    @Test func `a public client signs in, renews and revokes`() async throws {
+    @Test func `a public client signs in, refreshes and revokes`() async throws {
         let glewlwyd = try await Glewlwyd(redirectURIs: [Self.redirect])
         let session = try await session(glewlwyd)
         let tokens = try await signIn(session, glewlwyd, authentication: .none)
@@ -59,14 +59,14 @@ import TestServices
         #expect(tokens.grantedScopes?.includesOpenID == true)
 
         let first = tokens.refreshToken!.duplicate()
-        let renewed = try await session.endpoint.refresh(first, subject: tokens.subject, authentication: .none)
-        let second = renewed.refreshToken!.duplicate()
+        let refreshed = try await session.endpoint.refresh(first, subject: tokens.subject, authentication: .none)
+        let second = refreshed.refreshToken!.duplicate()
         let isRotated = !second.matches(first)
         #expect(isRotated)
 
         let revocation = try #require(
             RevocationEndpoint(server: session.server, client: session.client, http: http))
-        try await revocation.revoke(second, bearer: renewed.accessToken, authentication: .none)
+        try await revocation.revoke(second, bearer: refreshed.accessToken, authentication: .none)
         #expect(try glewlwyd.refreshTokensRevoked(.hour) == 1)
         let ended = await failure { () async throws(OAuthError) in
             try await session.endpoint.refresh(second, authentication: .none)
@@ -92,20 +92,20 @@ import TestServices
         #expect(post.subject != nil)
         // It spends a refresh token before it looks at the client, so the form must be known by then.
         #expect(basic.acceptedBasicForm == .raw)
-        let renewed = try await session.endpoint.refresh(
+        let refreshed = try await session.endpoint.refresh(
             basic.refreshToken!.duplicate(),
             authentication: .secretBasic(Secret(Glewlwyd.confidentialSecret), form: basic.acceptedBasicForm))
         // And it says of a wrong secret what it says of an old token: 400 without a word.
         let wrong = await failure { () async throws(OAuthError) in
             try await session.endpoint.refresh(
-                renewed.refreshToken!.duplicate(), authentication: .secretBasic(Secret("wrong")))
+                refreshed.refreshToken!.duplicate(), authentication: .secretBasic(Secret("wrong")))
         }
         #expect(wrong == OAuthError(.exchangeFailed(statusCode: 400)))
         await glewlwyd.stop()
     }
 
     @Test(arguments: [Glewlwyd.Issuer.hour, .nonce])
-    func `a session that is bound to a key signs in, asks and renews`(issuer: Glewlwyd.Issuer) async throws {
+    func `a session that is bound to a key signs in, asks and refreshes`(issuer: Glewlwyd.Issuer) async throws {
         let glewlwyd = try await Glewlwyd(redirectURIs: [Self.redirect])
         try await glewlwyd.addClient(
             ["client_id": "bound", "dpop_bound_access_tokens": "1"], redirectURIs: [Self.redirect])
@@ -121,15 +121,15 @@ import TestServices
         }
         let bearer = ResourceClient(http: http)
         #expect(try await bearer.send(GuardedRequest(.get, url), token: tokens.accessToken).status == 401)
-        let renewed = try await session.endpoint.refresh(
+        let refreshed = try await session.endpoint.refresh(
             tokens.refreshToken!.duplicate(), subject: tokens.subject, authentication: .none)
-        #expect(try await resource.send(GuardedRequest(.get, url), token: renewed.accessToken).status == 200)
+        #expect(try await resource.send(GuardedRequest(.get, url), token: refreshed.accessToken).status == 200)
         let revocation = try #require(
             RevocationEndpoint(server: session.server, client: session.client, http: http, dpop: signer))
         // It lets no public client revoke tokens that are bound, however it asks.
         let refusal = await failure { () async throws(OAuthError) in
             try await revocation.revoke(
-                renewed.refreshToken!.duplicate(), bearer: renewed.accessToken, authentication: .none)
+                refreshed.refreshToken!.duplicate(), bearer: refreshed.accessToken, authentication: .none)
         }
         #expect(refusal == OAuthError(.revocationFailed(statusCode: 401), serverError: .invalidDPoPProof))
         await glewlwyd.stop()

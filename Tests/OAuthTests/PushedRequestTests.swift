@@ -43,7 +43,8 @@ import Testing
         let signer = DPoPProofSigner(key: try .generate())
         let http = ScriptedHTTPClient(
             .status(400, #"{"error":"invalid_dpop_proof"}"#),
-            .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .status(201, Self.answer))
+            .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .status(201, Self.answer)
+        )
         _ = try await push(http, dpop: signer)
         #expect(http.requests.map { $0.proof != nil } == [false, true, true])
         #expect(http.requests.allSatisfy { field("dpop_jkt", of: $0.body) == signer.thumbprint })
@@ -68,7 +69,8 @@ import Testing
             (400, #"{"error":"invalid_request"}"#, ServerErrorCode.invalidRequest), (307, "", nil), (403, "", nil),
         ] as [(Int, String, ServerErrorCode?)] {
             let http = ScriptedHTTPClient(.status(status, text), .status(201, Self.answer))
-            let error = await failure { () async throws(OAuthError) in Secret<AuthorizationState>(try await push(http)) }
+            let error = await failure { () async throws(OAuthError) in Secret<AuthorizationState>(try await push(http))
+            }
             #expect(
                 error == OAuthError(.requestRefused(.pushedAuthorization, statusCode: status), serverError: code))
             #expect(http.requests.count == 1)

@@ -16,7 +16,9 @@ import Testing
         """#
 
     private func problem(_ text: String) -> OAuthError? {
-        failure { () throws(OAuthError) in try AuthorizationServerMetadata(parsing: Secret(text), expecting: Sample.issuer) }
+        failure { () throws(OAuthError) in
+            try AuthorizationServerMetadata(parsing: Secret(text), expecting: Sample.issuer)
+        }
     }
 
     private func changed(_ old: String, _ new: String) -> String {
@@ -187,7 +189,7 @@ import Testing
         #expect(client.requests.count == 1)
     }
 
-    @Test func `network trouble and a huge answer are told apart`() async {
+    @Test func `network trouble and a huge answer are distinguished`() async {
         let down = await discover("https://id.example", ScriptedHTTPClient(.failure(.cannotConnect)))
         guard case .networkError(let error) = down?.code else { return #expect(Bool(false)) }
         #expect(error.code == .cannotConnect)

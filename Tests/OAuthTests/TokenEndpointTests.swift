@@ -5,7 +5,9 @@ import LatchkeySecrets
 import Testing
 
 @Suite struct TokenEndpointTests {
-    private func endpoint(_ http: ScriptedHTTPClient, server: AuthorizationServerMetadata = Sample.server()) -> TokenEndpoint {
+    private func endpoint(_ http: ScriptedHTTPClient, server: AuthorizationServerMetadata = Sample.server())
+        -> TokenEndpoint
+    {
         TokenEndpoint(server: server, client: Sample.client(), http: http, now: { UnixTime(seconds: 1_000_000) })
     }
 
@@ -17,7 +19,9 @@ import Testing
         }
     }
 
-    private func exchange(_ json: String, server: AuthorizationServerMetadata = Sample.server()) async throws -> TokenResponse {
+    private func exchange(_ json: String, server: AuthorizationServerMetadata = Sample.server()) async throws
+        -> TokenResponse
+    {
         try await endpoint(ScriptedHTTPClient(.json(json)), server: server)
             .exchange(try Sample.callback(server: server), authentication: .none)
     }

@@ -5,8 +5,8 @@ import TestServices
 
 @testable import LatchkeyLog
 
-/// The journal here is a socket that reads the documented protocol; see `StandInJournal`. What it got goes into a journal
-/// file by systemd's own program, and journalctl reads it.
+/// The journal here is a socket that reads the documented protocol; see `StandInJournal`. What it got goes into a
+/// journal file by systemd's own program, and journalctl reads it.
 @Suite struct JournalLogSinkTests {
     static func made(_ text: String) -> LoggableText { LoggableText(reviewed: "made up by a test", unredacted: text) }
 

@@ -15,7 +15,7 @@ import Testing
 
     /// A text made of pieces of secrets in their forms, broken over lines here and there, with other text between.
     static func mixture(
-        _ forms: [DisguisedForm], alphabet: [UInt8], _ generator: inout some RandomNumberGenerator
+        _ forms: [EncodedForm], alphabet: [UInt8], _ generator: inout some RandomNumberGenerator
     ) -> [UInt8] {
         var result: [UInt8] = []
         for _ in 0..<Int.random(in: 0...12, using: &generator) {
@@ -39,7 +39,7 @@ import Testing
 
     /// What `FormIndex.matches(in:)` says it returns; only windows that begin where `isLookedUp` says.
     static func placesByLookingEverywhere(
-        _ forms: [DisguisedForm], in text: [UInt8], where isLookedUp: (Int) -> Bool = { _ in true }
+        _ forms: [EncodedForm], in text: [UInt8], where isLookedUp: (Int) -> Bool = { _ in true }
     ) -> [Place] {
         var found: [Place] = []
         var offset = 0
@@ -82,10 +82,10 @@ import Testing
     func `the search by tables finds what looking everywhere finds`(_ characters: String, _ round: Int) {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array(characters.utf8)
-        var forms: [DisguisedForm] = []
+        var forms: [EncodedForm] = []
         for canary in 0..<Int.random(in: 1...4, using: &generator) {
             let secret = Self.text(Int.random(in: 8...30, using: &generator), of: alphabet, &generator)
-            forms += DisguisedForm.all(of: secret.span, canary: canary)
+            forms += EncodedForm.all(of: secret.span, canary: canary)
         }
         let index = FormIndex(forms)
         for _ in 0..<4 {
@@ -103,7 +103,7 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array(characters.utf8)
         let secret = Self.text(Int.random(in: 8...30, using: &generator), of: alphabet, &generator)
-        let forms = DisguisedForm.all(of: secret.span, canary: 0)
+        let forms = EncodedForm.all(of: secret.span, canary: 0)
         let index = FormIndex(forms)
         for _ in 0..<8 {
             let text = Self.mixture(forms, alphabet: alphabet + [10, 13], &generator)

@@ -183,7 +183,8 @@ import Testing
         let megabytes = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 100 : 4
         var logs = OrdinaryLogs()
         for megabyte in 0..<megabytes { audit.capture(logs.text(byteCount: 1_000_000), as: "log \(megabyte)") }
-        let log = RedactedLogger("latchkey.github.auth", minimumLevel: .trace, sink: audit.logSink(named: "our own log"))
+        let log = RedactedLogger(
+            "latchkey.github.auth", minimumLevel: .trace, sink: audit.logSink(named: "our own log"))
         for number in 0..<1000 {
             let flow = log.with("sign_in", CorrelationID())
             flow.info("refreshed item \(number) in \(Duration.milliseconds(number)), \(LogLevel.debug)")

@@ -11,13 +11,13 @@ import Testing
     static let token = "q7XwK2mVb9RtYpLz4HcNd8FsGjU1eAoI3rTyBnM6kQh"
 
     struct Leak: Sendable, CustomTestStringConvertible {
-        let disguise: Disguise
+        let encoding: LeakEncoding
         let secret: String
         let shown: @Sendable (String) -> [UInt8]
-        var testDescription: String { "\(disguise)" }
+        var testDescription: String { "\(encoding)" }
 
-        init(_ disguise: Disguise, _ secret: String, _ shown: @escaping @Sendable (String) -> [UInt8]) {
-            self.disguise = disguise
+        init(_ encoding: LeakEncoding, _ secret: String, _ shown: @escaping @Sendable (String) -> [UInt8]) {
+            self.encoding = encoding
             self.secret = secret
             self.shown = shown
         }
@@ -76,12 +76,12 @@ import Testing
         },
     ]
 
-    @Test func `there is a planted leak for every disguise`() {
-        #expect(Set(Self.leaks.map(\.disguise)) == Set(Disguise.allCases))
+    @Test func `there is a planted leak for every encoding`() {
+        #expect(Set(Self.leaks.map(\.encoding)) == Set(LeakEncoding.allCases))
     }
 
     @Test(arguments: leaks)
-    func `a planted leak is found whole, with its purpose, stream and disguise`(_ leak: Leak) throws {
+    func `a planted leak is found whole, with its purpose, stream and encoding`(_ leak: Leak) throws {
         let audit = LeakAudit()
         try audit.plant(Secret<RefreshToken>(copying: Array(leak.secret.utf8).span))
         let before = Array("2026-01-01T00:00:00Z info latchkey.test: ordinary [".utf8)
@@ -89,7 +89,7 @@ import Testing
         audit.capture("nothing here", as: "standard output")
         let report = audit.report()
         #expect(!report.isClean)
-        let found = try #require(report.findings.last { $0.disguise == leak.disguise }, "\(report)")
+        let found = try #require(report.findings.last { $0.encoding == leak.encoding }, "\(report)")
         #expect(found.purpose == "refresh token")
         #expect(found.stream == "standard error")
         #expect((before.count..<before.count + 12).contains(found.offset))
@@ -105,11 +105,11 @@ import Testing
         let piece = Array(Self.token.utf8)[start..<start + 8]
         audit.capture(Array("token …".utf8) + piece + Array("…".utf8), as: "log")
         let finding = try #require(audit.report().findings.first)
-        #expect(finding.offset == 9 && finding.byteCount == 8 && !finding.isWhole && finding.disguise == .plain)
+        #expect(finding.offset == 9 && finding.byteCount == 8 && !finding.isWhole && finding.encoding == .plain)
     }
 
-    @Test(arguments: leaks.filter { $0.secret == token && $0.disguise != .splitOverLines })
-    func `any eight characters in a row are found in a disguise as well`(_ leak: Leak) throws {
+    @Test(arguments: leaks.filter { $0.secret == token && $0.encoding != .splitOverLines })
+    func `any eight characters in a row are found in a encoding as well`(_ leak: Leak) throws {
         let audit = LeakAudit()
         try audit.plant(Secret<AccessToken>(copying: Array(Self.token.utf8).span))
         for start in 0...35 {
@@ -117,22 +117,23 @@ import Testing
             audit.capture(leak.shown("…" + piece + "…"), as: "log \(start)")
         }
         let report = audit.report()
-        let found = Set(report.findings.filter { $0.disguise == leak.disguise && !$0.isWhole }.map(\.stream))
+        let found = Set(report.findings.filter { $0.encoding == leak.encoding && !$0.isWhole }.map(\.stream))
         #expect(found.count == 36, "\(report)")
     }
 
-    /// Eight bytes that an encoding makes longer are eight bytes still: three of them, which ordinary text has, are none.
+    /// Eight bytes that an encoding makes longer are eight bytes still: three of them, which ordinary text has, are
+    /// none.
     @Test func `a few escapes that ordinary text has are not a finding`() throws {
         let audit = LeakAudit()
         try audit.plant(Secret<PrivateKey>(copying: Array("\u{1}://k&\"<\u{2}\u{3}9".utf8).span))
         audit.capture("redirect_uri=http%3A%2F%2Fk%26 k&amp;&quot;&lt;b \\u0002\\u0003", as: "log")
         #expect(audit.report().isClean)
         audit.capture("x=%3A%2F%2Fk%26%22%3C%02%039", as: "log")
-        #expect(audit.report().findings.map(\.disguise) == [.percentEncoded])
+        #expect(audit.report().findings.map(\.encoding) == [.percentEncoded])
     }
 
-    /// A secret in lines of every length, at every place of the line: what is longer than a line is found piece by piece
-    /// as it stands, what is shorter only across the breaks.
+    /// A secret in lines of every length, at every place of the line: what is longer than a line is found piece by
+    /// piece as it stands, what is shorter only across the breaks.
     @Test(arguments: 1...20)
     func `a secret in lines of any length is found`(_ length: Int) throws {
         for padding in 0..<length {
@@ -143,7 +144,7 @@ import Testing
                 text += (number > 0 && number.isMultiple(of: length) ? "\n" : "") + "\(character)"
             }
             audit.capture("before\n\(text)\n\nafter", as: "log")
-            let found = try #require(audit.report().findings.last { $0.disguise == .splitOverLines })
+            let found = try #require(audit.report().findings.last { $0.encoding == .splitOverLines })
             #expect(found.isWhole && found.offset == 7 + padding, "\(padding)")
         }
     }

@@ -1,8 +1,8 @@
 import Testing
 import TestServices
 
-/// Latchkey's store and other programs on one gnome-keyring: each reads what the other wrote, where their items have the
-/// same shape, and leaves it alone where not. Docs/SecretService.md has the table.
+/// Latchkey's store and other programs on one gnome-keyring: each reads what the other wrote, where their items have
+/// the same shape, and leaves it alone where not. Docs/SecretService.md has the table.
 struct InteropTests {
     private let session: PrivateSession
     private let probe: KeyringProbe
@@ -60,12 +60,12 @@ struct InteropTests {
             try await probe.ask("repair", "s", "u", "password", "discarding")
                 == ["deleted 1", "updated 0", "left 0", "differing 0"])
         #expect(try await python.get("s", "u") == "newest")
-        // This backend looks for the general schema, which gnome-keyring gives an item without one not before it reads its
-        // file again: once the file's time of change, in whole seconds, is another one.
+        // This backend looks for the general schema, which gnome-keyring gives an item without one not before it reads
+        // its file again: once the file's time of change, in whole seconds, is another one.
         let wide = PythonKeyring(.libsecret, on: session)
-        let patience = ContinuousClock.now + .seconds(120)
+        let cancellation = ContinuousClock.now + .seconds(120)
         var found = try await wide.get("s", "u")
-        while found == nil, ContinuousClock.now < patience {
+        while found == nil, ContinuousClock.now < cancellation {
             try await probe.save("another", "u", "one")
             found = try await wide.get("s", "u")
         }

@@ -39,12 +39,12 @@ import Testing
         let block = pool.take(byteCount: 100)
         let address = unsafe UInt(bitPattern: block.base)
         unsafe block.bytes.copyBytes(from: try Self.unique(100))
-        pool.giveBack(block)
+        pool.revoke(block)
         #expect(Memory.bytes(at: address, count: block.capacity) == [UInt8](repeating: 0, count: block.capacity))
         // The next one of the class is the same memory.
         let again = pool.take(byteCount: 100)
         #expect(unsafe UInt(bitPattern: again.base) == address)
-        pool.giveBack(again)
+        pool.revoke(again)
     }
 
     @Test func `when filling throws, what was filled in is wiped`() throws {
@@ -98,7 +98,7 @@ import Testing
             let pool = GuardedPool()
             let block = pool.take(byteCount: 48)
             unsafe block.base.storeBytes(of: 0xFF, toByteOffset: block.capacity, as: UInt8.self)
-            pool.giveBack(block)
+            pool.revoke(block)
             exit(0)
         }
     }
@@ -108,7 +108,7 @@ import Testing
             let pool = GuardedPool()
             let block = pool.take(byteCount: 48)
             unsafe block.base.storeBytes(of: 0xFF, toByteOffset: block.capacity - 1, as: UInt8.self)
-            pool.giveBack(block)
+            pool.revoke(block)
             exit(0)
         }
     }

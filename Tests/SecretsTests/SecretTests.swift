@@ -139,7 +139,8 @@ import Testing
 
     @Test func `every purpose has a name of its own`() {
         let purposes: [any SecretPurpose.Type] = [
-            AccessToken.self, RefreshToken.self, AuthorizationCode.self, CodeVerifier.self, AuthorizationState.self, OpenIDNonce.self,
+            AccessToken.self, RefreshToken.self, AuthorizationCode.self, CodeVerifier.self, AuthorizationState.self,
+            OpenIDNonce.self,
             IDToken.self, DeviceCode.self, ClientSecret.self, Passphrase.self, PrivateKey.self, Password.self,
             SessionContent.self, MessageBody.self,
         ]

@@ -42,7 +42,7 @@ struct BrowserUserAgentTests {
         let browser = try await folder.script(
             "browser", "curl -sL -o \"$FOLDER/page\" \"$1\"; mv \"$FOLDER/page\" \"$FOLDER/shown\"")
         var agent = try agent(browser)
-        agent.lastPagePatience = .seconds(60)
+        agent.lastPageTimeout = .seconds(60)
         try await signIn(agent, outcome: .failed(cause: "the <store> is full", hint: nil))
         for _ in 0..<2000 where folder.text("shown") == nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(folder.text("shown")?.contains("The &lt;store&gt; is full.") == true)

@@ -31,7 +31,7 @@ struct DPoPSignInTests {
     }
 
     @Test(arguments: [false, true])
-    func `a bound session signs in, asks, renews and signs out`(nonces: Bool) async throws {
+    func `a bound session signs in, asks, refreshes and signs out`(nonces: Bool) async throws {
         let scene = try scene(nonces: nonces)
         try await scene.signIn()
         #expect(try await request(scene) == 200)
@@ -154,7 +154,7 @@ struct DPoPSignInTests {
         let before = scene.requests[.userInfo] ?? 0
         let tokens = scene.requests[.token] ?? 0
         #expect(try await request(scene) == 401)
-        // Twice for the request, and no renewal: it is the proof that is refused, not the token.
+        // Twice for the request, and no refresh: it is the proof that is refused, not the token.
         #expect((scene.requests[.userInfo] ?? 0) - before == 2)
         #expect((scene.requests[.token] ?? 0) == tokens)
         #expect(try await scene.service.accounts().count == 1)

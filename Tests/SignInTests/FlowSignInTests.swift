@@ -9,8 +9,8 @@ import TestSecrets
 
 @testable import LatchkeySignIn
 
-/// Sign-ins by pushed requests and on other devices, and ID tokens whose signatures are checked, against a server in the
-/// same process.
+/// Sign-ins by pushed requests and on other devices, and ID tokens whose signatures are checked, against a server in
+/// the same process.
 struct FlowSignInTests {
     private static func provider(
         _ pushes: OAuthProvider.PushedRequests, dpop: Bool = false
@@ -122,7 +122,7 @@ struct FlowSignInTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `no, too late and a server without it are told apart, and leave no session`() async throws {
+    @Test func `no, too late and a server without it are distinguished, and leave no session`() async throws {
         let denied = try deviceScene()
         denied.server.switchOn(.denied)
         #expect(

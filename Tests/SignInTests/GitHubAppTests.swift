@@ -9,7 +9,7 @@ import TestSecrets
 @testable import LatchkeySignIn
 
 /// GitHub Apps: tokens for a person that end after hours, refresh tokens that end after months, permissions in place of
-/// scopes, and renewals that want the app's secret.
+/// scopes, and refreshes that want the app's secret.
 struct GitHubAppTests {
     private func scene() async throws -> GitHubScene { try await GitHubScene(tokensExpire: true) }
 
@@ -35,7 +35,7 @@ struct GitHubAppTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a renewal moves both ends`() async throws {
+    @Test func `a refresh moves both ends`() async throws {
         let scene = try await scene()
         try await scene.service.signIn(presenting: scene.browser)
         let first = try await session(scene).refreshExpiry
@@ -62,7 +62,7 @@ struct GitHubAppTests {
         #expect(try await scene.service.account() == nil)
     }
 
-    @Test func `a renewal without the app's secret is refused with a hint, and keeps the session`() async throws {
+    @Test func `a refresh without the app's secret is refused with a hint, and keeps the session`() async throws {
         let scene = try await scene()
         try await scene.service.signIn(presenting: scene.browser)
         for entry in try await scene.store.list(deadline: .unhurried).all() where entry.key.kind == .clientSecret {
@@ -92,7 +92,7 @@ struct GitHubAppTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `an app of an Enterprise host signs in and renews at that host`() async throws {
+    @Test func `an app of an Enterprise host signs in and refreshes at that host`() async throws {
         let provider = try #require(BuiltInProvider.named("github"))
         var choices = BuiltInProvider.Choices(name: provider.name, clientID: "Iv1.app")
         (choices.host, choices.scopes) = ("git.example.org", [])

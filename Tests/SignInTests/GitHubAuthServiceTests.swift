@@ -13,9 +13,9 @@ import TestServices
 
 @testable import LatchkeySignIn
 
-// `GitHubOAuthConfig.placeholder.clientID` is "placeholder": an OAuth App of that id does not exist at github.com, so only
-// tests that talk to the live GitHub would have to be skipped for want of a real one. There are none here: every test runs
-// against the in-process server in GitHub's shape, which knows the client "placeholder".
+// `GitHubOAuthConfig.placeholder.clientID` is "placeholder": an OAuth App of that id does not exist at github.com, so
+// only tests that talk to the live GitHub would have to be skipped for want of a real one. There are none here: every
+// test runs against the in-process server in GitHub's shape, which knows the client "placeholder".
 
 /// GitHub in the process, a store, and the service between them.
 final class GitHubScene: Sendable {
@@ -156,7 +156,7 @@ struct GitHubAuthServiceTests {
         #expect(try await scene.credentials.logins() == ["octocat"])
     }
 
-    @Test func `a token that ends is renewed`() async throws {
+    @Test func `a token that ends is refreshed`() async throws {
         let scene = try await GitHubScene(tokensExpire: true)
         try await scene.service.signIn(presenting: scene.browser)
         let first = try await scene.service.accessToken().testText
@@ -290,7 +290,7 @@ struct GitHubAuthServiceTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `how the person or the user agent ended it is told apart`() async throws {
+    @Test func `how the person or the user agent ended it is distinguished`() async throws {
         let scene = try await GitHubScene()
         let noDisplay = UserAgentError.unavailable(.noDisplay)
         for (given, told) in [
@@ -315,7 +315,7 @@ struct GitHubAuthServiceTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a store that can't be read is told apart from nobody signed in`() async throws {
+    @Test func `a store that can't be read is distinguished from nobody signed in`() async throws {
         let scene = try await GitHubScene()
         try await scene.service.signIn(presenting: scene.browser)
         scene.store.refuseReads(true)

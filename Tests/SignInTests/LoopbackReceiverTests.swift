@@ -23,7 +23,7 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt(address)
         let pending = try server.begin(receiver.redirect)
-        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
 
         let start = try await Fetched.get(receiver.startLink)
         #expect(start.status == 302)
@@ -35,7 +35,7 @@ struct LoopbackReceiverTests {
 
         let answer = try await receiver.answer(until: .unhurried)
         async let last = Fetched.get(receiver.redirect.origin + done)
-        _ = await receiver.desk.askedForEnd.wait()
+        _ = await receiver.handler.askedForEnd.wait()
         await receiver.finish(.signedIn)
         let shown = try await last
         #expect(shown.status == 200)
@@ -49,7 +49,7 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()
         let pending = try server.begin(receiver.redirect)
-        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
         #expect(try await Fetched.get(receiver.startLink, method: .head).status == 200)
         #expect(try await Fetched.get(receiver.startLink).status == 302)
         let again = try await Fetched.get(receiver.startLink)
@@ -63,7 +63,7 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt(path: "/own/path")
         let pending = try server.begin(receiver.redirect)
-        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
         let page = try await Fetched.get(try #require(Fetched.get(receiver.startLink).location))
         let callback = try #require(page.location)
         let base = receiver.redirect.text
@@ -79,7 +79,7 @@ struct LoopbackReceiverTests {
         #expect(try await Fetched.get(receiver.redirect.origin + "/favicon.ico").status == 404)
         #expect(try await Fetched.get(receiver.redirect.origin + "/callback").status == 404)
         #expect(try await Fetched.get(callback, method: .post).status == 405)
-        #expect(receiver.desk.event.present == nil)
+        #expect(receiver.handler.event.present == nil)
 
         #expect(try await Fetched.get(callback).status == 303)
         #expect(try await Fetched.get(callback).status == 409)
@@ -91,10 +91,10 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()
         let pending = try server.begin(receiver.redirect)
-        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
         let page = try await Fetched.get(try #require(Fetched.get(receiver.startLink).location))
         #expect(try await Fetched.get(#require(page.location), method: .head).status == 400)
-        #expect(receiver.desk.event.present == nil)
+        #expect(receiver.handler.event.present == nil)
     }
 
     @Test func `a port that is taken is told`() throws {
@@ -117,18 +117,18 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()
         let pending = try server.begin(receiver.redirect)
-        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
         await #expect(throws: UserAgentError.timedOut) {
             _ = try await receiver.answer(until: .after(.milliseconds(20)))
         }
     }
 
-    @Test func `a page that no browser opened is told apart from one that nobody answered`() async throws {
+    @Test func `a page that no browser opened is distinguished from one that nobody answered`() async throws {
         let server = try ScriptedServer()
         for isOpened in [false, true] {
             let receiver = try Self.attempt()
             let pending = try server.begin(receiver.redirect)
-            receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+            receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
             if isOpened { #expect(try await Fetched.get(receiver.startLink).status == 302) }
             await #expect(throws: isOpened ? UserAgentError.timedOut : .pageNeverOpened) {
                 _ = try await receiver.answer(until: .after(.milliseconds(20)), needsBrowser: true)

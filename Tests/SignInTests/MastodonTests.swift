@@ -160,7 +160,9 @@ private final class Hosts: HTTPTransport {
 
     func answer(_ status: Int?, _ text: String) { replacement.withLock { $0 = status.map { ($0, text) } } }
 
-    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         guard request.url.host.hasSuffix(".example") else { return try await base.send(request, limits: limits) }
         let (host, path) = (request.url.origin, request.url.path)
         switch path {

@@ -8,7 +8,9 @@ import TestSecrets
 
 struct ProviderTests {
     /// What a provider's authorization URL asks for.
-    private func query(_ provider: OAuthProvider, redirect: RedirectURI) throws -> (page: String, fields: [String: String]) {
+    private func query(_ provider: OAuthProvider, redirect: RedirectURI) throws -> (
+        page: String, fields: [String: String]
+    ) {
         guard case .endpoints(let server) = provider.server else { throw OAuthError(.invalidMetadata(.notFound)) }
         let request = try AuthorizationRequest(server: server, client: provider.client, redirect: redirect)
         let text = try request.begin(random: .system).authorizationURL().testText

@@ -128,7 +128,7 @@ struct RefusedTokensTests {
         }
     }
 
-    @Test func `a renewal that is refused gives back what it brought`() async throws {
+    @Test func `a refresh that is refused gives back what it brought`() async throws {
         let scene = try scene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)

@@ -8,8 +8,8 @@ import TestSecrets
 
 @testable import LatchkeySignIn
 
-/// Signing in again under a name that has a session. The tokens before stayed good at the server with nobody to use or revoke
-/// them, and another person could take the name's place without a word.
+/// Signing in again under a name that has a session. The tokens before stayed good at the server with nobody to use or
+/// revoke them, and another person could take the name's place without a word.
 struct ReplacedSessionTests {
     /// Puts a session of this server under a name, as another person's sign-in left it.
     private func plant(
@@ -37,7 +37,7 @@ struct ReplacedSessionTests {
         try await scene.signIn(account: name)
         #expect(try await isGood(scene.token(), scene))
         #expect(try await !isGood(first, scene))
-        // They can be renewed too.
+        // They can be refreshed too.
         scene.clock.advance(seconds: 4000)
         #expect(try await isGood(scene.token(account), scene))
         #expect(scene.server.record.replays == 0)

@@ -54,7 +54,7 @@ struct ServiceValueTests {
         #expect(scene.server.record.requests[.authorization] == 1)
     }
 
-    @Test func `a service that nobody knew before is a value, and signs in, renews and revokes like any other`()
+    @Test func `a service that nobody knew before is a value, and signs in, refreshes and revokes like any other`()
         async throws
     {
         let scene = try SignInScene { server in

@@ -64,7 +64,7 @@ struct SessionStoreTests {
                 == SessionSummary(
                     account: "alice", subject: "248289761001", scopes: ["openid", "offline_access"],
                     issued: UnixTime(seconds: 1_790_000_000), expiry: UnixTime(seconds: 1_790_003_600),
-                    isRenewable: true))
+                    isRefreshable: true))
         // And written again as it stands there.
         if let session = try await sessions.load("alice") { try await sessions.save(session) }
         let written = try await store.read(key, as: SessionContent.self)?.takeSecret().testText

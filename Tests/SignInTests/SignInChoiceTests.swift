@@ -14,8 +14,8 @@ struct SignInChoiceTests {
         var hasDeviceGrant = false
         var hasHandler = false
         var namesRedirect = false
-        var wanted: SignInWay?
-        let way: SignInWay?
+        var wanted: SignInMethod?
+        let way: SignInMethod?
         var reason = SignInChoice.Reason.asked
         var failure: UserAgentError.Reason?
 
@@ -75,13 +75,13 @@ struct SignInChoiceTests {
 
     @Test(arguments: cases)
     func `the session decides, and says why`(_ test: Case) throws {
-        var means = SignInChoice.Means(
-            surroundings: SessionSurroundings(
+        var capabilities = SignInChoice.Capabilities(
+            sessionEnvironment: SessionEnvironment(
                 environment: test.environment, hasTerminal: test.hasTerminal, exists: test.files.contains),
             hasDeviceGrant: test.hasDeviceGrant, hasHandler: test.hasHandler)
-        means.namesRedirect = test.namesRedirect
+        capabilities.namesRedirect = test.namesRedirect
         do {
-            let choice = try SignInChoice(means, redirect: test.redirect, wanted: test.wanted)
+            let choice = try SignInChoice(capabilities, redirect: test.redirect, wanted: test.wanted)
             #expect(choice.way == test.way && choice.reason == test.reason, "\(choice)")
             #expect(choice.logMessage.text.contains(", because "))
         } catch {
@@ -92,11 +92,11 @@ struct SignInChoiceTests {
     }
 
     @Test func `a session is described in words of ours alone`() {
-        let surroundings = SessionSurroundings(
+        let sessionEnvironment = SessionEnvironment(
             environment: [
                 "DISPLAY": "secret-display", "SSH_CONNECTION": "10.9.8.7 1 10.9.8.6 22", "WSL_DISTRO_NAME": "name",
                 "SNAP": "/snap/x",
             ], hasTerminal: true, exists: { _ in false })
-        #expect(surroundings.logMessage.text == "X11, over SSH, in a snap, in WSL, at a terminal")
+        #expect(sessionEnvironment.logMessage.text == "X11, over SSH, in a snap, in WSL, at a terminal")
     }
 }

@@ -80,11 +80,11 @@ struct SignInFaultTests {
     @Test func `when nothing but answers with another state came, that is what is told`() async throws {
         let receiver = try LoopbackReceiver.listen(at: .loopback(path: "/callback"), log: .disabled)
         _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
-        let seen = receiver.desk.hasSeenForeign
+        let seen = receiver.handler.hasSeenForeign
         #expect(!seen, "nothing is expected yet")
         let server = try ScriptedServer()
         let pending = try server.begin(receiver.redirect)
-        receiver.desk.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
         _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
         await #expect(throws: UserAgentError.onlyForeignAnswers) {
             _ = try await receiver.answer(until: .after(.zero))
@@ -148,7 +148,7 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a token among the scopes is not kept as one, at the sign-in or after a renewal`() async throws {
+    @Test func `a token among the scopes is not kept as one, at the sign-in or after a refresh`() async throws {
         let scene = try SignInScene()
         scene.server.switchOn(.accessTokenInScope)
         #expect(try await scene.signIn().scopes == [])
@@ -273,7 +273,7 @@ private final class PageKeeper: Sendable {
                 throw .unavailable(.pageFailed)
             }
         }
-        agent.lastPagePatience = .seconds(60)
+        agent.lastPageTimeout = .seconds(60)
         return agent
     }
 

@@ -17,7 +17,7 @@ struct SignInServiceTests {
         #expect(summary.account == "octocat")
         #expect(summary.subject == "octocat")
         #expect(summary.scopes == ["read", "write"])
-        #expect(summary.isRenewable)
+        #expect(summary.isRefreshable)
         #expect(try await scene.service.currentAccount() == summary)
         #expect(try await scene.service.accounts() == [summary])
 
@@ -110,7 +110,7 @@ struct SignInServiceTests {
         await #expect(throws: SignInError(.noCurrentAccount)) { _ = try await scene.token() }
     }
 
-    @Test func `nobody signed in is told apart`() async throws {
+    @Test func `nobody signed in is distinguished`() async throws {
         let scene = try SignInScene()
         await #expect(throws: SignInError(.notSignedIn)) { _ = try await scene.token() }
         #expect(try await scene.service.currentAccount() == nil)
@@ -205,8 +205,8 @@ struct SignInServiceTests {
         #expect(elsewhere.requests == [:])
     }
 
-    /// Renewals were told apart by Swift's text, which takes these for one.
-    @Test func `two accounts that differ in their normal form alone are renewed each for itself`() async throws {
+    /// Refreshes were distinguished by Swift's text, which takes these for one.
+    @Test func `two accounts that differ in their normal form alone are refreshed each for itself`() async throws {
         let scene = try SignInScene()
         let names = ["ren\u{E9}", "rene\u{301}"]
         for name in names { try await scene.signIn(account: name) }
@@ -254,7 +254,7 @@ struct SignInServiceTests {
         let key = try CredentialKey(service: "latchkey:test", account: "latchkey", kind: .clientSecret)
         try await scene.store.save(secret, for: key)
         try await scene.signIn()
-        // A renewal must not have to try: some servers spend the refresh token on the first form, right or wrong.
+        // A refresh must not have to try: some servers spend the refresh token on the first form, right or wrong.
         let form = try await scene.service.sessions.load("octocat")?.basicForm
         #expect(form == (method == .secretBasic ? .formEncoded : nil))
         #expect(await scene.service.signOut().revocation == .revoked)

@@ -5,7 +5,8 @@ import TestServices
 
 /// Small files that are replaced whole.
 @Suite struct PrivateFileTests {
-    /// What a killed process left was named after its process id, and was in the way of each later one that got this id.
+    /// What a killed process left was named after its process id, and was in the way of each later one that got this
+    /// id.
     @Test func `what a killed process left is in nobody's way`() throws {
         let directory = try TestDirectory()
         let path = directory / "choice"

@@ -28,8 +28,8 @@ public struct GitCredentialLibsecret: Sendable {
         self.session = session
     }
 
-    /// Runs `get`, `store` or `erase` with attributes (git-credential(1), "INPUT/OUTPUT FORMAT"), and returns those that
-    /// it answers with.
+    /// Runs `get`, `store` or `erase` with attributes (git-credential(1), "INPUT/OUTPUT FORMAT"), and returns those
+    /// that it answers with.
     @discardableResult
     public func callAsFunction(
         _ operation: String, _ attributes: KeyValuePairs<String, String>

@@ -39,7 +39,7 @@ public final class Glewlwyd: Sendable {
     /// Everything the server logged, which names users, clients and events.
     public func log() throws -> String { String(decoding: try directory.read("log"), as: UTF8.self) }
 
-    /// How many access tokens an issuer gave to a client, renewed ones included.
+    /// How many access tokens an issuer gave to a client, refreshed ones included.
     public func accessTokensIssued(_ issuer: Issuer, client: String = nativeClient) throws -> Int {
         try events(of: issuer).count { $0.contains("Access token generated for client '\(client)'") }
     }

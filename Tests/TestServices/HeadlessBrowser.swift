@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Synchronization
 
-/// Debian's Chromium without a window: a profile, home and XDG directories of its own, no network beyond 127.0.0.1, ended
-/// with the value.
+/// Debian's Chromium without a window: a profile, home and XDG directories of its own, no network beyond 127.0.0.1,
+/// ended with the value.
 ///
 /// Programs open pages in it through `command`, which is what `BROWSER` is set to: a browser that runs already gets the
-/// address and shows it in a new tab. The test then does there what a person would. One test at a time: a browser has one
-/// tab that it attends to.
+/// address and shows it in a new tab. The test then does there what a person would. One test at a time: a browser has
+/// one tab that it attends to.
 public final class HeadlessBrowser: Sendable {
     public let directory: TestDirectory
     /// The program that opens an address in a new tab, and returns.

@@ -16,8 +16,8 @@ public final class KeePassXC: Sendable {
     /// Makes a database and opens it; the collection is unlocked. It is saved when KeePassXC ends in an orderly way:
     /// saving after each change makes version 2.7.4 crash when changes are quick.
     ///
-    /// - Parameter confirmsAccess: whether it asks before a program reads an item: items are locked then, apart from the
-    ///   collection.
+    /// - Parameter confirmsAccess: whether it asks before a program reads an item: items are locked then, apart from
+    ///   the collection.
     public init(confirmsAccess: Bool = false) async throws {
         session = try await PrivateSession(.none)
         try await makeDatabase()

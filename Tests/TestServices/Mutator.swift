@@ -15,8 +15,8 @@ public struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Changes samples into what nobody thought of: bytes flipped, cut out, repeated, swapped for awkward ones, and pieces of
-/// other samples put in.
+/// Changes samples into what nobody thought of: bytes flipped, cut out, repeated, swapped for awkward ones, and pieces
+/// of other samples put in.
 public struct Mutator {
     private var generator: SeededGenerator
     private let samples: [[UInt8]]

@@ -3,9 +3,9 @@ internal import Foundation
 
 /// The memory of another process, read from outside by a parent that may.
 public enum ProcessMemory {
-    /// Where any eight bytes of some secrets stand, in memory that the process can write: for each secret the names of the
-    /// mappings, each once, with a piece that is there. Memory that is left out of core dumps, as libsodium's is (`dd` in
-    /// proc(5)'s `VmFlags`), is where secrets belong, and isn't searched.
+    /// Where any eight bytes of some secrets stand, in memory that the process can write: for each secret the names of
+    /// the mappings, each once, with a piece that is there. Memory that is left out of core dumps, as libsodium's is
+    /// (`dd` in proc(5)'s `VmFlags`), is where secrets belong, and isn't searched.
     ///
     /// Eight bytes are what the narrowest register that a copy moves through holds: whoever saves registers on a stack
     /// leaves such pieces, in any order. Pieces with fewer than four different bytes are left out, because they stand

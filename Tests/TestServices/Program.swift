@@ -2,7 +2,8 @@ internal import Foundation
 
 /// A program that a test runs: `try Program("secret-tool").run(["lookup", …], environment: …)`.
 ///
-/// Nothing of the test's own environment reaches it but a sanitizer's options, standard input is a pipe (or empty), and it has no terminal.
+/// Nothing of the test's own environment reaches it but a sanitizer's options, standard input is a pipe (or empty), and
+/// it has no terminal.
 public struct Program: Sendable {
     public static let searchPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 

@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// A real OpenSSH server of one test, which lets the user in who runs the test, with a key made for it, and nobody else.
+/// A real OpenSSH server of one test, which lets the user in who runs the test, with a key made for it, and nobody
+/// else.
 ///
-/// It is no service of the system's: it listens on a loopback port of its own, knows no passwords and no PAM, and ends with
-/// the value. Only where the test runs as root, or /dev/pts belongs to the group `tty` as Debian mounts it, can it give
-/// sessions a terminal; else ssh says so, and the test fails.
+/// It is no service of the system's: it listens on a loopback port of its own, knows no passwords and no PAM, and ends
+/// with the value. Only where the test runs as root, or /dev/pts belongs to the group `tty` as Debian mounts it, can it
+/// give sessions a terminal; else ssh says so, and the test fails.
 public final class SecureShellServer: Sendable {
     public let directory: TestDirectory
     private let port: UInt16
@@ -23,7 +24,8 @@ public final class SecureShellServer: Sendable {
         try directory.write("authorized", directory.read("client.pub"))
         let key = String(decoding: try directory.read("host.pub"), as: UTF8.self).split(separator: " ")[1]
         try directory.write("known", "[127.0.0.1]:\(port) ssh-ed25519 \(key)\n")
-        // The place without files that sshd, as root, keeps its unprivileged half in: what its service makes at each boot.
+        // The place without files that sshd, as root, keeps its unprivileged half in: what its service makes at each
+        // boot.
         if getuid() == 0 { _ = unsafe mkdir("/run/sshd", 0o755) }
         try directory.write(
             "config",

@@ -9,8 +9,8 @@ enum Spawn {
         let takesStreams: Bool
     }
 
-    /// Starts a program in a session of its own: no controlling terminal unless one is given, one process group to end it by, default
-    /// signal dispositions, and no file descriptor beyond the three given.
+    /// Starts a program in a session of its own: no controlling terminal unless one is given, one process group to end
+    /// it by, default signal dispositions, and no file descriptor beyond the three given.
     static func process(
         path: String, arguments: [String], environment: [String: String],
         input: Int32, output: Int32, errorOutput: Int32, folder: String, terminal: Terminal? = nil

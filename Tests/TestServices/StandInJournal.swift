@@ -101,8 +101,8 @@ public final class StandInJournal: Sendable {
 // MARK: - A journal file
 
 extension StandInJournal {
-    /// Writes entries into a journal file with systemd's own program, which takes the same form ("Journal Export Formats"),
-    /// for `journalctl --file`. No journal has to run.
+    /// Writes entries into a journal file with systemd's own program, which takes the same form ("Journal Export
+    /// Formats"), for `journalctl --file`. No journal has to run.
     public static func write(_ entries: [Entry], to path: String) async throws {
         var export: [UInt8] = []
         for (number, entry) in entries.enumerated() {

@@ -2,8 +2,8 @@ public import Foundation
 
 /// Where the files lie that tests read.
 ///
-/// Beside the source that asks, unless `LATCHKEY_TEST_DATA` names a copy of the folder `Tests`: Tests/unprivileged makes
-/// one, because the checkout may be out of an ordinary user's reach.
+/// Beside the source that asks, unless `LATCHKEY_TEST_DATA` names a copy of the folder `Tests`: Tests/unprivileged
+/// makes one, because the checkout may be out of an ordinary user's reach.
 public enum TestData {
     /// - Parameter source: the file that asks, in the folder `Tests` of the checkout.
     public static func folder(beside source: String = #filePath) -> URL {

@@ -37,7 +37,7 @@ import TestServices
     @Test func `an export of a vault that isn't sound leaves no file`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 5)
-        try store.rows.table.write(Patience(.standard)) { (transaction) throws(StoreError) in
+        try store.rows.table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
             try transaction.remove(transaction.items(after: nil, limit: 1)[0].lookup)
         }
         let names = folder.names

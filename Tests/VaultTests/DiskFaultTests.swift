@@ -165,8 +165,9 @@ import TestServices
         if mode == "make" { try VaultKeyFile.create(at: folder.keyFile) } else { _ = try await sample(folder) }
         let (run, steps) = try await WatchedDisk(folder: folder).run(mode, "new", 1)
         #expect(run.status == 0, "\(run.outputText)")
-        let draft = steps.filter { DraftFile.isDraft($0.file) }
-        #expect(draft.count > 3 && draft.first?.change == .made && draft.last?.change == .synced)
+        let temporaryFile = steps.filter { TemporaryFile.isTemporary($0.file) }
+        #expect(
+            temporaryFile.count > 3 && temporaryFile.first?.change == .made && temporaryFile.last?.change == .synced)
         let last = try #require(steps.last { $0.isOnDisk })
         #expect(last.change == .synced && last.file.isEmpty)
     }
@@ -207,7 +208,7 @@ import TestServices
         #expect(written.count > 4096)
         for canary in ["canary-", "writer"] { #expect(written.range(of: Data(canary.utf8)) == nil) }
         // And no other file was made than those that it is known to make.
-        let others = Set(steps.filter { $0.change == .made }.map(\.file)).filter { !DraftFile.isDraft($0) }
+        let others = Set(steps.filter { $0.change == .made }.map(\.file)).filter { !TemporaryFile.isTemporary($0) }
         #expect(others.isSubset(of: ["vault-journal"]))
     }
 }

@@ -62,7 +62,7 @@ enum GoldenRecorder {
         ) throws {
             try folder.replace(with: sound)
             let table = try SQLiteRowTable(path: folder.vault)
-            try table.write(Patience(.standard)) { (rows) throws(StoreError) in try body(rows) }
+            try table.write(Cancellation(.standard)) { (rows) throws(StoreError) in try body(rows) }
             try write(name, try folder.contents(), outcome, both)
         }
         try tampered("newer.vault", "store.unsupported") { (rows) throws(StoreError) in

@@ -166,7 +166,7 @@ import TestServices
         for index in 0..<3 { try await store.save(secret("newer \(index)"), for: key("\(index)")) }
         // Each beside its newer one: the older ones could as well be what was saved last, by their times.
         for (heading, secret) in old {
-            try store.rows.table.write(Patience(.standard)) { (rows) throws(StoreError) in
+            try store.rows.table.write(Cancellation(.standard)) { (rows) throws(StoreError) in
                 let new = try rows.withItem(place: heading.place) { (found, bytes) throws(StoreError) in
                     (found, [UInt8](copying: bytes))
                 }!

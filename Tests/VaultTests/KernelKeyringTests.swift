@@ -88,8 +88,8 @@ import Testing
 
     @Test func `the time ends by itself`() async throws {
         try await unlocked(for: .seconds(1)) {
-            let patience = ContinuousClock.now + .seconds(60)
-            while await problem() == nil, ContinuousClock.now < patience {
+            let cancellation = ContinuousClock.now + .seconds(60)
+            while await problem() == nil, ContinuousClock.now < cancellation {
                 try await Task.sleep(for: .milliseconds(50))
             }
             #expect(await problem()?.code == .locked)

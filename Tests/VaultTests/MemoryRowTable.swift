@@ -26,9 +26,9 @@ final class MemoryRowTable: RowTable {
     }
 
     func write<Result: Sendable>(
-        _ patience: Patience, _ body: (MemoryView) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (MemoryView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try patience.check()
+        try cancellation.check()
         return try content.withLock { (content) throws(StoreError) in
             let view = MemoryView(content)
             let result = try body(view)
@@ -38,9 +38,9 @@ final class MemoryRowTable: RowTable {
         }
     }
 
-    func separate(_ patience: Patience, copyingFrom byteCount: Int) throws(StoreError) -> Self { self }
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> Self { self }
 
-    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] { [] }
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] { [] }
 }
 
 final class MemoryView: RowTransaction, @unchecked Sendable {

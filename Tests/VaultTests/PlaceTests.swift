@@ -17,7 +17,7 @@ import Testing
     }
 
     private func tamper(_ store: VaultStore, _ sql: String) throws {
-        try store.rows.table.write(Patience(.standard)) { (rows) throws(StoreError) in
+        try store.rows.table.write(Cancellation(.standard)) { (rows) throws(StoreError) in
             try rows.connection.execute(sql)
         }
     }
@@ -67,7 +67,7 @@ import Testing
     private func holdNeighbours(_ table: some RowTable, _ head: [UInt8]) throws {
         let first = ItemPlaces(of: head).first
         func write(_ body: @escaping (any RowTransaction) throws(StoreError) -> Void) throws(StoreError) {
-            try table.write(Patience(.standard)) { (rows) throws(StoreError) in try body(rows) }
+            try table.write(Cancellation(.standard)) { (rows) throws(StoreError) in try body(rows) }
         }
         func items() throws -> [ItemHeading] {
             try table.read { (view) throws(StoreError) in

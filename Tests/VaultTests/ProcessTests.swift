@@ -90,7 +90,7 @@ import TestServices
             let begun = DispatchSemaphore(value: 0)
             let table = try SQLiteRowTable(path: folder.vault)
             Thread.detachNewThread { [go, ended] in
-                try? table.write(Patience(.standard)) { (transaction) throws(StoreError) in
+                try? table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
                     try transaction.put(record: "held", [1])
                     begun.signal()
                     go.wait()

@@ -104,7 +104,7 @@ import TestServices
             try thief.rows.table.read { (view) throws(StoreError) in try view.records() }.first { record in
                 record.name.hasPrefix("slot/") && record.content[1] == 1
             })
-        try table.write(Patience(.standard)) { (rows) throws(StoreError) in
+        try table.write(Cancellation(.standard)) { (rows) throws(StoreError) in
             try rows.put(record: slot.name, slot.content)
         }
         let again = await refusal { () async throws(StoreError) in try await open(folder, "stolen") }
@@ -220,7 +220,7 @@ import TestServices
         let folder = try VaultFolder()
         let store = try await filled(folder, 20)
         let row = try #require(try rows(store).last)
-        try store.rows.table.write(Patience(.standard)) { (transaction) throws(StoreError) in
+        try store.rows.table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
             try transaction.put(row.lookup, metadata: row.metadata, secret: Array(repeating: 7, count: 296))
         }
         let before = try folder.contents()
@@ -233,7 +233,7 @@ import TestServices
         let folder = try VaultFolder()
         let store = try await filled(folder, 2)
         for name in ["slot/" + String(repeating: "0", count: 32), "future"] {
-            try store.rows.commit(Patience(.standard)) {
+            try store.rows.commit(Cancellation(.standard)) {
                 (transaction, state, manifest: inout Manifest) throws(StoreError) in
                 try transaction.put(record: name, [9, 9])
                 manifest.recordsDigest = Manifest.digest(try transaction.records(), state.keys)
@@ -242,7 +242,7 @@ import TestServices
             let error = await refusal { () async throws(StoreError) in try await store.rekey() }
             #expect(error?.code == .unsupported)
             #expect(try folder.contents() == before)
-            try store.rows.commit(Patience(.standard)) {
+            try store.rows.commit(Cancellation(.standard)) {
                 (transaction, state, manifest: inout Manifest) throws(StoreError) in
                 try transaction.remove(record: name)
                 manifest.recordsDigest = Manifest.digest(try transaction.records(), state.keys)

@@ -55,7 +55,8 @@ import TestServices
                 #expect(answer["items"] == [job == "search" ? 0 : next], "\(job)")
                 let peak = try #require(answer["peak"]?.first)
                 if job == "rekey" {
-                    // One transaction: what it changes stays in memory up to 40 MB of pages (`cache_spill`), then no longer.
+                    // One transaction: what it changes stays in memory up to 40 MB of pages (`cache_spill`), then no
+                    // longer.
                     #expect(peak < 80 * 1024, "rekey of \(next): \(peak) KiB")
                 } else if let before = peaks[job] {
                     let grown = (peak - before) * 1024

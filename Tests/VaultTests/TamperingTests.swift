@@ -35,7 +35,7 @@ import Testing
     private func tamper(
         _ table: SQLiteRowTable, _ body: @escaping (SQLiteSession) throws(StoreError) -> Void
     ) throws {
-        try table.write(Patience(.standard)) { (transaction) throws(StoreError) in try body(transaction) }
+        try table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in try body(transaction) }
     }
 
     private func code(reading number: Int, _ store: VaultStore) async -> StoreError.Code? {

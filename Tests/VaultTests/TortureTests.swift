@@ -61,7 +61,8 @@ import TestServices
                     try await Task.sleep(for: .microseconds(Int.random(in: 0...40_000, using: &generator)))
                     try await victim.kill()
                     let kept = key("\(Int.random(in: 0..<Self.kept, using: &generator))")
-                    // Opened anew: beside a busy suite, two rekeyers may be farther than a store that is open can follow.
+                    // Opened anew: beside a busy suite, two rekeyers may be farther than a store that is open can
+                    // follow.
                     #expect(try await folder.store().read(kept, as: Password.self) != nil, "\(kept.account)")
                 }
                 let store = try await folder.store()

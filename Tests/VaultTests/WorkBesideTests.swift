@@ -17,7 +17,7 @@ import TestServices
 
     /// Saves on the calling thread, as another process would.
     private func save(_ text: String, _ account: String, _ store: VaultStore) throws(StoreError) {
-        try store.rows.commit(Patience(.after(.seconds(60)))) {
+        try store.rows.commit(Cancellation(.after(.seconds(60)))) {
             (transaction, state, manifest) throws(StoreError) in
             let name = key(account, service: "beside")
             _ = try store.rows.put(
@@ -34,10 +34,10 @@ import TestServices
         let other = try await folder.store()
         let names = folder.names
         var walked = 0
-        try store.rows.withWalk(Patience(.after(.seconds(300)))) { (walk) throws(StoreError) in
+        try store.rows.withWalk(Cancellation(.after(.seconds(300)))) { (walk) throws(StoreError) in
             // The copy has lost its name.
             #expect(folder.names == names)
-            try walk.forEachBatch(Patience(.after(.seconds(300)))) { (batch) throws(StoreError) in
+            try walk.forEachBatch(Cancellation(.after(.seconds(300)))) { (batch) throws(StoreError) in
                 try save("saved", "\(walked)", other)
                 for item in batch { try walk.open(item) { (_, _) throws(StoreError) in walked += 1 } }
             }
@@ -53,8 +53,8 @@ import TestServices
         try await store.save(secret("one"), for: key("ada"))
         let other = try await folder.store()
         let refused = await refusal { () async throws(StoreError) in
-            try store.rows.withWalk(Patience(.after(.seconds(60)))) { (walk) throws(StoreError) in
-                try other.rows.commit(Patience(.after(.milliseconds(50)))) {
+            try store.rows.withWalk(Cancellation(.after(.seconds(60)))) { (walk) throws(StoreError) in
+                try other.rows.commit(Cancellation(.after(.milliseconds(50)))) {
                     (transaction, _, manifest) throws(StoreError) in
                     try transaction.put(record: "note", [1])
                     manifest.itemCount += 1
@@ -92,7 +92,7 @@ import TestServices
         let path = folder.path + "/" + String(repeating: "n", count: 240)
         try FileManager.default.moveItem(atPath: folder.vault, toPath: path)
         let store = try await VaultStore.open(at: path, unlockedBy: .keyFile(folder.keyFile))
-        #expect(try store.rows.table.copy(Patience(.standard), from: 0) == nil)
+        #expect(try store.rows.table.copy(Cancellation(.standard), from: 0) == nil)
         #expect(try await store.verify().problems == [])
         let export = try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
         #expect(export.itemCount == 20)
@@ -104,14 +104,14 @@ import TestServices
     @Test func `a copy is the file, byte for byte, and nobody else's`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await large(folder)
-        let copy = try #require(try store.rows.table.copy(Patience(.standard), from: 0))
+        let copy = try #require(try store.rows.table.copy(Cancellation(.standard), from: 0))
         #expect(copy.path.hasPrefix(folder.vault + ".new-"))
         #expect(!FileManager.default.fileExists(atPath: copy.path))
         let sizes = try [store.rows.table, copy].map { (table) throws(StoreError) in
             try table.read { (view) throws(StoreError) in
                 _ = try view.record(Manifest.recordName)
                 var bytes = Data()
-                try view.connection.copyFile(Patience(.standard)) { bytes += $0 }
+                try view.connection.copyFile(Cancellation(.standard)) { bytes += $0 }
                 return bytes
             }
         }

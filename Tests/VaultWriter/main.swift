@@ -15,8 +15,8 @@ import LatchkeyVault
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
 //     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
-//     vault-writer beside VAULT KEYFILE ACCOUNT COUNT  COUNT tasks open it, read once there is a file VAULT-go, and say what
-//                                                      they do; "beside" says another one when it has its turn
+//     vault-writer beside VAULT KEYFILE ACCOUNT COUNT  COUNT tasks open it, read once there is a file VAULT-go, and say
+//                                                      what they do; "beside" says another one when it has its turn
 //     vault-writer count VAULT KEYFILE ACCOUNT COUNT   adds 1 to a number COUNT times by compare-and-set
 //     vault-writer fill  VAULT KEYFILE SIZE COUNT      adds accounts 0, 1 … of example.org with secrets of that size
 //     vault-writer touch VAULT KEYFILE ACCOUNT -       opens, reads and saves; see Measuring.swift

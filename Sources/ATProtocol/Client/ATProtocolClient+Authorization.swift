@@ -27,10 +27,10 @@ extension ATProtocolClient {
     /// The same in the way that suits the session it runs in; see `SignInService.signIn(by:)`.
     @discardableResult
     public func authenticate(
-        handle: String, by ways: SignInWays, deadline: Deadline
+        handle: String, by methods: SignInMethods, deadline: Deadline
     ) async throws(ATProtocolError) -> SessionSummary {
         try await authenticate(handle) { service, account throws(SignInError) in
-            try await service.signIn(by: ways, account: account, deadline: deadline)
+            try await service.signIn(by: methods, account: account, deadline: deadline)
         }
     }
 

@@ -8,7 +8,7 @@ extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
     ///
     /// Returns the address to send the person to. The key that the tokens will be bound to is stored, and then the
-    /// attempt itself, for `configuration.patience`. Throws `.authorizationInProgress` while there is another one.
+    /// attempt itself, for `configuration.timeout`. Throws `.authorizationInProgress` while there is another one.
     ///
     /// - Parameter handle: a handle or a DID.
     public func beginAuthorization(handle: String) async throws(ATProtocolError) -> AuthorizationURL {
@@ -25,7 +25,7 @@ extension ATProtocolClient {
             did: destination.did, account: destination.account, resource: destination.resource,
             issuer: destination.server.issuer?.text ?? "", clientID: destination.clientID,
             redirect: configuration.redirect, scopes: configuration.scopes, keyThumbprint: signer.thumbprint,
-            expiry: context.now().advanced(bySeconds: configuration.patience.components.seconds))
+            expiry: context.now().advanced(bySeconds: configuration.timeout.components.seconds))
         do throws(StoreError) {
             // The key first, as at a sign-in: an attempt without its key would be of no use.
             try await sessions.saveKey(signer.key, account: kept.account)

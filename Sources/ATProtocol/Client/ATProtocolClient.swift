@@ -9,12 +9,12 @@ public import LatchkeySignIn
 /// and tokens that are bound to a key.
 ///
 ///     let client = try ATProtocolClient(configuration: configuration, store: vault, context: context)
-///     let session = try await client.authenticate(handle: "alice.example.org", presenting: browser, deadline: deadline)
-///     let answer = try await client.send(GuardedRequest(.get, url))
+///     let session = try await client.authenticate(handle: "alice.example.org", presenting: browser, deadline:
+///     deadline) let answer = try await client.send(GuardedRequest(.get, url))
 ///
 /// Each account has its own server, and that one names the server that authorizes; both are found anew at each sign-in,
-/// from the handle or the DID, and verified in both directions. Sessions are `SignIn`'s: renewed before they end, once
-/// among all tasks and processes, stored before they are used. Every error is an `ATProtocolError`, which holds no
+/// from the handle or the DID, and verified in both directions. Sessions are `SignIn`'s: refreshed before they end,
+/// once among all tasks and processes, stored before they are used. Every error is an `ATProtocolError`, which holds no
 /// secret.
 public actor ATProtocolClient {
     public nonisolated let configuration: ATProtocolConfiguration
@@ -22,14 +22,14 @@ public actor ATProtocolClient {
     nonisolated let store: any CredentialStore
     nonisolated let context: SignInContext
     nonisolated let resolver: any IdentityResolver
-    /// Renewals and proofs of one account go through one service.
+    /// Refreshes and proofs of one account go through one service.
     private var services: [Octets: SignInService] = [:]
     /// Whether `authenticate` is going on.
     var isAuthenticating = false
 
     /// - Parameters:
-    ///   - context: the world that it runs in. Its transport connects to the addresses that `configuration.reach` permits,
-    ///     as far as it can tell them apart: a `CurlTransport` does.
+    ///   - context: the world that it runs in. Its transport connects to the addresses that `configuration.reach`
+    ///     permits, as far as it can tell them apart: a `CurlTransport` does.
     ///   - resolver: finds accounts; by default a `NetworkIdentityResolver` over the context's transport.
     public init(
         configuration: ATProtocolConfiguration, store: any CredentialStore, context: SignInContext,
@@ -97,9 +97,9 @@ public actor ATProtocolClient {
         }
     }
 
-    /// Waits until the renewals that are going on have ended; see `SignInService.finishRenewals`.
-    public func finishRenewals() async {
-        for service in Array(services.values) { await service.finishRenewals() }
+    /// Waits until the refreshes that are going on have ended; see `SignInService.finishRefreshes`.
+    public func finishRefreshes() async {
+        for service in Array(services.values) { await service.finishRefreshes() }
     }
 
     // MARK: - One account's service

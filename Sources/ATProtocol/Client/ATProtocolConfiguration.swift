@@ -22,18 +22,18 @@ public struct ATProtocolConfiguration: Sendable {
     public var provider: ProviderName
     public var reach: NetworkReach
     /// How long the answer of an authorization that has begun may take.
-    public var patience: Duration
+    public var timeout: Duration
 
     public init(
         client: Client = .loopback, redirect: RedirectURI,
         scopes: ScopeList = ["atproto", "transition:generic"], provider: ProviderName = .bluesky,
-        reach: NetworkReach = .publicInternet, patience: Duration = .seconds(600)
+        reach: NetworkReach = .publicInternet, timeout: Duration = .seconds(600)
     ) {
         self.client = client
         self.redirect = redirect
         self.scopes = scopes
         self.provider = provider
         self.reach = reach
-        self.patience = patience
+        self.timeout = timeout
     }
 }

@@ -9,8 +9,8 @@ public struct AuthorizationParameter: Sendable, Hashable {
         "nonce", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
     ]
 
-    /// Throws `.invalidConfiguration(.reservedParameter)` for a name that is ours to set, `.parameter` for an empty name,
-    /// control characters, or more than 2,048 bytes.
+    /// Throws `.invalidConfiguration(.reservedParameter)` for a name that is ours to set, `.parameter` for an empty
+    /// name, control characters, or more than 2,048 bytes.
     public init(_ name: String, _ value: String) throws(OAuthError) {
         guard !Self.reserved.contains(name) else { throw OAuthError(.invalidConfiguration(.reservedParameter)) }
         guard (1...128).contains(name.utf8.count), value.utf8.count <= 2048,

@@ -12,16 +12,19 @@ public struct AuthorizationRequest: Sendable {
     ///   - dpop: the signer of the key that the code and its tokens will be bound to.
     ///
     /// Throws `.invalidConfiguration`: `.redirectPort` when a loopback address has no port yet, `.redirect` when it is
-    /// not the client's but for the port. Throws `.invalidMetadata(.withoutES256)` when the server doesn't take our proofs.
+    /// not the client's but for the port. Throws `.invalidMetadata(.withoutES256)` when the server doesn't take our
+    /// proofs.
     public init(
-        server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, dpop: DPoPProofSigner? = nil
+        server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil,
+        dpop: DPoPProofSigner? = nil
     ) throws(OAuthError) {
         try self.init(server: server, client: client, redirect: redirect, keyThumbprint: dpop?.thumbprint)
     }
 
     /// The same by the thumbprint of a key, for an attempt that goes on in another process.
     package init(
-        server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil, keyThumbprint: String?
+        server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil,
+        keyThumbprint: String?
     ) throws(OAuthError) {
         let redirect = redirect ?? client.redirect
         guard !redirect.needsPort else { throw OAuthError(.invalidConfiguration(.redirectPort)) }

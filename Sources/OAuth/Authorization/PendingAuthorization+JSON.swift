@@ -14,7 +14,8 @@ extension PendingAuthorization {
 
     /// Reads what `write` wrote. Throws `.wrongType` for anything else.
     ///
-    /// - Parameter request: the same as the attempt began with. One with `openid` among its scopes can't go on like this.
+    /// - Parameter request: the same as the attempt began with. One with `openid` among its scopes can't go on like
+    ///   this.
     package init(
         reading document: borrowing JSONDocument, of request: AuthorizationRequest
     ) throws(JSONError) {

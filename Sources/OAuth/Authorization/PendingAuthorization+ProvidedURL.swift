@@ -7,9 +7,9 @@ extension PendingAuthorization {
 
     /// Takes an authorization URL that the caller made, when it is this attempt's.
     ///
-    /// It leads to the server's authorization endpoint, names the client, holds each parameter once, and no fragment; and
-    /// it names a pushed request by `request_uri`, or has our `state`, our S256 challenge, our redirect address and our
-    /// nonce, where there is one. Other parameters may stand beside them, but no request object (`request`).
+    /// It leads to the server's authorization endpoint, names the client, holds each parameter once, and no fragment;
+    /// and it names a pushed request by `request_uri`, or has our `state`, our S256 challenge, our redirect address and
+    /// our nonce, where there is one. Other parameters may stand beside them, but no request object (`request`).
     ///
     /// Throws `.invalidConfiguration(.authorizationURL)` for any other.
     ///
@@ -47,7 +47,8 @@ extension PendingAuthorization {
             try isText("code_challenge_method", pkce.method, query),
             try isText("redirect_uri", request.redirect.text, query)
         else { return false }
-        guard let theirs = try query.secret("state", as: AuthorizationState.self, limit: 1024), theirs.matches(state) else {
+        guard let theirs = try query.secret("state", as: AuthorizationState.self, limit: 1024), theirs.matches(state)
+        else {
             return false
         }
         switch nonce {

@@ -131,9 +131,9 @@ public struct PendingAuthorization: ~Copyable, Sendable {
 
     /// Believes an answer, or throws why not. Either way this attempt is over and its state can't be used again.
     ///
-    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not the issuer that was asked, or there is none to compare it
-    /// with, or it is missing where the server announces it (RFC 9207 section 2.4, error answers included); `.accessDenied`;
-    /// `.authorizationFailed`.
+    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not the issuer that was asked, or there is none to
+    /// compare it with, or it is missing where the server announces it (RFC 9207 section 2.4, error answers included);
+    /// `.accessDenied`; `.authorizationFailed`.
     public consuming func validate(_ answer: consuming RedirectAnswer) throws(OAuthError) -> ValidatedCallback {
         guard recognizes(answer) else { throw OAuthError(.stateMismatch) }
         if let theirs = answer.issuer {

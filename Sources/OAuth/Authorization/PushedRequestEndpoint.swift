@@ -17,12 +17,13 @@ public struct PushedRequestEndpoint: Sendable {
 
     /// Returns `nil` when the server has no such endpoint.
     ///
-    /// - Parameter dpop: the signer of the key that the attempt names. The request holds the key's thumbprint; a server that
-    ///   wants a proof as well gets one.
+    /// - Parameter dpop: the signer of the key that the attempt names. The request holds the key's thumbprint; a server
+    ///   that wants a proof as well gets one.
     /// - Parameter provesAtOnce: whether the first request carries a proof, for servers that take none without (AT
     ///   Protocol). Others never tell the nonce they want at this endpoint.
     public init?(
-        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner? = nil,
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
+        dpop: DPoPProofSigner? = nil,
         provesAtOnce: Bool = false, log: RedactedLogger = .disabled
     ) {
         self.provesAtOnce = provesAtOnce
@@ -34,7 +35,8 @@ public struct PushedRequestEndpoint: Sendable {
         provingEndpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
     }
 
-    /// Pushes an attempt's request, and returns the address to send the browser to: it names the request and the client.
+    /// Pushes an attempt's request, and returns the address to send the browser to: it names the request and the
+    /// client.
     ///
     /// Throws `.requestRefused(.pushedAuthorization, …)`, `.networkError`, or `.invalidResponse(.pushedRequest)` for an
     /// answer without a `request_uri` that can still be used.

@@ -19,8 +19,9 @@ public struct RedirectAnswer: ~Copyable, Sendable {
     static let maximumCodeByteCount = 16 << 10
     static let maximumStateByteCount = 1024
 
-    /// Takes a query apart, without its question mark: for a listener that has compared the path it came to, which tells whose
-    /// answer it is (RFC 9700 section 4.4.2.2). A whole address is for `init(pasted:redirect:)`, which compares it.
+    /// Takes a query apart, without its question mark: for a listener that has compared the path it came to, which
+    /// tells whose answer it is (RFC 9700 section 4.4.2.2). A whole address is for `init(pasted:redirect:)`, which
+    /// compares it.
     ///
     /// Throws `.invalidResponse`: `.tooLarge`; `.malformedQuery` for anything that is not
     /// application/x-www-form-urlencoded; `.duplicateParameter` when any name comes twice (RFC 6749 section 3.1);

@@ -120,7 +120,8 @@ public struct RedirectURI: Sendable, Hashable {
         return RedirectURI(loopbackAddress, port: port, path: path)
     }
 
-    /// Whether responses to both come to the same listener, page or program; the port of a loopback address doesn't count.
+    /// Whether responses to both come to the same listener, page or program; the port of a loopback address doesn't
+    /// count.
     package func isSamePlace(as other: RedirectURI) -> Bool {
         guard kind == .loopback, other.kind == .loopback else { return text.hasSameOctets(as: other.text) }
         return path.hasSameOctets(as: other.path)

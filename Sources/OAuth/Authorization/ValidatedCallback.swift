@@ -19,8 +19,8 @@ public struct ValidatedCallback: ~Copyable, Sendable {
         self.nonce = nonce
     }
 
-    /// Returns the form that exchanges the code, but for the client's own proof, for a server of the caller's own that adds
-    /// it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. It is a secret, and good once.
+    /// Returns the form that exchanges the code, but for the client's own proof, for a server of the caller's own that
+    /// adds it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. It is a secret, and good once.
     public consuming func form() throws(OAuthError) -> Secret<MessageBody> {
         try parameters().finish(as: MessageBody.self)
     }

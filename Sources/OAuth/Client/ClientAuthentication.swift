@@ -47,8 +47,8 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     /// or spaces (RFC 6749 appendix A.2).
     ///
     /// - Parameter form: `TokenResponse.acceptedBasicForm` of the sign-in. Without it the server is tried with the
-    ///   form-encoded and then with the raw one, which is fine for a code; but a server that spends a refresh token before
-    ///   it looks at the client (glewlwyd does) has none left for the second try.
+    ///   form-encoded and then with the raw one, which is fine for a code; but a server that spends a refresh token
+    ///   before it looks at the client (glewlwyd does) has none left for the second try.
     public static func secretBasic(
         _ secret: consuming Secret<ClientSecret>, form: BasicForm? = nil
     ) throws(OAuthError) -> ClientAuthentication {

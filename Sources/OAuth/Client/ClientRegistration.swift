@@ -65,8 +65,8 @@ public struct RegistrationEndpoint: Sendable {
 
     /// Registers a client. Some servers answer 200 where RFC 7591 has 201.
     ///
-    /// Throws `.requestRefused(.registration, …)`, `.networkError`, `.invalidResponse(.registration)` for an answer without a
-    /// client id, or with a way of authentication that we don't have or that lacks its secret.
+    /// Throws `.requestRefused(.registration, …)`, `.networkError`, `.invalidResponse(.registration)` for an answer
+    /// without a client id, or with a way of authentication that we don't have or that lacks its secret.
     public func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
         let request =
             switch dialect {
@@ -74,7 +74,7 @@ public struct RegistrationEndpoint: Sendable {
             case .mastodon: GuardedRequest(.post, url, fields: FormField.fields, body: try Self.form(client))
             }
         let response = try await http.answer(to: request, limits: EndpointClient.limits, log: log)
-        let answer = EndpointAnswer(response)
+        let answer = EndpointResponse(response)
         guard answer.isSuccess else {
             throw OAuthError(.requestRefused(.registration, statusCode: answer.status), serverError: answer.error)
         }

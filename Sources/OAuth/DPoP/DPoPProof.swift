@@ -16,15 +16,15 @@ package struct DPoPProof {
     /// What the server gave last.
     let nonce: String?
 
-    /// Seconds from `iat` to `exp` (RFC 7519 section 4.1.4). RFC 9449 leaves it to the server how long a proof is good; this
-    /// is long enough that a clock which is behind by minutes is judged by `iat`.
+    /// Seconds from `iat` to `exp` (RFC 7519 section 4.1.4). RFC 9449 leaves it to the server how long a proof is good;
+    /// this is long enough that a clock which is behind by minutes is judged by `iat`.
     static let lifetime: Int64 = 300
 
     /// Random octets behind an identifier: 128 bits, where RFC 9449 section 4.2 wants 96.
     static let identifierByteCount = 16
 
-    /// The address as section 4.3 compares it: scheme and host in lower case, without the scheme's own port, an empty path
-    /// as a slash, all else as it is sent.
+    /// The address as section 4.3 compares it: scheme and host in lower case, without the scheme's own port, an empty
+    /// path as a slash, all else as it is sent.
     static func address(of url: HTTPURL) -> String { url.origin + url.path }
 
     package static func hash(of token: borrowing Secret<AccessToken>) -> String {

@@ -15,8 +15,8 @@ public struct DPoPProofKey: ~Copyable, Sendable {
 
     /// Makes a fresh key.
     ///
-    /// Throws `.noRandomOctets` when the generator refuses, `.invalidConfiguration(.signingKey)` when it gives what is no
-    /// key, which happens to one in 2^32 numbers: each of four tries has to fail.
+    /// Throws `.noRandomOctets` when the generator refuses, `.invalidConfiguration(.signingKey)` when it gives what is
+    /// no key, which happens to one in 2^32 numbers: each of four tries has to fail.
     public static func generate(random: RandomSource = .system) throws(OAuthError) -> DPoPProofKey {
         for _ in 0..<4 {
             let scalar: Secret<PrivateKey>

@@ -2,10 +2,11 @@ public import LatchkeyCredentials
 package import LatchkeyHTTP
 package import LatchkeySecrets
 
-/// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof needs.
+/// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof
+/// needs.
 public final class DPoPProofSigner: Sendable {
     public let key: DPoPProofKey
-    private let memory: DPoPMemory
+    private let memory: DPoPNonceCache
     private let random: RandomSource
     private let now: @Sendable () -> UnixTime
 
@@ -13,7 +14,7 @@ public final class DPoPProofSigner: Sendable {
     ///   - memory: shared by all that speak to the same servers.
     ///   - now: the clock of this machine; a server's difference from it is learned.
     public init(
-        key: consuming DPoPProofKey, memory: DPoPMemory = DPoPMemory(), random: RandomSource = .system,
+        key: consuming DPoPProofKey, memory: DPoPNonceCache = DPoPNonceCache(), random: RandomSource = .system,
         now: @escaping @Sendable () -> UnixTime = UnixTime.now
     ) {
         self.key = key
@@ -27,7 +28,7 @@ public final class DPoPProofSigner: Sendable {
 
     /// What a proof is made with.
     package struct Basis: Sendable {
-        fileprivate let origin: DPoPMemory.Origin
+        fileprivate let origin: DPoPNonceCache.Origin
     }
 
     package func basis(for url: HTTPURL) -> Basis { Basis(origin: memory.origin(of: url)) }
@@ -64,8 +65,8 @@ public final class DPoPProofSigner: Sendable {
         memory.learn(from: response, of: url, now: now())
     }
 
-    /// Takes what an answer says about proofs. Returns whether another proof than the one sent would be made now, so that
-    /// sending the request once more makes sense.
+    /// Takes what an answer says about proofs. Returns whether another proof than the one sent would be made now, so
+    /// that sending the request once more makes sense.
     func learn(from response: borrowing GuardedResponse, of url: HTTPURL, sent: Basis) -> Bool {
         memory.learn(from: response, of: url, now: now()) != sent.origin
     }

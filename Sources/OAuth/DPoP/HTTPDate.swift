@@ -22,8 +22,8 @@ enum HTTPDate {
         return UnixTime(seconds: days(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + second)
     }
 
-    /// Days from 1970-01-01 to a day of the Gregorian calendar. A year begins in March here, so that the leap day is its
-    /// last.
+    /// Days from 1970-01-01 to a day of the Gregorian calendar. A year begins in March here, so that the leap day is
+    /// its last.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let month = (month + 9) % 12

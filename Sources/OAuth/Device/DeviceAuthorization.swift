@@ -32,7 +32,10 @@ public struct DeviceAuthorizationEndpoint: Sendable {
     static let maximumSeconds: Double = 86_400
 
     /// Returns `nil` when the server has no such endpoint.
-    public init?(server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, log: RedactedLogger = .disabled) {
+    public init?(
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
+        log: RedactedLogger = .disabled
+    ) {
         guard let url = server.deviceAuthorizationEndpoint else { return nil }
         self.server = server
         self.client = client
@@ -42,8 +45,8 @@ public struct DeviceAuthorizationEndpoint: Sendable {
 
     /// Asks for codes.
     ///
-    /// Throws `.requestRefused(.deviceAuthorization, …)`, `.networkError`, or `.invalidResponse(.deviceCodes)` for an answer
-    /// that is incomplete, or whose address is neither HTTPS nor loopback.
+    /// Throws `.requestRefused(.deviceAuthorization, …)`, `.networkError`, or `.invalidResponse(.deviceCodes)` for an
+    /// answer that is incomplete, or whose address is neither HTTPS nor loopback.
     public func begin(authentication: borrowing ClientAuthentication) async throws(OAuthError) -> DeviceAuthorization {
         var form = FormBody()
         if !client.scopes.isEmpty { try form.append("scope", text: client.scopes.text) }

@@ -3,19 +3,20 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 
 extension TokenEndpoint {
-    /// Asks for tokens again and again until the person has confirmed a sign-in on another device (RFC 8628 sections 3.4
-    /// and 3.5).
+    /// Asks for tokens again and again until the person has confirmed a sign-in on another device (RFC 8628 sections
+    /// 3.4 and 3.5).
     ///
-    /// It waits as long as the server says between two questions, five seconds more from each `slow_down` on, and twice as
-    /// long after each question that got no answer. Throws `.accessDenied`, `.deviceCodeExpired` when the codes' life or
-    /// `patience` is over, `.networkError` with `.cancelled` when the task is cancelled; otherwise as `exchange`.
+    /// It waits as long as the server says between two questions, five seconds more from each `slow_down` on, and twice
+    /// as long after each question that got no answer. Throws `.accessDenied`, `.deviceCodeExpired` when the codes'
+    /// life or `timeout` is over, `.networkError` with `.cancelled` when the task is cancelled; otherwise as
+    /// `exchange`.
     ///
-    /// - Parameter patience: how long to wait at most, where the codes live longer.
+    /// - Parameter timeout: how long to wait at most, where the codes live longer.
     public func poll(
         _ device: borrowing DeviceAuthorization, authentication: borrowing ClientAuthentication,
-        patience: Duration = .seconds(86_400), clock: PollClock = .continuous
+        timeout: Duration = .seconds(86_400), clock: PollClock = .continuous
     ) async throws(OAuthError) -> TokenResponse {
-        let end = clock.now() + min(device.lifetime, patience)
+        let end = clock.now() + min(device.lifetime, timeout)
         var interval = device.interval
         while true {
             try await wait(min(interval, max(.zero, end - clock.now())), clock)
@@ -45,14 +46,14 @@ extension TokenEndpoint {
                 try await checkSignature(of: tokens)
                 return tokens
             } catch {
-                await giveBack(tokensIn: document, authentication, basicForm)
+                await revoke(tokensIn: document, authentication, basicForm)
                 throw error
             }
         }
     }
 
     /// GitHub says how long the wait is now.
-    private static func interval(in answer: borrowing EndpointAnswer) -> Duration {
+    private static func interval(in answer: borrowing EndpointResponse) -> Duration {
         switch answer.document {
         case .some(let document): .seconds(DeviceAuthorizationEndpoint.seconds("interval", in: document) ?? 0)
         case .none: .zero
@@ -62,7 +63,7 @@ extension TokenEndpoint {
     /// Returns `nil` when there is no answer, but may be one the next time.
     private func ask(
         _ device: borrowing DeviceAuthorization, _ authentication: borrowing ClientAuthentication
-    ) async throws(OAuthError) -> EndpointAnswer? {
+    ) async throws(OAuthError) -> EndpointResponse? {
         var form = FormBody()
         try form.append("grant_type", text: "urn:ietf:params:oauth:grant-type:device_code")
         try form.append("device_code", secret: device.deviceCode)

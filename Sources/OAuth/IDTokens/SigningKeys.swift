@@ -15,8 +15,8 @@ public final class SigningKeys: Sendable {
 
     /// Checks an ID token's signature (OpenID Connect Core section 3.1.3.7 items 6 to 8).
     ///
-    /// Throws `.invalidResponse(.idTokenAlgorithm)` for another algorithm than ES256 and RS256, `.idTokenSignature` unless
-    /// one of the server's keys of that algorithm, and with the token's key name, has signed it;
+    /// Throws `.invalidResponse(.idTokenAlgorithm)` for another algorithm than ES256 and RS256, `.idTokenSignature`
+    /// unless one of the server's keys of that algorithm, and with the token's key name, has signed it;
     /// `.requestRefused(.keySet, …)`, `.networkError`. Keys and addresses inside the token are not looked at.
     func check(
         _ token: borrowing Secret<IDToken>, keysAt url: HTTPURL, over http: any HTTPTransport,
@@ -93,22 +93,22 @@ struct IDTokenSignature {
 }
 
 extension TokenEndpoint {
-    /// Checks the signature of tokens' ID token, where there is one and the server has keys. Without keys the connection to
-    /// the token endpoint stands for it (OpenID Connect Core section 3.1.3.7 item 6).
+    /// Checks the signature of tokens' ID token, where there is one and the server has keys. Without keys the
+    /// connection to the token endpoint stands for it (OpenID Connect Core section 3.1.3.7 item 6).
     ///
-    /// `exchange` and `poll` do it themselves; `refresh` leaves it to the caller, because the server may have to be asked
-    /// for its keys. Throws `.invalidResponse(.idTokenSignature)` or `.idTokenAlgorithm` for a token that is not the
-    /// server's; any other error says that its keys could not be had.
+    /// `exchange` and `poll` do it themselves; `refresh` leaves it to the caller, because the server may have to be
+    /// asked for its keys. Throws `.invalidResponse(.idTokenSignature)` or `.idTokenAlgorithm` for a token that is not
+    /// the server's; any other error says that its keys could not be had.
     ///
-    /// - Parameter patience: how long the server may take to give its keys.
+    /// - Parameter timeout: how long the server may take to give its keys.
     public func checkSignature(
-        of tokens: borrowing TokenResponse, patience: Duration = .seconds(30)
+        of tokens: borrowing TokenResponse, timeout: Duration = .seconds(30)
     ) async throws(OAuthError) {
         guard let url = server.keySetEndpoint else { return }
         switch tokens.idToken {
         case .some(let token):
             try await signingKeys.check(
-                token, keysAt: url, over: endpoint.http, timeout: patience, log: endpoint.log)
+                token, keysAt: url, over: endpoint.http, timeout: timeout, log: endpoint.log)
         case .none: break
         }
     }

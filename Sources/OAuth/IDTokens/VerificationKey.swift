@@ -42,8 +42,8 @@ struct KeySet: Sendable {
     static let maximumKeyCount = 32
     static let limits = JSONLimits(byteCount: 256 << 10, depth: 6, valueCount: 4096, memberCount: 64)
 
-    /// Reads a set. Keys that aren't for ES256 or RS256 signatures, or are malformed, are left out; private and symmetric
-    /// ones too. Throws `.invalidResponse(.keySet)` for what is no set, or too large.
+    /// Reads a set. Keys that aren't for ES256 or RS256 signatures, or are malformed, are left out; private and
+    /// symmetric ones too. Throws `.invalidResponse(.keySet)` for what is no set, or too large.
     init(parsing body: borrowing Secret<MessageBody>) throws(OAuthError) {
         guard let document = try? JSONDocument(body.duplicate(), limits: Self.limits),
             document.root.kind == .object, let member = document.member("keys"), member.kind == .array
@@ -57,8 +57,8 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// 32 bytes. RFC 7518 section 6.2.1.2 wants them all; some servers (rhonabwy 1.1.11, and so glewlwyd) leave zeros at
-    /// the start out, as one key in 128 has in one of its two. No other point can be meant.
+    /// 32 bytes. RFC 7518 section 6.2.1.2 wants them all; some servers (rhonabwy 1.1.11, and so glewlwyd) leave zeros
+    /// at the start out, as one key in 128 has in one of its two. No other point can be meant.
     private static func coordinate(_ bytes: [UInt8]) -> [UInt8]? {
         guard (1...32).contains(bytes.count) else { return nil }
         return [UInt8](repeating: 0, count: 32 - bytes.count) + bytes

@@ -7,11 +7,12 @@ extension AuthorizationServerMetadata {
 
     /// Asks a server for its metadata: at the address of RFC 8414 first, then at OpenID Connect's.
     ///
-    /// Throws `.issuerMismatch` unless the document names exactly `issuer` (RFC 8414 section 3.3), `.invalidMetadata` for a
-    /// document that can't be used, `.discoveryFailed` when the server answers with an error at both, `.networkError`.
+    /// Throws `.issuerMismatch` unless the document names exactly `issuer` (RFC 8414 section 3.3), `.invalidMetadata`
+    /// for a document that can't be used, `.discoveryFailed` when the server answers with an error at both,
+    /// `.networkError`.
     ///
-    /// The endpoints of a server at a public address are asked at public addresses alone, as far as the transport can tell
-    /// them: any other is `.networkError(.addressRefused)`.
+    /// The endpoints of a server at a public address are asked at public addresses alone, as far as the transport can
+    /// tell them: any other is `.networkError(.addressRefused)`.
     public static func discover(
         _ issuer: Issuer, over http: any HTTPTransport, log: RedactedLogger = .disabled
     ) async throws(OAuthError) -> AuthorizationServerMetadata {
@@ -47,8 +48,8 @@ extension AuthorizationServerMetadata {
         return type == "application/json" || (type.hasPrefix("application/") && type.hasSuffix("+json"))
     }
 
-    /// RFC 8414 section 3.1 puts the well-known part between host and path; OpenID Connect Discovery section 4.1 puts it
-    /// at the end.
+    /// RFC 8414 section 3.1 puts the well-known part between host and path; OpenID Connect Discovery section 4.1 puts
+    /// it at the end.
     static func wellKnownURLs(of issuer: Issuer) throws(OAuthError) -> [HTTPURL] {
         let path = issuer.url.path.hasSuffix("/") ? String(issuer.url.path.dropLast()) : issuer.url.path
         do throws(HTTPURLError) {
@@ -64,9 +65,9 @@ extension AuthorizationServerMetadata {
     /// Reads a metadata document.
     ///
     /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed or not
-    /// confidential (plain HTTP on loopback is, for an issuer on loopback alone), PKCE methods without S256, response types
-    /// without `code`. Methods that the document doesn't list are taken for unknown, not for absent: S256 is sent in any
-    /// case.
+    /// confidential (plain HTTP on loopback is, for an issuer on loopback alone), PKCE methods without S256, response
+    /// types without `code`. Methods that the document doesn't list are taken for unknown, not for absent: S256 is sent
+    /// in any case.
     public init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
         let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
         guard let named = try reader.text("issuer"), named.hasSameOctets(as: issuer.text) else {

@@ -26,7 +26,8 @@ struct AuthenticateChallenge: Hashable {
     }
 }
 
-/// Reads challenges front to back. A comma parts both challenges and parameters; a token without `=` begins a challenge.
+/// Reads challenges front to back. A comma parts both challenges and parameters; a token without `=` begins a
+/// challenge.
 private struct ChallengeReader {
     private let bytes: [UInt8]
     private var position = 0

@@ -44,8 +44,8 @@ extension GuardedRequest {
         authorization = sink.finish()
     }
 
-    /// Puts an access token that is bound to a key into the request: `Authorization: DPoP …` (RFC 9449 section 7.1). The
-    /// proof comes from `ResourceClient`.
+    /// Puts an access token that is bound to a key into the request: `Authorization: DPoP …` (RFC 9449 section 7.1).
+    /// The proof comes from `ResourceClient`.
     package mutating func authorize(dpop token: borrowing Secret<AccessToken>) throws(OAuthError) {
         var sink = AuthorizationFieldSink(scheme: "DPoP")
         try token.pour(into: &sink)

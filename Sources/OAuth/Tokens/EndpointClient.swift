@@ -11,8 +11,8 @@ struct EndpointClient: Sendable {
     /// Whose key each request proves, if any.
     var dpop: DPoPProofSigner? = nil
     let log: RedactedLogger
-    /// Whether cancelling a task has no effect once its request is on the way: what the server gives is then seen, and is
-    /// kept or given back. Each request ends by itself.
+    /// Whether cancelling a task has no effect once its request is on the way: what the server gives is then seen, and
+    /// is kept or given back. Each request ends by itself.
     var finishesWhatIsSent = false
     var limits = EndpointClient.limits
 
@@ -20,11 +20,11 @@ struct EndpointClient: Sendable {
 
     /// Returns the answer whatever its status.
     ///
-    /// Basic credentials are form-encoded as RFC 6749 section 2.3.1 says, and sent once more raw when the server refuses
-    /// the client and the two forms differ: some servers decode, some don't.
+    /// Basic credentials are form-encoded as RFC 6749 section 2.3.1 says, and sent once more raw when the server
+    /// refuses the client and the two forms differ: some servers decode, some don't.
     func post(
         _ url: HTTPURL, _ form: consuming FormBody, authentication: borrowing ClientAuthentication
-    ) async throws(OAuthError) -> EndpointAnswer {
+    ) async throws(OAuthError) -> EndpointResponse {
         var form = form
         switch authentication.secret {
         case .none:
@@ -52,7 +52,7 @@ struct EndpointClient: Sendable {
     private func send(
         _ url: HTTPURL, _ body: consuming Secret<MessageBody>, _ secret: borrowing Secret<ClientSecret>,
         _ form: ClientAuthentication.BasicForm
-    ) async throws(OAuthError) -> EndpointAnswer {
+    ) async throws(OAuthError) -> EndpointResponse {
         let field = try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: form == .formEncoded)
         var answer = try await send(url, body, authorization: field)
         answer.basicForm = form
@@ -62,7 +62,7 @@ struct EndpointClient: Sendable {
     /// Posts a form with an access token instead of a client's credentials.
     func post(
         _ url: HTTPURL, _ form: consuming FormBody, bearer: borrowing Secret<AccessToken>
-    ) async throws(OAuthError) -> EndpointAnswer {
+    ) async throws(OAuthError) -> EndpointResponse {
         var sink = AuthorizationFieldSink(scheme: dpop == nil ? "Bearer" : "DPoP")
         try bearer.pour(into: &sink)
         return try await send(
@@ -72,18 +72,18 @@ struct EndpointClient: Sendable {
     private func send(
         _ url: HTTPURL, _ body: consuming Secret<MessageBody>, authorization: consuming Secret<MessageBody>?,
         tokenHash: String? = nil
-    ) async throws(OAuthError) -> EndpointAnswer {
+    ) async throws(OAuthError) -> EndpointResponse {
         var request = GuardedRequest(
             .post, url, fields: EndpointFields.form, authorization: authorization, body: body)
-        guard let dpop else { return EndpointAnswer(try await transfer(request)) }
+        guard let dpop else { return EndpointResponse(try await transfer(request)) }
         var again = GuardedRequest(
             .post, url, fields: EndpointFields.form, authorization: request.authorization?.duplicate(),
             body: request.body?.duplicate())
         let basis = try dpop.prove(&request, tokenHash: tokenHash)
         let response = try await transfer(request)
-        let answer = EndpointAnswer(response)
-        // RFC 9449 section 8: 400 with `use_dpop_nonce`, before anything was used up. `invalid_dpop_proof` may be about the
-        // nonce too, or about the time.
+        let answer = EndpointResponse(response)
+        // RFC 9449 section 8: 400 with `use_dpop_nonce`, before anything was used up. `invalid_dpop_proof` may be about
+        // the nonce too, or about the time.
         guard dpop.learn(from: response, of: url, sent: basis),
             answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof
         else { return answer }
@@ -91,7 +91,7 @@ struct EndpointClient: Sendable {
         let newBasis = try dpop.prove(&again, tokenHash: tokenHash)
         let last = try await transfer(again)
         _ = dpop.learn(from: last, of: url, sent: newBasis)
-        return EndpointAnswer(last)
+        return EndpointResponse(last)
     }
 
     private func transfer(_ request: consuming GuardedRequest) async throws(OAuthError) -> GuardedResponse {
@@ -118,7 +118,9 @@ enum EndpointFields {
 
     private static func make(_ pairs: [(String, String)]) -> [HeaderField] {
         pairs.map { name, value in
-            guard let field = HeaderField(name, value) else { preconditionFailure("a field in the source is malformed") }
+            guard let field = HeaderField(name, value) else {
+                preconditionFailure("a field in the source is malformed")
+            }
             return field
         }
     }

@@ -19,8 +19,8 @@ package final class IssuedTokens: Sendable {
 
     /// Takes what there is in an answer, whatever is wrong with the rest of it; `nil` when that is no token.
     convenience init?(in document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>?) {
-        let access = try? TokenAnswerReader.token("access_token", in: document, as: AccessToken.self)
-        let refresh = try? TokenAnswerReader.token("refresh_token", in: document, as: RefreshToken.self)
+        let access = try? TokenResponseReader.token("access_token", in: document, as: AccessToken.self)
+        let refresh = try? TokenResponseReader.token("refresh_token", in: document, as: RefreshToken.self)
         let new = Self.new(refresh, old)
         if access == nil && new == nil { return nil }
         self.init(access, new)

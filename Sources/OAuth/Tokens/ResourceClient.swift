@@ -2,8 +2,8 @@ public import LatchkeyHTTP
 public import LatchkeyLog
 public import LatchkeySecrets
 
-/// Sends requests with an access token: as a bearer (RFC 6750), or with a proof of the key that it is bound to (RFC 9449
-/// section 7).
+/// Sends requests with an access token: as a bearer (RFC 6750), or with a proof of the key that it is bound to (RFC
+/// 9449 section 7).
 public struct ResourceClient: Sendable {
     private let http: any HTTPTransport
     private let dpop: DPoPProofSigner?
@@ -16,12 +16,13 @@ public struct ResourceClient: Sendable {
         self.log = log
     }
 
-    /// Returns the answer whatever its status. A proof that the server doesn't take, for want of its nonce or because of
-    /// our clock, is made anew and sent once more.
+    /// Returns the answer whatever its status. A proof that the server doesn't take, for want of its nonce or because
+    /// of our clock, is made anew and sent once more.
     ///
     /// Throws `.networkError`, or `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
     public func send(
-        _ request: borrowing GuardedRequest, token: borrowing Secret<AccessToken>, limits: TransferLimits = TransferLimits()
+        _ request: borrowing GuardedRequest, token: borrowing Secret<AccessToken>,
+        limits: TransferLimits = TransferLimits()
     ) async throws(OAuthError) -> GuardedResponse {
         var first = Self.copy(request)
         guard let dpop else {

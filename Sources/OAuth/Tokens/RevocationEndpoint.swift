@@ -11,7 +11,8 @@ public struct RevocationEndpoint: Sendable {
     ///
     /// - Parameter dpop: the signer of the key that the tokens are bound to, if they are.
     public init?(
-        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner? = nil,
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
+        dpop: DPoPProofSigner? = nil,
         log: RedactedLogger = .disabled
     ) {
         self.init(
@@ -20,7 +21,8 @@ public struct RevocationEndpoint: Sendable {
 
     /// - Parameter timeout: of each request.
     package init?(
-        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner?, log: RedactedLogger,
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
+        dpop: DPoPProofSigner?, log: RedactedLogger,
         timeout: Duration
     ) {
         guard let url = server.revocationEndpoint else { return nil }
@@ -57,8 +59,8 @@ public struct RevocationEndpoint: Sendable {
 
     /// Revokes a refresh token, and with it what was issued for it where the server does so.
     ///
-    /// A token that the server doesn't know is revoked as far as anyone can tell: no error. Throws `.revocationFailed` or
-    /// `.networkError`.
+    /// A token that the server doesn't know is revoked as far as anyone can tell: no error. Throws `.revocationFailed`
+    /// or `.networkError`.
     public func revoke(
         _ token: borrowing Secret<RefreshToken>, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
@@ -68,8 +70,8 @@ public struct RevocationEndpoint: Sendable {
 
     /// Revokes a refresh token; see `revoke(_:authentication:)`.
     ///
-    /// - Parameter bearer: the session's access token. Some servers refuse public clients here but take this instead; it
-    ///   is used after such a refusal alone.
+    /// - Parameter bearer: the session's access token. Some servers refuse public clients here but take this instead;
+    ///   it is used after such a refusal alone.
     public func revoke(
         _ token: borrowing Secret<RefreshToken>, bearer: borrowing Secret<AccessToken>,
         authentication: borrowing ClientAuthentication
@@ -100,7 +102,7 @@ public struct RevocationEndpoint: Sendable {
         return form
     }
 
-    private static func require(_ answer: borrowing EndpointAnswer) throws(OAuthError) {
+    private static func require(_ answer: borrowing EndpointResponse) throws(OAuthError) {
         guard answer.isSuccess else {
             throw OAuthError(.revocationFailed(statusCode: answer.status), serverError: answer.error)
         }

@@ -10,7 +10,7 @@ public struct TokenEndpoint: Sendable {
     let endpoint: EndpointClient
     let signingKeys: SigningKeys
     /// In place of the server's revocation endpoint.
-    package var givesBack: GivingBack?
+    package var revokes: Revoking?
     private let now: @Sendable () -> UnixTime
 
     /// - Parameters:
@@ -18,7 +18,8 @@ public struct TokenEndpoint: Sendable {
     ///   - signingKeys: where servers' public keys are kept, to check ID tokens with.
     ///   - now: the clock that ID tokens are checked against, unless the server's `Date` says what its own is.
     public init(
-        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport, dpop: DPoPProofSigner? = nil,
+        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
+        dpop: DPoPProofSigner? = nil,
         signingKeys: SigningKeys = SigningKeys(), log: RedactedLogger = .disabled,
         now: @escaping @Sendable () -> UnixTime = UnixTime.now
     ) {
@@ -34,8 +35,8 @@ public struct TokenEndpoint: Sendable {
     ///
     /// Throws `.exchangeFailed` for a status other than 2xx and for an answer with an `error` whatever its status,
     /// `.networkError` when there is no whole answer, `.invalidResponse` when it can't be used; the tokens of such an
-    /// answer are revoked, where the server has an endpoint for that. Cancelling the task has no effect once the code is
-    /// on its way: tokens that come are returned.
+    /// answer are revoked, where the server has an endpoint for that. Cancelling the task has no effect once the code
+    /// is on its way: tokens that come are returned.
     public func exchange(
         _ callback: consuming ValidatedCallback, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> TokenResponse {
@@ -54,20 +55,20 @@ public struct TokenEndpoint: Sendable {
             try await checkSignature(of: tokens)
             return tokens
         } catch {
-            await giveBack(tokensIn: document, authentication, basicForm)
+            await revoke(tokensIn: document, authentication, basicForm)
             throw error
         }
     }
 
-    /// Renews a session. A refresh token that the answer leaves out is the old one (RFC 6749 section 6).
+    /// Refreshes a session. A refresh token that the answer leaves out is the old one (RFC 6749 section 6).
     ///
-    /// Throws `.sessionEnded` when the server says `invalid_grant` or the like; otherwise as `exchange`. After any other
-    /// error the session may still be good: some servers answer 400 without a word to an old token and to a wrong client
-    /// secret alike.
+    /// Throws `.sessionEnded` when the server says `invalid_grant` or the like; otherwise as `exchange`. After any
+    /// other error the session may still be good: some servers answer 400 without a word to an old token and to a wrong
+    /// client secret alike.
     ///
-    /// Nothing here waits for the network once the server has answered: the old refresh token may be spent, so store the
-    /// new one first. An ID token's claims are checked; its signature by `checkSignature(of:)`, after that. Cancelling the
-    /// task has no effect once the refresh token is on its way.
+    /// Nothing here waits for the network once the server has answered: the old refresh token may be spent, so store
+    /// the new one first. An ID token's claims are checked; its signature by `checkSignature(of:)`, after that.
+    /// Cancelling the task has no effect once the refresh token is on its way.
     ///
     /// - Parameter subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
     public func refresh(
@@ -84,27 +85,28 @@ public struct TokenEndpoint: Sendable {
         let (basicForm, reader) = (answer.basicForm, reader(at: answer.date))
         let document = try Self.success(answer)
         do throws(OAuthError) {
-            var tokens = try reader.renewedTokens(
+            var tokens = try reader.refreshedTokens(
                 in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
             tokens.acceptedBasicForm = basicForm
             return tokens
         } catch {
-            await giveBack(tokensIn: document, without: token.duplicate(), authentication, basicForm)
+            await revoke(tokensIn: document, without: token.duplicate(), authentication, basicForm)
             throw error
         }
     }
 
-    /// - Parameter date: the time of the answer by the server's own clock. It is the server that wrote the ID token's times,
-    ///   and its word comes over the same connection; ours may be a day off. What is two days off isn't believed.
-    func reader(at date: UnixTime?) -> TokenAnswerReader {
+    /// - Parameter date: the time of the answer by the server's own clock. It is the server that wrote the ID token's
+    ///   times, and its word comes over the same connection; ours may be a day off. What is two days off isn't
+    ///   believed.
+    func reader(at date: UnixTime?) -> TokenResponseReader {
         let ours = now()
-        let isCredible = date.map { $0.seconds(since: ours).magnitude <= DPoPMemory.maximumSkew } ?? false
-        return TokenAnswerReader(
+        let isCredible = date.map { $0.seconds(since: ours).magnitude <= DPoPNonceCache.maximumSkew } ?? false
+        return TokenResponseReader(
             server: server, clientID: client.clientID, isBound: endpoint.dpop != nil,
             now: isCredible ? date ?? ours : ours)
     }
 
-    static func success(_ answer: consuming EndpointAnswer) throws(OAuthError) -> JSONDocument {
+    static func success(_ answer: consuming EndpointResponse) throws(OAuthError) -> JSONDocument {
         guard answer.isSuccess else {
             throw OAuthError(.exchangeFailed(statusCode: answer.status), serverError: answer.error)
         }

@@ -12,7 +12,8 @@ public struct TokenResponse: ~Copyable, Sendable {
 
     public let type: TokenType
     public let accessToken: Secret<AccessToken>
-    /// The token to renew with: the new one, or after a refresh without a new one the old one; `nil` when there is none.
+    /// The token to refresh with: the new one, or after a refresh without a new one the old one; `nil` when there is
+    /// none.
     public let refreshToken: Secret<RefreshToken>?
     /// Checked (issuer, audience, expiry, nonce) and kept only when `openid` was asked for.
     public let idToken: Secret<IDToken>?
@@ -24,7 +25,8 @@ public struct TokenResponse: ~Copyable, Sendable {
     public let refreshTokenExpiresInSeconds: Int64?
     /// What was granted; `nil` when the server doesn't say, which means what was asked (RFC 6749 section 5.1).
     public let grantedScopes: ScopeList?
-    /// The answer's own `sub`, which AT Protocol's servers send: whose tokens these are, in the word of the server alone.
+    /// The answer's own `sub`, which AT Protocol's servers send: whose tokens these are, in the word of the server
+    /// alone.
     public internal(set) var namedSubject: String?
     /// How the server took Basic credentials; keep it with the session for `ClientAuthentication.secretBasic(_:form:)`.
     public internal(set) var acceptedBasicForm: ClientAuthentication.BasicForm?

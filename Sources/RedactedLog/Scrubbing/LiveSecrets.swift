@@ -2,11 +2,12 @@ public import LatchkeySecrets
 internal import LatchkeySodium
 internal import Synchronization
 
-/// Knows the secrets that are in use by keyed hashes of their pieces, and so whether a text holds one; never the values.
+/// Knows the secrets that are in use by keyed hashes of their pieces, and so whether a text holds one; never the
+/// values.
 ///
 /// A text is looked at eight bytes at a time: a multiplication and two places of a table decide nearly everywhere that
 /// it is nothing, and a keyed hash (BLAKE2b) decides the rest. What is found is a whole secret of eight bytes or more,
-/// and any fifteen bytes in a row of one, as they are: disguises are for `RedactionAudit`. The keys are random and this
+/// and any fifteen bytes in a row of one, as they are: encodings are for `RedactionAudit`. The keys are random and this
 /// value's own.
 public final class LiveSecrets: Sendable {
     /// The shortest secret that can be told from ordinary text, in bytes.
@@ -90,8 +91,8 @@ public final class LiveSecrets: Sendable {
         isHeld(by: text, in: [0..<text.utf8.count])
     }
 
-    /// The same for a message. Only text from elsewhere is looked at (`LoggableText`): a passphrase of common words would
-    /// otherwise be told by what is withheld of the source's own words.
+    /// The same for a message. Only text from elsewhere is looked at (`LoggableText`): a passphrase of common words
+    /// would otherwise be told by what is withheld of the source's own words.
     public func isHeld(by message: LogMessage) -> Bool {
         isHeld(by: message.text, in: message.foreignRanges)
     }
@@ -121,8 +122,8 @@ public final class LiveSecrets: Sendable {
     /// How much of a secret is remembered: each eight bytes cost a hash, and a program may keep megabytes.
     static let rememberedByteCount = 4096
 
-    /// Watches for these bytes, `rememberedByteCount` of them at most, until so many others were remembered; one that is
-    /// watched for already is not added.
+    /// Watches for these bytes, `rememberedByteCount` of them at most, until so many others were remembered; one that
+    /// is watched for already is not added.
     func remember(_ bytes: Span<UInt8>, amongTheLast count: Int) {
         let pieces = pieces(of: bytes.extracting(first: Self.rememberedByteCount))
         guard !pieces.isEmpty else { return }
@@ -149,8 +150,8 @@ public final class LiveSecrets: Sendable {
         let digest: Digest
     }
 
-    /// Each eight bytes of it, and the last eight: of any fifteen in a row, eight are a piece. What the work leaves of them
-    /// on the stack is overwritten.
+    /// Each eight bytes of it, and the last eight: of any fifteen in a row, eight are a piece. What the work leaves of
+    /// them on the stack is overwritten.
     private func pieces(of bytes: Span<UInt8>) -> [Piece] {
         guard bytes.count >= Self.minimumByteCount else { return [] }
         defer { DeadStack.wipe() }

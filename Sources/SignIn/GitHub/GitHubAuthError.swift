@@ -53,7 +53,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .store(let cause), .tokensNotStored(let cause): self = .store(cause)
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
-        case .sessionEnded, .renewalLost, .otherAuthority, .keyLost: self = .sessionEnded
+        case .sessionEnded, .refreshLost, .otherAuthority, .keyLost: self = .sessionEnded
         case .accountUnknown, .accountNameNeeded, .accountMismatch, .otherPerson, .tokenInAccount, .scopeMissing,
             .otherResource,
             .stepFailed:

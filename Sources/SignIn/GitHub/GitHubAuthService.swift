@@ -52,8 +52,8 @@ public actor GitHubAuthService {
 
     /// Signs a person in, asks GitHub who it is, keeps the token under the login, and makes it the current one.
     ///
-    /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be kept is revoked, where the
-    /// OAuth App's secret is known.
+    /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be kept is revoked, where
+    /// the OAuth App's secret is known.
     ///
     /// - Parameter deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
     @discardableResult
@@ -83,8 +83,8 @@ public actor GitHubAuthService {
         }
     }
 
-    /// Returns the current user, or `nil` when nobody is signed in. Throws `.store` for a store that is locked or can't be
-    /// read.
+    /// Returns the current user, or `nil` when nobody is signed in. Throws `.store` for a store that is locked or can't
+    /// be read.
     public func account() async throws(GitHubAuthError) -> GHAuthInfo? {
         try await told { () throws(SignInError) in try await service.currentAccount().map(GHAuthInfo.init) }
     }
@@ -101,7 +101,7 @@ public actor GitHubAuthService {
 
     // MARK: - Using the token
 
-    /// Returns a login's token, renewed first when it is about to end, as a GitHub App's does.
+    /// Returns a login's token, refreshed first when it is about to end, as a GitHub App's does.
     public func accessToken(login: String? = nil) async throws(GitHubAuthError) -> Secret<AccessToken> {
         do throws(SignInError) {
             return try await service.accessToken(for: login)

@@ -3,8 +3,8 @@ internal import LatchkeyHTTP
 internal import LatchkeyOAuth
 public import LatchkeySecrets
 
-/// Keeps GitHub's tokens in any `CredentialStore`: one item for each login, one that names the current login, and the OAuth
-/// App's secret where there is one.
+/// Keeps GitHub's tokens in any `CredentialStore`: one item for each login, one that names the current login, and the
+/// OAuth App's secret where there is one.
 public struct GitHubCredentialStore: Sendable {
     let sessions: SessionStore
 
@@ -15,7 +15,7 @@ public struct GitHubCredentialStore: Sendable {
         sessions = SessionStore(store: store, provider: provider.text, leases: leases)
     }
 
-    /// Returns the token of a login, or `nil`. It is not renewed here; see `GitHubAuthService.accessToken`.
+    /// Returns the token of a login, or `nil`. It is not refreshed here; see `GitHubAuthService.accessToken`.
     public func token(for login: String) async throws(StoreError) -> Secret<AccessToken>? {
         guard let session = try await sessions.load(login) else { return nil }
         return session.accessToken.duplicate()

@@ -16,8 +16,9 @@ extension BuiltInProvider {
 
     /// Returns the provider at a host where the program registers by itself: once for each host.
     ///
-    /// What the host gave is kept in the store, client id and client secret as two items, and taken from there from then on;
-    /// the host is asked again when the redirect address is another or a scope is new. Among all processes one registers.
+    /// What the host gave is kept in the store, client id and client secret as two items, and taken from there from
+    /// then on; the host is asked again when the redirect address is another or a scope is new. Among all processes one
+    /// registers.
     ///
     /// Throws `.oauth(.invalidMetadata(.withoutRegistration))` for a service that doesn't register programs, and as
     /// `RegistrationEndpoint.register` does.
@@ -34,7 +35,7 @@ extension BuiltInProvider {
         choices.clientID = "to-be-registered"
         let wanted = try made(choices)
         let endpoint = try endpoint(registration, choices.host ?? "")
-        let clients = KeptClients(store: store, provider: choices.name, host: endpoint.origin, deadline: deadline)
+        let clients = StoredClients(store: store, provider: choices.name, host: endpoint.origin, deadline: deadline)
         let lease: Lease
         do throws(StoreError) {
             lease = try await clients.lease(context.leases)
@@ -65,7 +66,7 @@ extension BuiltInProvider {
 
     /// The provider with the client that a host gave before, and whether it still serves.
     private func former(
-        _ clients: KeptClients, _ choices: Choices, serving wanted: OAuthProvider
+        _ clients: StoredClients, _ choices: Choices, serving wanted: OAuthProvider
     ) async throws(SignInError) -> (OAuthProvider?, Bool) {
         do throws(StoreError) {
             guard let known = try await clients.load() else { return (nil, false) }
@@ -86,7 +87,7 @@ extension BuiltInProvider {
         guard let registration else { return }
         let endpoint = try endpoint(registration, host)
         do throws(StoreError) {
-            try await KeptClients(store: store, provider: name, host: endpoint.origin, deadline: deadline).delete()
+            try await StoredClients(store: store, provider: name, host: endpoint.origin, deadline: deadline).delete()
         } catch {
             throw .store(error)
         }

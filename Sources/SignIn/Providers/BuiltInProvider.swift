@@ -36,7 +36,8 @@ public struct BuiltInProvider: Sendable {
     public let standardClientID: String?
     /// Whether each account has a server of its own, which is found by the account (AT Protocol).
     public let findsServerByAccount: Bool
-    /// Whether it takes any path of a loopback address, registered or not: then paths don't keep its codes from other servers.
+    /// Whether it takes any path of a loopback address, registered or not: then paths don't keep its codes from other
+    /// servers.
     public let takesAnyLoopbackPath: Bool
     /// Where it gives any program a client id that asks for one; `nil` where a person registers it on a page.
     let registration: Registration?

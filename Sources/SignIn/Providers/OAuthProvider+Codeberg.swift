@@ -5,8 +5,8 @@ extension BuiltInProvider {
     /// Codeberg, or another host with Forgejo or Gitea: PKCE, any loopback port for public clients, no revocation
     /// endpoint.
     ///
-    /// Its endpoints are known, so there is no discovery: some of its versions publish an issuer with a slash at its end,
-    /// and some without.
+    /// Its endpoints are known, so there is no discovery: some of its versions publish an issuer with a slash at its
+    /// end, and some without.
     static let codeberg = BuiltInProvider(.codeberg, host: .standard("codeberg.org")) {
         choices, host throws(OAuthError) in
         let server = try AuthorizationServerMetadata(

@@ -1,8 +1,8 @@
 internal import LatchkeyOAuth
 
 extension BuiltInProvider {
-    /// Google, for its "desktop app" clients: PKCE, any loopback port, and a client secret that Google wants although such
-    /// a client can't keep one.
+    /// Google, for its "desktop app" clients: PKCE, any loopback port, and a client secret that Google wants although
+    /// such a client can't keep one.
     ///
     /// `access_type=offline` asks for a refresh token, and `prompt=consent` for one on each sign-in, not on the first
     /// alone. People may grant fewer scopes than were asked for: the session records those that were granted.

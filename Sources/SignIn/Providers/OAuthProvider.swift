@@ -34,8 +34,8 @@ public struct OAuthProvider: Sendable, Hashable {
 
     /// How the server says who signed in.
     public enum AccountSource: Sendable, Hashable {
-        /// By user information (OpenID Connect Core section 5.3): `preferred_username`, else `email`, else `sub`; without
-        /// such an endpoint by the ID token's `sub`.
+        /// By user information (OpenID Connect Core section 5.3): `preferred_username`, else `email`, else `sub`;
+        /// without such an endpoint by the ID token's `sub`.
         case userInfo
         /// By a resource of its own.
         case resource(HTTPURL, name: AccountMember, subject: AccountMember)
@@ -63,8 +63,8 @@ public struct OAuthProvider: Sendable, Hashable {
     public let server: Server
     public let clientID: String
     public let scopes: ScopeList
-    /// Where answers come to; a loopback address may leave its port open. Unless told otherwise, one of this authority's own
-    /// (`RedirectURI.loopback(_:port:authority:)`).
+    /// Where answers come to; a loopback address may leave its port open. Unless told otherwise, one of this
+    /// authority's own (`RedirectURI.loopback(_:port:authority:)`).
     public var redirect: RedirectURI
     public let parameters: [AuthorizationParameter]
     public let proof: ClientProof
@@ -75,11 +75,11 @@ public struct OAuthProvider: Sendable, Hashable {
     /// When authorization requests are pushed (RFC 9126).
     public var pushes: PushedRequests = .whenOffered
 
-    /// Whether the tokens of a session are revoked that a new sign-in replaces; false for a server that ends the new ones with
-    /// them, as Google does.
+    /// Whether the tokens of a session are revoked that a new sign-in replaces; false for a server that ends the new
+    /// ones with them, as Google does.
     public var revokesReplacedTokens = true
-    /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each is
-    /// written as `HTTPURL.origin` is.
+    /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each
+    /// is written as `HTTPURL.origin` is.
     public var apiOrigins: Set<String> = []
 
     public enum PushedRequests: Sendable, Hashable {

@@ -2,8 +2,8 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 
-/// File descriptors that are held for a save which must not fail for want of them: a vault needs its journal, its folder
-/// and what is remembered of it.
+/// File descriptors that are held for a save which must not fail for want of them: a vault needs its journal, its
+/// folder and what is remembered of it.
 struct DescriptorReserve: ~Copyable, Sendable {
     private static let count = 8
     private let descriptors: [Int32]

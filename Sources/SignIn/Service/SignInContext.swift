@@ -7,7 +7,7 @@ public import LatchkeyOAuth
 /// The world as a sign-in sees it: network, randomness, clock, leases and log.
 public struct SignInContext: Sendable {
     public var http: any HTTPTransport
-    /// Where this user's processes agree on who renews a session.
+    /// Where this user's processes agree on who refreshes a session.
     public var leases: LeaseDirectory
     public var random: RandomSource
     public var now: @Sendable () -> UnixTime
@@ -28,6 +28,7 @@ public struct SignInContext: Sendable {
     public init(environment: ProgramEnvironment, log: RedactedLogger = .disabled) {
         let proxies = HTTPProxies(environment: environment.variables)
         self.init(
-            http: CurlTransport(configuration: CurlTransport.Configuration(proxies: proxies)), leases: .standard, log: log)
+            http: CurlTransport(configuration: CurlTransport.Configuration(proxies: proxies)), leases: .standard,
+            log: log)
     }
 }

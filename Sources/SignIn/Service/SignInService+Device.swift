@@ -21,7 +21,8 @@ extension SignInService {
     }
 
     private func attemptSignIn(
-        _ provider: OAuthProvider, showing prompt: any DevicePrompt, account: String?, deadline: Deadline, clock: PollClock
+        _ provider: OAuthProvider, showing prompt: any DevicePrompt, account: String?, deadline: Deadline,
+        clock: PollClock
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
         let secret = try await clientSecret()
@@ -61,11 +62,12 @@ extension SignInService {
 
     private func poll(
         _ device: borrowing DeviceAuthorization, _ server: AuthorizationServerMetadata,
-        _ authentication: borrowing ClientAuthentication, _ signer: DPoPProofSigner?, deadline: Deadline, clock: PollClock
+        _ authentication: borrowing ClientAuthentication, _ signer: DPoPProofSigner?, deadline: Deadline,
+        clock: PollClock
     ) async throws(SignInError) -> TokenResponse {
         do throws(OAuthError) {
             return try await tokenEndpoint(server, dpop: signer).poll(
-                device, authentication: authentication, patience: deadline.remaining, clock: clock)
+                device, authentication: authentication, timeout: deadline.remaining, clock: clock)
         } catch {
             throw .oauth(error)
         }

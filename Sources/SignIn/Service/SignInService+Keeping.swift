@@ -27,14 +27,15 @@ extension SignInService {
             log.warning("the session could not be kept, so its tokens are given back: \(error)")
             let outcome = await revoke(
                 IssuedTokens(tokens), server: server, secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm,
-                dpop: signer, patience: TokenEndpoint.patienceForGivingBack)
+                dpop: signer, timeout: TokenEndpoint.timeoutOfRevocation)
             if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
             throw error
         }
     }
 
     private func identity(
-        of tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata, signer: DPoPProofSigner?
+        of tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
+        signer: DPoPProofSigner?
     ) async throws(SignInError) -> AccountIdentity {
         if let known = provider.knownAccount {
             try check(tokens, are: known)
@@ -90,8 +91,8 @@ extension SignInService {
         return replaced
     }
 
-    /// Under the lease, so that a renewal in another process doesn't write an old session over the new one. When either of
-    /// the two writes fails, everything is as it was before.
+    /// Under the lease, so that a refresh in another process doesn't write an old session over the new one. When either
+    /// of the two writes fails, everything is as it was before.
     private func saveUnderLease(
         _ session: borrowing StoredSession, _ signer: DPoPProofSigner?
     ) async throws(StoreError) -> Saving {
@@ -165,8 +166,8 @@ extension SignInService {
         }
     }
 
-    /// Returns `nil` where the new session shares a token with the old one (some servers give the same token again), where
-    /// revoking would end the new one as well, and for tokens of another server.
+    /// Returns `nil` where the new session shares a token with the old one (some servers give the same token again),
+    /// where revoking would end the new one as well, and for tokens of another server.
     private func replacedSession(
         _ before: PreviousSession, by session: borrowing StoredSession
     ) async -> ReplacedSession? {
@@ -199,7 +200,7 @@ extension SignInService {
     ) async {
         let outcome = await revoke(
             replaced.tokens, server: server, secret: secret?.duplicate(), basicForm: replaced.basicForm,
-            dpop: replaced.signer, patience: TokenEndpoint.patienceForGivingBack)
+            dpop: replaced.signer, timeout: TokenEndpoint.timeoutOfRevocation)
         switch outcome {
         case .revoked: log.info("the tokens of the session before are revoked")
         case .failed(let error): log.warning("the tokens of the session before could not be revoked: \(error)")
@@ -217,8 +218,8 @@ extension SignInService {
         }
     }
 
-    /// A task of its own, since the caller's may be cancelled: the new session's tokens are about to be revoked, so it must
-    /// not stay.
+    /// A task of its own, since the caller's may be cancelled: the new session's tokens are about to be revoked, so it
+    /// must not stay.
     private func putBack(_ before: PreviousSession, _ account: String, without thumbprint: String?) async {
         let undoing = Task { [sessions, log] in
             do throws(StoreError) {

@@ -5,17 +5,18 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 
 extension SignInService {
-    /// Sends a request with an account's access token, and once more with a renewed one when the server answers 401.
+    /// Sends a request with an account's access token, and once more with a refreshed one when the server answers 401.
     ///
     /// Where the session is bound to a key, each request carries a proof of it.
     ///
     /// The answer is returned whatever its status; a 401 that stays, too, and one that says `use_dpop_nonce` or
-    /// `invalid_dpop_proof` after the repeat that those get: it is the proof that isn't taken, and a new token needs one too.
+    /// `invalid_dpop_proof` after the repeat that those get: it is the proof that isn't taken, and a new token needs
+    /// one too.
     ///
-    /// The token goes to the origins that the provider names (its server's, its account resource's, its `apiOrigins`); any
-    /// other is refused, `.otherOrigin`, and nothing sent. Where the session names the one server that its tokens are for,
-    /// another is refused: `.otherResource`. Redirects are not followed. Throws as `accessToken` does, or `.oauth` with
-    /// `.networkError`.
+    /// The token goes to the origins that the provider names (its server's, its account resource's, its `apiOrigins`);
+    /// any other is refused, `.otherOrigin`, and nothing sent. Where the session names the one server that its tokens
+    /// are for, another is refused: `.otherResource`. Redirects are not followed. Throws as `accessToken` does, or
+    /// `.oauth` with `.networkError`.
     public func send(
         _ request: consuming GuardedRequest, account: String? = nil, limits: TransferLimits = TransferLimits()
     ) async throws(SignInError) -> GuardedResponse {
@@ -29,21 +30,21 @@ extension SignInService {
         guard response.status == 401, !ResourceClient.isAboutProof(response) else { return response }
         do throws(SignInError) {
             guard try await self.session(of: name).refreshToken != nil else { return response }
-            log.info("the server refused the access token; the session is renewed")
-            try await renew(name, refused: RefusedToken(session.accessToken.duplicate()), deadline: .standard)
+            log.info("the server refused the access token; the session is refreshed")
+            try await refresh(name, refused: RefusedToken(session.accessToken.duplicate()), deadline: .standard)
         } catch {
             switch error.code {
-            case .sessionEnded, .renewalLost, .store, .tokensNotStored, .cancelled: throw error
+            case .sessionEnded, .refreshLost, .store, .tokensNotStored, .cancelled: throw error
             default:
-                log.info("the session could not be renewed: \(error)")
+                log.info("the session could not be refreshed: \(error)")
                 return response
             }
         }
         return try await transfer(request, with: try await freshSession(name), limits: limits, over: context.http)
     }
 
-    /// Sends a request with a session's token, and a proof of its key where it is bound to one, over any transport. A proof
-    /// that the server doesn't take is made anew and sent once more. The answer is returned whatever its status.
+    /// Sends a request with a session's token, and a proof of its key where it is bound to one, over any transport. A
+    /// proof that the server doesn't take is made anew and sent once more. The answer is returned whatever its status.
     package func transfer(
         _ request: borrowing GuardedRequest, with session: borrowing StoredSession, limits: TransferLimits,
         over http: any HTTPTransport

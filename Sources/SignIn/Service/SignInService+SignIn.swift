@@ -7,7 +7,8 @@ extension SignInService {
     /// Signs a person in, keeps the session, and makes its account the current one.
     ///
     /// Each attempt has its own code verifier and state. A new attempt cancels the one before it, which throws
-    /// `.superseded`. Each line that an attempt logs, in whatever part, has its `sign_in` field. When anything fails after the server has given tokens, they are revoked, as far as the server can.
+    /// `.superseded`. Each line that an attempt logs, in whatever part, has its `sign_in` field. When anything fails
+    /// after the server has given tokens, they are revoked, as far as the server can.
     ///
     /// - Parameters:
     ///   - account: the name to keep the session under; by default what the server calls the person.

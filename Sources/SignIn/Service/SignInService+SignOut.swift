@@ -77,10 +77,10 @@ extension SignInService {
     /// Revokes tokens in a task of its own: cancelling the caller doesn't stop it half-way.
     func revoke(
         _ tokens: IssuedTokens, server: AuthorizationServerMetadata, secret: consuming Secret<ClientSecret>?,
-        basicForm: ClientAuthentication.BasicForm?, dpop: DPoPProofSigner?, patience: Duration = TransferLimits().timeout
+        basicForm: ClientAuthentication.BasicForm?, dpop: DPoPProofSigner?, timeout: Duration = TransferLimits().timeout
     ) async -> SignOutReport.Revocation {
         let revoker = TokenRevoker(
-            provider: provider, server: server, http: context.http, dpop: dpop, log: log, timeout: patience)
+            provider: provider, server: server, http: context.http, dpop: dpop, log: log, timeout: timeout)
         let authentication: ClientAuthentication
         do throws(OAuthError) {
             authentication = try self.authentication(secret, basicForm: basicForm)

@@ -9,8 +9,8 @@ package import LatchkeySecrets
 ///     let account = try await service.signIn(presenting: browser, deadline: .after(.seconds(300)))
 ///     let token = try await service.accessToken()
 ///
-/// Sessions are renewed before they end: once among all tasks, and once among all of this user's processes. A renewed
-/// session is stored before it is used. Every error is a `SignInError`, which holds no secret.
+/// Sessions are refreshed before they end: once among all tasks, and once among all of this user's processes. A
+/// refreshed session is stored before it is used. Every error is a `SignInError`, which holds no secret.
 public actor SignInService {
     public nonisolated let provider: OAuthProvider
     public nonisolated let sessions: SessionStore
@@ -26,10 +26,10 @@ public actor SignInService {
     /// The sign-in that is going on, and how many there were.
     var attempt: Task<Result<SessionSummary, SignInError>, Never>?
     var attemptCount = 0
-    /// The renewals that are going on, by account.
-    var renewals: [Octets: FirstValue<SignInError?>] = [:]
+    /// The refreshes that are going on, by account.
+    var refreshes: [Octets: FirstValue<SignInError?>] = [:]
     /// What servers told about proofs, and the keys that were read, by thumbprint.
-    let proofs = DPoPMemory()
+    let proofs = DPoPNonceCache()
     let signingKeys = SigningKeys()
     var signers: [Octets: DPoPProofSigner] = [:]
 
@@ -133,19 +133,23 @@ public actor SignInService {
         }
     }
 
-    func tokenEndpoint(_ server: AuthorizationServerMetadata, dpop: DPoPProofSigner?) throws(OAuthError) -> TokenEndpoint {
+    func tokenEndpoint(_ server: AuthorizationServerMetadata, dpop: DPoPProofSigner?) throws(OAuthError)
+        -> TokenEndpoint
+    {
         tokenEndpoint(server, try provider.client, dpop: dpop)
     }
 
     /// Tokens that it refuses are given back in the provider's way.
-    func tokenEndpoint(_ server: AuthorizationServerMetadata, _ client: ClientConfiguration, dpop: DPoPProofSigner?) -> TokenEndpoint {
+    func tokenEndpoint(_ server: AuthorizationServerMetadata, _ client: ClientConfiguration, dpop: DPoPProofSigner?)
+        -> TokenEndpoint
+    {
         var endpoint = TokenEndpoint(
             server: server, client: client, http: context.http, dpop: dpop, signingKeys: signingKeys, log: log,
             now: context.now)
         let revoker = TokenRevoker(
             provider: provider, server: server, http: context.http, dpop: dpop, log: log,
-            timeout: TokenEndpoint.patienceForGivingBack)
-        endpoint.givesBack = { tokens, authentication in await revoker.giveBack(tokens, authentication) }
+            timeout: TokenEndpoint.timeoutOfRevocation)
+        endpoint.revokes = { tokens, authentication in await revoker.revoke(tokens, authentication) }
         return endpoint
     }
 

@@ -11,7 +11,7 @@ package struct SignInSteps: Sendable {
     package typealias Exchange =
         @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws(SignInError)
         -> TokenResponse
-    /// Renews a session.
+    /// Refreshes a session.
     package typealias Refresh =
         @Sendable (borrowing Secret<RefreshToken>, TokenEndpoint, borrowing ClientAuthentication)
         async throws(SignInError) -> TokenResponse
@@ -20,13 +20,13 @@ package struct SignInSteps: Sendable {
     package var exchange: Exchange?
     package var refresh: Refresh?
     /// The client's secret, where it isn't in the store.
-    package var clientSecret: OAuthAuthenticator.ClientSecret?
+    package var clientSecret: GivenClientSecret?
 
     package init() {}
 }
 
 /// A client's secret that a program brings along, as one that is its own confidential client does.
-public final class OAuthAuthenticator.ClientSecret: Sendable {
+public final class GivenClientSecret: Sendable {
     let secret: Secret<ClientSecret>
 
     public init(_ secret: consuming Secret<ClientSecret>) {

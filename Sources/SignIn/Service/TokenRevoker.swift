@@ -42,7 +42,7 @@ struct TokenRevoker: Sendable {
     }
 
     /// Revokes tokens that are refused, and says in the log what came of it.
-    func giveBack(_ tokens: IssuedTokens, _ authentication: borrowing ClientAuthentication) async {
+    func revoke(_ tokens: IssuedTokens, _ authentication: borrowing ClientAuthentication) async {
         do throws(OAuthError) {
             let secret = authentication.duplicateSecret()
             switch try await revoke(tokens, authentication: authentication, secret: secret) {

@@ -3,11 +3,11 @@ internal import LatchkeyLog
 public import LatchkeyOAuth
 internal import LatchkeySecrets
 
-/// Keeps one provider's sessions in any `CredentialStore`: one item for each account, one that names the current account,
-/// and one for each key that a session's tokens are bound to.
+/// Keeps one provider's sessions in any `CredentialStore`: one item for each account, one that names the current
+/// account, and one for each key that a session's tokens are bound to.
 ///
-/// Items have the service `latchkey:PROVIDER`; a session's account is the account's name, with the kind `session`; a key's
-/// account is its thumbprint, with the kind `private-key`.
+/// Items have the service `latchkey:PROVIDER`; a session's account is the account's name, with the kind `session`; a
+/// key's account is its thumbprint, with the kind `private-key`.
 public struct SessionStore: Sendable {
     public let store: any CredentialStore
     public let provider: String
@@ -65,8 +65,8 @@ public struct SessionStore: Sendable {
         }
     }
 
-    /// Deletes the session of an account with its key, and returns whether there was one. When the account was the current
-    /// one, there is no current account afterwards.
+    /// Deletes the session of an account with its key, and returns whether there was one. When the account was the
+    /// current one, there is no current account afterwards.
     @discardableResult
     public func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
         let thumbprint = try await keyThumbprint(of: account, deadline: deadline)

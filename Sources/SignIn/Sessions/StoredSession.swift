@@ -2,12 +2,12 @@ public import LatchkeyCredentials
 public import LatchkeyOAuth
 public import LatchkeySecrets
 
-/// A sign-in that is kept: its tokens, and what is needed to use, renew and revoke them.
+/// A sign-in that is kept: its tokens, and what is needed to use, refresh and revoke them.
 ///
 /// Noncopyable like its tokens. It is written to a store as one secret, so that tokens and expiry never disagree.
 public struct StoredSession: ~Copyable, Sendable {
-    /// Which provider's server gave the tokens: its issuer, or the token endpoint of one without. Tokens are sent nowhere
-    /// else to be renewed or revoked.
+    /// Which provider's server gave the tokens: its issuer, or the token endpoint of one without. Tokens are sent
+    /// nowhere else to be refreshed or revoked.
     public let authority: String
     public let clientID: String
     /// The name under which the person finds it: what the server calls them, or what they chose.
@@ -20,14 +20,15 @@ public struct StoredSession: ~Copyable, Sendable {
     public let expiry: UnixTime?
     /// When the refresh token ends; `nil` when the server didn't say.
     public let refreshExpiry: UnixTime?
-    /// How the server took the client's Basic credentials at the sign-in, so that a renewal doesn't have to try.
+    /// How the server took the client's Basic credentials at the sign-in, so that a refresh doesn't have to try.
     public let basicForm: ClientAuthentication.BasicForm?
-    /// The thumbprint of the key that the tokens are bound to (RFC 9449); `nil` for bearer tokens. The key is an item of its
-    /// own.
+    /// The thumbprint of the key that the tokens are bound to (RFC 9449); `nil` for bearer tokens. The key is an item
+    /// of its own.
     public let keyThumbprint: String?
     /// The origin of the one server that the access token is sent to; `nil` where the caller decides.
     public let resource: String?
-    /// When a refresh was begun whose outcome isn't known: the server may have spent the refresh token. `nil` otherwise.
+    /// When a refresh was begun whose outcome isn't known: the server may have spent the refresh token. `nil`
+    /// otherwise.
     public let refreshBegan: UnixTime?
     public let accessToken: Secret<AccessToken>
     public let refreshToken: Secret<RefreshToken>?
@@ -56,8 +57,8 @@ public struct StoredSession: ~Copyable, Sendable {
 
     /// Whether the access token is good for a while longer.
     ///
-    /// It is renewed a minute before its end, so that a request that takes a while still arrives in time; of a token with
-    /// a short life, in the last quarter.
+    /// It is refreshed a minute before its end, so that a request that takes a while still arrives in time; of a token
+    /// with a short life, in the last quarter.
     public func isFresh(at now: UnixTime) -> Bool {
         guard let expiry else { return true }
         let margin = min(60, max(0, expiry.seconds(since: issued)) / 4)
@@ -68,7 +69,7 @@ public struct StoredSession: ~Copyable, Sendable {
     public var summary: SessionSummary {
         SessionSummary(
             account: account, subject: subject, scopes: scopes, issued: issued, expiry: expiry,
-            isRenewable: refreshToken != nil)
+            isRefreshable: refreshToken != nil)
     }
 }
 
@@ -81,26 +82,26 @@ public struct SessionSummary: Sendable, Hashable {
     /// When the access token ends; `nil` when the server didn't say.
     public let expiry: UnixTime?
     /// Whether there is a refresh token.
-    public let isRenewable: Bool
+    public let isRefreshable: Bool
     /// Whether the item is a session of ours at all; of one that isn't, only the account's name is known.
     public let isReadable: Bool
 
     init(
-        account: String, subject: String?, scopes: ScopeList, issued: UnixTime, expiry: UnixTime?, isRenewable: Bool
+        account: String, subject: String?, scopes: ScopeList, issued: UnixTime, expiry: UnixTime?, isRefreshable: Bool
     ) {
         self.account = account
         self.subject = subject
         self.scopes = scopes
         self.issued = issued
         self.expiry = expiry
-        self.isRenewable = isRenewable
+        self.isRefreshable = isRefreshable
         isReadable = true
     }
 
     init(unreadable account: String) {
         self.account = account
         (subject, scopes, issued, expiry) = (nil, [], UnixTime(seconds: 0), nil)
-        (isRenewable, isReadable) = (false, false)
+        (isRefreshable, isReadable) = (false, false)
     }
 }
 
@@ -121,10 +122,10 @@ extension StoredSession {
             refreshToken: tokens.refreshToken?.duplicate())
     }
 
-    /// The session after a renewal. The refresh token's end stays what it was unless the answer names one.
+    /// The session after a refresh. The refresh token's end stays what it was unless the answer names one.
     ///
     /// - Parameter granted: the scopes, where the answer names them; they too stay what they were.
-    borrowing func renewed(
+    borrowing func refreshed(
         with tokens: borrowing TokenResponse, granted: ScopeList?, now: UnixTime
     ) -> StoredSession {
         // A step of the caller's own may leave the refresh token out, which means that the old one stays.

@@ -2,11 +2,11 @@ internal import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeyOAuth
 
-/// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and the
-/// terminal shows the page's address and takes the one that the browser ends at. The first valid answer wins.
+/// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and
+/// the terminal shows the page's address and takes the one that the browser ends at. The first valid answer wins.
 ///
-/// For sessions whose browser may run on another machine: there the listener is reached through a forwarded port, or not
-/// at all.
+/// For sessions whose browser may run on another machine: there the listener is reached through a forwarded port, or
+/// not at all.
 public struct BrowserAndPasteUserAgent: UserAgent {
     private let opener: BrowserUserAgent.Opener?
     private let browsers: BrowserChoice?
@@ -37,7 +37,7 @@ public struct BrowserAndPasteUserAgent: UserAgent {
         let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
         var opener = opener
         if let browsers {
-            let programs = BrowserPrograms(browsers: browsers, opened: receiver.desk.opened, log: log)
+            let programs = BrowserPrograms(browsers: browsers, opened: receiver.handler.opened, log: log)
             opener = { link throws(UserAgentError) in try await programs.open(link) }
         }
         return BrowserAndPasteAttempt(receiver: receiver, opener: opener, terminal: terminal, log: log)
@@ -64,14 +64,14 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
     func present(
         _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
     ) async throws(UserAgentError) -> RedirectAnswer {
-        let (desk, log, link) = (receiver.desk, log, receiver.startLink)
+        let (handler, log, link) = (receiver.handler, log, receiver.startLink)
         let dialog = PasteDialog(redirect: redirect, terminal: terminal, log: log)
         do throws(PromptTerminalError) {
             try await dialog.show(url)
         } catch {
             throw UserAgentError(terminal: error)
         }
-        desk.expect(url, gate: gate)
+        handler.expect(url, gate: gate)
         let opening = opener.map { opener in
             Task {
                 do throws(UserAgentError) {
@@ -84,10 +84,10 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
         }
         let asking = Task {
             do throws(PromptTerminalError) {
-                desk.deliver(try await dialog.answer(gate: gate, deadline: deadline))
+                handler.deliver(try await dialog.answer(gate: gate, deadline: deadline))
             } catch {
                 // A task that was cancelled has nothing to say: the browser's answer was first.
-                if !Task.isCancelled { desk.event.give(.failed(UserAgentError(terminal: error))) }
+                if !Task.isCancelled { handler.event.give(.failed(UserAgentError(terminal: error))) }
             }
         }
         do throws(UserAgentError) {

@@ -11,12 +11,12 @@ public struct BrowserChoice: Sendable, Hashable {
     /// Chooses from a process's environment.
     ///
     /// `BROWSER` holds commands separated by colons, each with `%s` where the address goes, or nowhere: then it goes at
-    /// the end. Words may be quoted as in a shell, but no shell sees them. When `BROWSER` is set, nothing else is tried.
-    /// Otherwise the desktop's default browser is started through `xdg-open`, provided that there is a display.
+    /// the end. Words may be quoted as in a shell, but no shell sees them. When `BROWSER` is set, nothing else is
+    /// tried. Otherwise the desktop's default browser is started through `xdg-open`, provided that there is a display.
     ///
-    /// - Parameter ephemeral: opens a private window instead of the person's own profile, so that the page knows none of
-    ///   their sign-ins and leaves none behind. Only browsers that are known to have such windows are tried: those of
-    ///   `BROWSER`, or else those installed, since `xdg-open` can't be asked for one.
+    /// - Parameter ephemeral: opens a private window instead of the person's own profile, so that the page knows none
+    ///   of their sign-ins and leaves none behind. Only browsers that are known to have such windows are tried: those
+    ///   of `BROWSER`, or else those installed, since `xdg-open` can't be asked for one.
     ///
     /// Throws `.unavailable`: `.noDisplay`, `.malformedBrowser` for a quotation mark without its other half, or
     /// `.noPrivateWindow` when no browser is known to have one.

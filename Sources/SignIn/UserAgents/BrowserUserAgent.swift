@@ -6,8 +6,8 @@ public import LatchkeyOAuth
 /// Signs in with the person's own browser and a listener on a loopback address (RFC 8252).
 ///
 /// The browser is started with a link to the listener, which works once and leads on to the authorization page: neither
-/// `state` nor anything else of the sign-in stands on a command line. The browser gets no descriptor of ours and a session
-/// of its own.
+/// `state` nor anything else of the sign-in stands on a command line. The browser gets no descriptor of ours and a
+/// session of its own.
 public struct BrowserUserAgent: UserAgent {
     /// Opens a link and returns at once or when the page was left; an error says why it can't be opened.
     public typealias Opener = @Sendable (String) async throws(UserAgentError) -> Void
@@ -21,7 +21,7 @@ public struct BrowserUserAgent: UserAgent {
     private let log: RedactedLogger
 
     /// How long a browser that brought the answer may take to ask for the last page before the listener closes.
-    public var lastPagePatience = Duration.seconds(2)
+    public var lastPageTimeout = Duration.seconds(2)
 
     /// Starts the person's browser.
     public init(browsers: BrowserChoice, log: RedactedLogger = .disabled) {
@@ -46,10 +46,10 @@ public struct BrowserUserAgent: UserAgent {
     func attempt(at redirect: RedirectURI) throws(UserAgentError) -> BrowserAttempt {
         let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
         switch way {
-        case .opener(let opener): return BrowserAttempt(receiver: receiver, patience: lastPagePatience, opener: opener)
+        case .opener(let opener): return BrowserAttempt(receiver: receiver, timeout: lastPageTimeout, opener: opener)
         case .programs(let browsers):
-            let programs = BrowserPrograms(browsers: browsers, opened: receiver.desk.opened, log: log)
-            return BrowserAttempt(receiver: receiver, patience: lastPagePatience) { link throws(UserAgentError) in
+            let programs = BrowserPrograms(browsers: browsers, opened: receiver.handler.opened, log: log)
+            return BrowserAttempt(receiver: receiver, timeout: lastPageTimeout) { link throws(UserAgentError) in
                 try await programs.open(link)
             }
         }
@@ -59,27 +59,27 @@ public struct BrowserUserAgent: UserAgent {
 /// One sign-in with a browser.
 final class BrowserAttempt: UserAgentAttempt {
     private let receiver: LoopbackReceiver
-    private let patience: Duration
+    private let timeout: Duration
     private let opener: BrowserUserAgent.Opener
 
     var redirect: RedirectURI { receiver.redirect }
-    var desk: AnswerDesk { receiver.desk }
+    var handler: RedirectHandler { receiver.handler }
 
-    init(receiver: LoopbackReceiver, patience: Duration, opener: @escaping BrowserUserAgent.Opener) {
+    init(receiver: LoopbackReceiver, timeout: Duration, opener: @escaping BrowserUserAgent.Opener) {
         self.receiver = receiver
-        self.patience = patience
+        self.timeout = timeout
         self.opener = opener
     }
 
     func present(
         _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
     ) async throws(UserAgentError) -> RedirectAnswer {
-        receiver.desk.expect(url, gate: gate)
-        let opening = Task { [opener, desk = receiver.desk, link = receiver.startLink] in
+        receiver.handler.expect(url, gate: gate)
+        let opening = Task { [opener, handler = receiver.handler, link = receiver.startLink] in
             do throws(UserAgentError) {
                 try await opener(link)
             } catch {
-                desk.event.give(.failed(error))
+                handler.event.give(.failed(error))
             }
         }
         do throws(UserAgentError) {
@@ -92,7 +92,7 @@ final class BrowserAttempt: UserAgentAttempt {
     }
 
     func finish(_ outcome: SignInOutcome) async {
-        await receiver.finish(outcome, patience: patience)
+        await receiver.finish(outcome, timeout: timeout)
     }
 }
 
@@ -102,8 +102,8 @@ struct BrowserPrograms: Sendable {
     let opened: FirstValue<Bool>
     let log: RedactedLogger
 
-    /// Returns once a browser has the link. One that ends without an error has passed it on to another process, so its end
-    /// says nothing.
+    /// Returns once a browser has the link. One that ends without an error has passed it on to another process, so its
+    /// end says nothing.
     func open(_ link: String) async throws(UserAgentError) {
         var error = UserAgentError.unavailable(.noDisplay)
         for (index, command) in browsers.commands(for: link).enumerated() {

@@ -12,16 +12,16 @@ final class LoopbackReceiver: Sendable {
     let redirect: RedirectURI
     /// What the browser is started with: it leads to the authorization page, once, and holds no secret of the sign-in.
     let startLink: String
-    let desk: AnswerDesk
+    let handler: RedirectHandler
     private let server: LoopbackServer
 
     /// How long a browser may take to fetch the last page once it has asked for it.
     private static let fetchingTime = Duration.seconds(5)
 
-    private init(redirect: RedirectURI, startLink: String, desk: AnswerDesk, server: LoopbackServer) {
+    private init(redirect: RedirectURI, startLink: String, handler: RedirectHandler, server: LoopbackServer) {
         self.redirect = redirect
         self.startLink = startLink
-        self.desk = desk
+        self.handler = handler
         self.server = server
     }
 
@@ -31,62 +31,62 @@ final class LoopbackReceiver: Sendable {
             throw .unavailable(.unsupportedRedirect)
         }
         // The server answers in tasks of its own, which are the sign-in's all the same.
-        let desk = AnswerDesk(
+        let handler = RedirectHandler(
             callbackPath: redirect.path, once: (start: try once(), done: try once()), log: log.keepingContext())
         let configuration = LoopbackServer.Configuration(
             family: address == .ipv4 ? .ipv4 : .ipv6, port: redirect.port ?? 0, methods: [.get, .head],
             peers: .sameUser, maximumBodyByteCount: 1024, maximumConnectionCount: 32)
         let server: LoopbackServer
         do throws(LoopbackError) {
-            server = try LoopbackServer(configuration) { request in await desk.respond(to: request) }
+            server = try LoopbackServer(configuration) { request in await handler.respond(to: request) }
         } catch {
             throw .unavailable(.cannotListen(UserAgentError.ListeningProblem(error: error)))
         }
         let here = redirect.withPort(server.port)
         log.debug("listening for the answer on \(here)")
         return LoopbackReceiver(
-            redirect: here, startLink: server.origin + desk.startPath, desk: desk, server: server)
+            redirect: here, startLink: server.origin + handler.startPath, handler: handler, server: server)
     }
 
     deinit {
         // A page that still waits for the outcome must not wait for ever.
-        desk.outcome.give(.failed(UserAgentError.cancelled))
+        handler.outcome.give(.failed(UserAgentError.cancelled))
         server.stop()
     }
 
     /// Waits for an answer that the gate admits. Throws `.onlyForeignAnswers` instead of `.timedOut` when others came.
     ///
-    /// - Parameter needsBrowser: whether the answer can come by nothing but a browser that was given `startLink`: then it
-    ///   throws `.pageNeverOpened` when none asked for that.
+    /// - Parameter needsBrowser: whether the answer can come by nothing but a browser that was given `startLink`: then
+    ///   it throws `.pageNeverOpened` when none asked for that.
     func answer(until deadline: Deadline, needsBrowser: Bool = false) async throws(UserAgentError) -> RedirectAnswer {
         let event = await withTaskCancellationHandler {
-            let alarm = Task { [desk] in
+            let alarm = Task { [handler] in
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
-                let isUnopened = needsBrowser && desk.opened.present == nil
-                desk.event.give(
-                    .failed(desk.hasSeenForeign ? .onlyForeignAnswers : isUnopened ? .pageNeverOpened : .timedOut))
+                let isUnopened = needsBrowser && handler.opened.present == nil
+                handler.event.give(
+                    .failed(handler.hasSeenForeign ? .onlyForeignAnswers : isUnopened ? .pageNeverOpened : .timedOut))
             }
             defer { alarm.cancel() }
-            return await desk.event.wait()
+            return await handler.event.wait()
         } onCancel: {
-            desk.event.give(.failed(.cancelled))
+            handler.event.give(.failed(.cancelled))
         }
         switch event {
         case .failed(let error): throw error
         case .answered, .delivered:
-            guard let answer = desk.takeAnswer() else { throw .cancelled }
+            guard let answer = handler.takeAnswer() else { throw .cancelled }
             return answer
         }
     }
 
     /// Shows the outcome to a browser that brought the answer, and closes.
     ///
-    /// - Parameter patience: how long it may take to ask for the last page.
-    func finish(_ outcome: SignInOutcome, patience: Duration = .seconds(2)) async {
-        let isFirst = desk.outcome.give(outcome)
-        if isFirst, case .answered = desk.event.present {
-            if await desk.askedForEnd.wait(atMost: patience) != nil {
-                _ = await desk.shown.wait(atMost: Self.fetchingTime)
+    /// - Parameter timeout: how long it may take to ask for the last page.
+    func finish(_ outcome: SignInOutcome, timeout: Duration = .seconds(2)) async {
+        let isFirst = handler.outcome.give(outcome)
+        if isFirst, case .answered = handler.event.present {
+            if await handler.askedForEnd.wait(atMost: timeout) != nil {
+                _ = await handler.shown.wait(atMost: Self.fetchingTime)
             }
         }
         server.stop()

@@ -1,8 +1,8 @@
 public import LatchkeyHTTP
 internal import LatchkeySecrets
 
-/// Stands in for a browser and the person before it, for tests and demos: follows redirects, and presses a button on the
-/// first form it is shown.
+/// Stands in for a browser and the person before it, for tests and demos: follows redirects, and presses a button on
+/// the first form it is shown.
 ///
 /// Use it as a `BrowserUserAgent`'s opener. Like a browser, it keeps addresses in ordinary memory.
 public struct PageFollower: Sendable {
@@ -24,8 +24,8 @@ public struct PageFollower: Sendable {
         self.decision = decision
     }
 
-    /// Goes from page to page until there is neither a redirect nor a form. Throws `.unavailable(.pageFailed)` when a page
-    /// can't be fetched, or the way is longer than twelve pages.
+    /// Goes from page to page until there is neither a redirect nor a form. Throws `.unavailable(.pageFailed)` when a
+    /// page can't be fetched, or the way is longer than twelve pages.
     public func follow(_ link: String) async throws(UserAgentError) {
         var url = try Self.parse(link)
         var form: String?

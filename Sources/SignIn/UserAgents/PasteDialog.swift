@@ -19,8 +19,8 @@ struct PasteDialog: Sendable {
         try await terminal.show("Copy that whole address and paste it here.")
     }
 
-    /// Asks until an address is the answer to this sign-in. A query alone is not: its path tells whose answer it is (RFC 9700
-    /// section 4.4.2.2).
+    /// Asks until an address is the answer to this sign-in. A query alone is not: its path tells whose answer it is
+    /// (RFC 9700 section 4.4.2.2).
     func answer(gate: AnswerGate, deadline: Deadline) async throws(PromptTerminalError) -> RedirectAnswer {
         while true {
             if Task.isCancelled { throw .cancelled }

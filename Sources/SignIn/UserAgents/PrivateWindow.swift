@@ -8,8 +8,8 @@ enum PrivateWindow: Sendable, Hashable {
     /// An option that the address has to follow.
     case optionBeforeAddress(String)
 
-    /// What each browser's documentation says, by the name of its program. What isn't here can't be relied upon: a browser
-    /// that doesn't know an option opens an ordinary window and says nothing.
+    /// What each browser's documentation says, by the name of its program. What isn't here can't be relied upon: a
+    /// browser that doesn't know an option opens an ordinary window and says nothing.
     static func of(program name: String) -> PrivateWindow? {
         switch name {
         case "firefox", "firefox-esr", "librewolf": .optionBeforeAddress("--private-window")

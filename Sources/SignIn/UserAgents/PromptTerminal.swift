@@ -14,8 +14,8 @@ public protocol PromptTerminal: Sendable {
 
     /// Asks a question and returns the line that was entered, without echo and without its line break.
     ///
-    /// A paste may be longer than the 4,096 bytes that a terminal takes in canonical mode. Throws at the deadline and when
-    /// the task is cancelled, and leaves the terminal as it was.
+    /// A paste may be longer than the 4,096 bytes that a terminal takes in canonical mode. Throws at the deadline and
+    /// when the task is cancelled, and leaves the terminal as it was.
     func ask(
         _ question: LogMessage, limit: Int, deadline: Deadline
     ) async throws(PromptTerminalError) -> Secret<MessageBody>

@@ -3,7 +3,7 @@ public import LatchkeyLog
 public import LatchkeyOAuth
 
 /// How a person is sent to the authorization page, and how the answer comes back.
-public enum SignInWay: Sendable, Hashable, CaseIterable {
+public enum SignInMethod: Sendable, Hashable, CaseIterable {
     /// A browser on this machine, and a listener on a loopback address (RFC 8252 section 7.3).
     case browser
     /// The same, with a paste at the terminal beside it, whichever comes first.
@@ -19,7 +19,7 @@ public enum SignInWay: Sendable, Hashable, CaseIterable {
 
 /// Which way a sign-in goes, and why.
 public struct SignInChoice: Sendable, Hashable {
-    public let way: SignInWay
+    public let way: SignInMethod
     public let reason: Reason
 
     public enum Reason: Sendable, Hashable {
@@ -33,8 +33,8 @@ public struct SignInChoice: Sendable, Hashable {
         case noDisplay
         /// There is no display, and the server has no device grant.
         case noDisplayNoDeviceGrant
-        /// There is no display, and the caller named the redirect, which a sign-in on another device has none of: its port may
-        /// be forwarded here.
+        /// There is no display, and the caller named the redirect, which a sign-in on another device has none of: its
+        /// port may be forwarded here.
         case namedRedirect
         /// The redirect is a private-use scheme, whose handler is installed.
         case handler
@@ -45,8 +45,8 @@ public struct SignInChoice: Sendable, Hashable {
     }
 
     /// What can be asked of the person and the server.
-    public struct Means: Sendable, Hashable {
-        public var surroundings: SessionSurroundings
+    public struct Capabilities: Sendable, Hashable {
+        public var sessionEnvironment: SessionEnvironment
         /// Whether the server has a device authorization endpoint (RFC 8628 section 4).
         public var hasDeviceGrant: Bool
         /// Whether the handler of the redirect's private-use scheme is installed.
@@ -54,8 +54,8 @@ public struct SignInChoice: Sendable, Hashable {
         /// Whether the caller named the redirect, in place of the provider's own.
         public var namesRedirect = false
 
-        public init(surroundings: SessionSurroundings, hasDeviceGrant: Bool = false, hasHandler: Bool = false) {
-            self.surroundings = surroundings
+        public init(sessionEnvironment: SessionEnvironment, hasDeviceGrant: Bool = false, hasHandler: Bool = false) {
+            self.sessionEnvironment = sessionEnvironment
             self.hasDeviceGrant = hasDeviceGrant
             self.hasHandler = hasHandler
         }
@@ -65,45 +65,45 @@ public struct SignInChoice: Sendable, Hashable {
     ///
     /// - Parameter wanted: what the caller asks for; it is taken as it is.
     ///
-    /// Throws `.unavailable(.noWay)` when there is neither a browser nor a terminal, and `.unavailable(.noTerminal)` when
-    /// only a terminal would do.
+    /// Throws `.unavailable(.noWay)` when there is neither a browser nor a terminal, and `.unavailable(.noTerminal)`
+    /// when only a terminal would do.
     public init(
-        _ means: Means, redirect: RedirectURI.Kind, wanted: SignInWay? = nil
+        _ capabilities: Capabilities, redirect: RedirectURI.Kind, wanted: SignInMethod? = nil
     ) throws(UserAgentError) {
         if let wanted {
             self.init(wanted, .asked)
         } else {
-            self = try Self.choose(means, redirect)
+            self = try Self.choose(capabilities, redirect)
         }
     }
 
-    private init(_ way: SignInWay, _ reason: Reason) {
+    private init(_ way: SignInMethod, _ reason: Reason) {
         self.way = way
         self.reason = reason
     }
 
     private static func choose(
-        _ means: Means, _ redirect: RedirectURI.Kind
+        _ capabilities: Capabilities, _ redirect: RedirectURI.Kind
     ) throws(UserAgentError) -> SignInChoice {
-        let surroundings = means.surroundings
-        let hasBrowser = surroundings.namesBrowser || surroundings.hasDisplay
-        let hasTerminal = surroundings.hasTerminal
-        let whyBrowser: Reason = surroundings.namesBrowser ? .namedBrowser : .display
+        let sessionEnvironment = capabilities.sessionEnvironment
+        let hasBrowser = sessionEnvironment.namesBrowser || sessionEnvironment.hasDisplay
+        let hasTerminal = sessionEnvironment.hasTerminal
+        let whyBrowser: Reason = sessionEnvironment.namesBrowser ? .namedBrowser : .display
         switch redirect {
         case .loopback where hasBrowser:
-            if surroundings.mayBeElsewhere, hasTerminal {
+            if sessionEnvironment.mayBeElsewhere, hasTerminal {
                 return SignInChoice(.browserAndPaste, .browserMayBeElsewhere)
             }
             return SignInChoice(.browser, whyBrowser)
-        case .privateUse where hasBrowser && means.hasHandler: return SignInChoice(.scheme, .handler)
+        case .privateUse where hasBrowser && capabilities.hasHandler: return SignInChoice(.scheme, .handler)
         case .privateUse where hasBrowser && hasTerminal: return SignInChoice(.paste, .noHandler)
         case .privateUse where hasBrowser: throw .unavailable(.noHandler)
         case .https where hasBrowser && hasTerminal: return SignInChoice(.paste, .webRedirect)
         case .loopback, .privateUse, .https: break
         }
         guard hasTerminal else { throw .unavailable(hasBrowser ? .noTerminal : .noWay) }
-        if means.namesRedirect { return SignInChoice(.paste, .namedRedirect) }
-        if means.hasDeviceGrant { return SignInChoice(.device, .noDisplay) }
+        if capabilities.namesRedirect { return SignInChoice(.paste, .namedRedirect) }
+        if capabilities.hasDeviceGrant { return SignInChoice(.device, .noDisplay) }
         return SignInChoice(.paste, .noDisplayNoDeviceGrant)
     }
 }
@@ -113,7 +113,7 @@ extension SignInChoice: Loggable {
     public var logMessage: LogMessage { "\(way.logMessage), because \(reason.logMessage)" }
 }
 
-extension SignInWay: Loggable {
+extension SignInMethod: Loggable {
     /// Safe: words of ours.
     public var logMessage: LogMessage {
         switch self {

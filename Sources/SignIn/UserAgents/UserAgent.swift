@@ -5,13 +5,13 @@ public import LatchkeyOAuth
 /// Shows a person the authorization page and brings the answer back: a browser with a loopback listener, a paste, or
 /// whatever an adopter has.
 ///
-/// An agent works in two steps, because the request must name the address that the answer comes to, and a listener knows
-/// its port only once it listens:
+/// An agent works in two steps, because the request must name the address that the answer comes to, and a listener
+/// knows its port only once it listens:
 ///
 ///     let attempt = try await agent.begin(client.redirect)
-///     let pending = try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect).begin(random: random)
-///     let answer = try await attempt.present(pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
-///     await attempt.finish(.signedIn)
+///     let pending = try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect).begin(random:
+///     random) let answer = try await attempt.present(pending.authorizationURL(), gate: pending.answerGate(), deadline:
+///     deadline) await attempt.finish(.signedIn)
 public protocol UserAgent: Sendable {
     /// Gets ready for one attempt, such as by listening on a port.
     ///
@@ -26,8 +26,9 @@ public protocol UserAgentAttempt: AnyObject, Sendable {
 
     /// Sends the person to the authorization page and returns the first answer that the gate admits. Once.
     ///
-    /// Answers that the gate doesn't admit, whoever sent them, change nothing. Throws `.userCancelled`, `.timedOut` at the
-    /// deadline, `.cancelled` when the task is cancelled, `.unavailable` when there is nothing to show the page with.
+    /// Answers that the gate doesn't admit, whoever sent them, change nothing. Throws `.userCancelled`, `.timedOut` at
+    /// the deadline, `.cancelled` when the task is cancelled, `.unavailable` when there is nothing to show the page
+    /// with.
     func present(
         _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
     ) async throws(UserAgentError) -> RedirectAnswer

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import LatchkeyLog
 
-/// Which version a keyring service has. The services don't tell over the bus, so the program is asked that the service's
-/// process was started from.
+/// Which version a keyring service has. The services don't tell over the bus, so the program is asked that the
+/// service's process was started from.
 enum ServiceVersion {
     /// The version of the program that the process runs.
     case running(LoggableText)
@@ -17,8 +17,8 @@ enum ServiceVersion {
         ("ksecretd", "/usr/bin/ksecretd"),
     ]
 
-    /// Asks the program of a process: one of those that are known, which nobody but root could have changed, for the first
-    /// line that it prints for `--version`, up to 80 bytes and two seconds.
+    /// Asks the program of a process: one of those that are known, which nobody but root could have changed, for the
+    /// first line that it prints for `--version`, up to 80 bytes and two seconds.
     ///
     /// - Parameters:
     ///   - identifier: the process that owns the service's name on the bus, where the bus tells.

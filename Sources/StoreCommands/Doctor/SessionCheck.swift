@@ -27,7 +27,7 @@ struct SessionCheck {
     private var session: Finding {
         .note(
             "session",
-            "\(SessionSurroundings(environment: context.environment.variables, hasTerminal: hasTerminal))")
+            "\(SessionEnvironment(environment: context.environment.variables, hasTerminal: hasTerminal))")
     }
 
     /// As a sign-in sees it, which asks at the terminal itself, wherever its streams go.

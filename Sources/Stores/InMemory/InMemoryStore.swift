@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Keeps credentials in the guarded memory of this process, and nowhere else.
 ///
-/// It is for tests, and for a process that must leave nothing behind: everything is wiped when the last reference to the
-/// store goes. It can do all that a store can, except persist and be locked.
+/// It is for tests, and for a process that must leave nothing behind: everything is wiped when the last reference to
+/// the store goes. It can do all that a store can, except persist and be locked.
 public final class InMemoryStore: CredentialStore {
     public let identity: StoreIdentity
     public let capabilities: StoreCapabilities

@@ -28,7 +28,8 @@
             return startable.contains(name) ? .startable : .absent
         }
 
-        /// Whether the environment says where a session bus is. Without that, GLib would start one where there is a display.
+        /// Whether the environment says where a session bus is. Without that, GLib would start one where there is a
+        /// display.
         static var hasAddress: Bool {
             if let address = unsafe getenv("DBUS_SESSION_BUS_ADDRESS") { return unsafe address.pointee != 0 }
             guard let folder = unsafe getenv("XDG_RUNTIME_DIR") else { return false }

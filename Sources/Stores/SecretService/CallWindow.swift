@@ -1,8 +1,8 @@
 #if Desktop
     internal import Synchronization
 
-    /// Keeps the calls that are under way below the number of pending replies that a bus allows a connection: 128, where
-    /// its configuration says nothing else (dbus-daemon(1), `max_replies_per_connection`).
+    /// Keeps the calls that are under way below the number of pending replies that a bus allows a connection: 128,
+    /// where its configuration says nothing else (dbus-daemon(1), `max_replies_per_connection`).
     final class CallWindow: Sendable {
         private static let width = 100
 
@@ -14,8 +14,9 @@
         }
         private let state = Mutex(State())
 
-        /// Sends now or when it is its turn, on the thread for GLib, and in any case when the trigger is pulled: a call that is cancelled already
-        /// ends without being sent. Each one that ends needs a `leave()`. Call both on the thread for GLib.
+        /// Sends now or when it is its turn, on the thread for GLib, and in any case when the trigger is pulled: a call
+        /// that is cancelled already ends without being sent. Each one that ends needs a `leave()`. Call both on the
+        /// thread for GLib.
         func enter(_ trigger: Trigger, _ send: @escaping @Sendable () -> Void) {
             let place: Int? = state.withLock { state in
                 guard state.underWay >= Self.width else {

@@ -20,8 +20,8 @@ extension SecretServiceConfiguration {
         /// The longest name, in bytes.
         public static let maximumByteCount = 1024
 
-        /// The one with exactly this label. Operations throw `unavailable` when there is none, and `ambiguous` when there
-        /// is another one with the same label.
+        /// The one with exactly this label. Operations throw `unavailable` when there is none, and `ambiguous` when
+        /// there is another one with the same label.
         ///
         /// - Parameter label: 1 to 1,024 bytes without a NUL.
         public static func labelled(_ label: String) throws(CollectionNameError) -> Collection {

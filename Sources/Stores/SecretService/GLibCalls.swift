@@ -1,8 +1,8 @@
 #if Desktop
     internal import CLatchkeyLibsecret
 
-    // This file makes the calls to GLib and GIO, SecretCodec.swift those to libsecret, and Variant.swift makes and reads
-    // values. What they return is owned and needs no C in its users.
+    // This file makes the calls to GLib and GIO, SecretCodec.swift those to libsecret, and Variant.swift makes and
+    // reads values. What they return is owned and needs no C in its users.
 
     // MARK: - Running and waiting
 
@@ -189,7 +189,8 @@
 
         var isClosed: Bool { unsafe withPointer { unsafe g_dbus_connection_is_closed($0) != 0 } }
 
-        /// Starts a method call; the answer must have the type `reply`. The trigger ends it, GDBus's own time limit is off.
+        /// Starts a method call; the answer must have the type `reply`. The trigger ends it, GDBus's own time limit is
+        /// off.
         @discardableResult
         func call(
             _ method: BusMethod, on path: String, of destination: String, _ arguments: Variant, trigger: Trigger,

@@ -68,7 +68,8 @@
 
         private func run(_ job: UnownedJob) {
             if Self.isHosted.load(ordering: .relaxed) {
-                // The command's own steps are isolated to this thread as well, so that it calls the store without a hop.
+                // The command's own steps are isolated to this thread as well, so that it calls the store without a
+                // hop.
                 unsafe job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
             } else {

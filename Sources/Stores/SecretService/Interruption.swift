@@ -46,8 +46,8 @@
         let deadline: Deadline
         private let timer: Timer
 
-        /// How long a change that was sent already is waited for after its task was cancelled: the service is doing it, and
-        /// the answer says whether it is done.
+        /// How long a change that was sent already is waited for after its task was cancelled: the service is doing it,
+        /// and the answer says whether it is done.
         private static let grace = Duration.milliseconds(500)
 
         init(_ deadline: Deadline) {
@@ -75,7 +75,8 @@
             }
         }
 
-        /// Waits for the answer of a call that changes the store: longer than the task wants, but not past the deadline.
+        /// Waits for the answer of a call that changes the store: longer than the task wants, but not past the
+        /// deadline.
         @GLibThread func waitForChange<Value>(_ pending: Pending<Value>) async -> Value {
             let latest = Mutex<Timer?>(nil)
             return await withTaskCancellationHandler {

@@ -41,8 +41,8 @@ enum ItemAttributes {
         }
     }
 
-    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it. The last one it adds to
-    /// secrets that are no text.
+    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it. The last one it adds
+    /// to secrets that are no text.
     private static func isField(_ name: String) -> Bool {
         switch name {
         case "Title", "UserName", "URL", "Uuid", "Path", "Notes", "FDO_SECRETS_CONTENT_TYPE": true
@@ -67,9 +67,9 @@ struct KeyringItem: Sendable, Hashable {
     let modified: UnixTime
     let isLocked: Bool
 
-    /// Whether this one is read when both are under the same key: the one changed last; then the younger, and the one with
-    /// the later path, so that everybody chooses the same. Services count in seconds. Of two that were changed in one
-    /// second the younger is the newer: a save here would have changed it, had it been there.
+    /// Whether this one is read when both are under the same key: the one changed last; then the younger, and the one
+    /// with the later path, so that everybody chooses the same. Services count in seconds. Of two that were changed in
+    /// one second the younger is the newer: a save here would have changed it, had it been there.
     func precedes(_ other: KeyringItem) -> Bool {
         if modified != other.modified { return modified > other.modified }
         if created != other.created { return created > other.created }

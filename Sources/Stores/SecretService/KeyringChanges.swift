@@ -5,11 +5,11 @@
         /// Reports what anyone changes in the collection from now on.
         ///
         /// Services signal created and deleted items, and changed labels; KeePassXC also signals changed secrets. For
-        /// gnome-keyring, which doesn't, Latchkey's processes tell each other what they save; a secret that another program
-        /// sets on an item without creating it anew goes unnoticed there.
+        /// gnome-keyring, which doesn't, Latchkey's processes tell each other what they save; a secret that another
+        /// program sets on an item without creating it anew goes unnoticed there.
         ///
-        /// The signals name items by path, so each saved one is looked up, one after another; of a deleted one only the key
-        /// is known that it had when it was seen last. The stream ends with the connection to the bus.
+        /// The signals name items by path, so each saved one is looked up, one after another; of a deleted one only the
+        /// key is known that it had when it was seen last. The stream ends with the connection to the bus.
         func changes(_ deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
             let interruption = Interruption(deadline)
             var stream: AsyncStream<CredentialChange>?

@@ -4,7 +4,7 @@
 
     extension KeyringCollection {
         /// One collection is made at a time: two tasks that miss the same one must not make it twice.
-        private static let creating = Turnstile()
+        private static let creating = AsyncMutex()
 
         /// Makes the collection that is missing, as the configuration allows; the keyring asks for its new password.
         ///

@@ -122,8 +122,8 @@
     }
 
     extension KeyringItem {
-        /// Whether everybody who finds the other item finds this one as well: it has all its attributes. Of two with the
-        /// same attributes, it is the one that is read.
+        /// Whether everybody who finds the other item finds this one as well: it has all its attributes. Of two with
+        /// the same attributes, it is the one that is read.
         func covers(_ other: KeyringItem) -> Bool {
             guard path != other.path else { return false }
             let (mine, theirs) = (telling, other.telling)

@@ -10,7 +10,8 @@
     }
 
     extension KeyringCollection {
-        /// The path to call methods of the collection on. Services answer on an alias's path as on the collection's own.
+        /// The path to call methods of the collection on. Services answer on an alias's path as on the collection's
+        /// own.
         func path(
             _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> String {

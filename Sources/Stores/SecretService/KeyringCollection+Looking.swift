@@ -34,9 +34,9 @@
     extension KeyringCollection {
         /// Searches for the items of a key, and asks the only one for its description, and if wanted for its secret.
         ///
-        /// An item that was the only one at the last search is asked together with the search: one round trip instead of
-        /// two. Its answers count only when the search finds it again, and it alone. One that was read a moment ago is
-        /// asked for its secret alone; see `read`.
+        /// An item that was the only one at the last search is asked together with the search: one round trip instead
+        /// of two. Its answers count only when the search finds it again, and it alone. One that was read a moment ago
+        /// is asked for its secret alone; see `read`.
         func find(
             _ key: CredentialKey, withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
         ) async throws(KeyringFailure) -> FoundItems {
@@ -90,8 +90,8 @@
         }
 
         private static let mostRemembered = 4096
-        /// How long an item is taken for what it was. gnome-keyring 42 looks through all its items for each property, so in a
-        /// large keyring the description of one costs four times as much as its secret and the search together.
+        /// How long an item is taken for what it was. gnome-keyring 42 looks through all its items for each property,
+        /// so in a large keyring the description of one costs four times as much as its secret and the search together.
         private static let knownFor = Duration.seconds(1)
 
         func known(_ path: String) -> KnownItem? {

@@ -3,8 +3,8 @@
     internal import LatchkeySecrets
 
     extension KeyringCollection {
-        /// Saves what other programs keep in their own ways, under the names it has here, and returns how many items are
-        /// of no known shape.
+        /// Saves what other programs keep in their own ways, under the names it has here, and returns how many items
+        /// are of no known shape.
         func copyOtherPrograms(
             to target: any CredentialStore, _ deadline: Deadline
         ) async throws(StoreError) -> Int {

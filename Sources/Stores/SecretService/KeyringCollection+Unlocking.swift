@@ -62,8 +62,8 @@
         }
     }
 
-    /// Unlocking that is under way. All who need the same thing unlocked wait for one prompt. It stays on the screen when
-    /// the last of them has given up; who comes later asks anew, because a service may have lost it.
+    /// Unlocking that is under way. All who need the same thing unlocked wait for one prompt. It stays on the screen
+    /// when the last of them has given up; who comes later asks anew, because a service may have lost it.
     @GLibThread final class Unlocking {
         private static var underWay: [[String]: Unlocking] = [:]
 

@@ -47,8 +47,8 @@
             throw .store(.keyringKeepsChanging)
         }
 
-        /// Sets the secret on an item that is there. The label first: when something ends this halfway, the old secret is
-        /// whole.
+        /// Sets the secret on an item that is there. The label first: when something ends this halfway, the old secret
+        /// is whole.
         private func replace(
             _ item: KeyringItem, _ form: Variant, _ label: String, _ session: KeyringSession,
             _ interruption: Interruption
@@ -62,8 +62,8 @@
             await session.announce(item.path)
         }
 
-        /// Creates an item with exactly our attributes. Not with the service's own `replace`: it takes an item with more
-        /// attributes for the same one, and strips them.
+        /// Creates an item with exactly our attributes. Not with the service's own `replace`: it takes an item with
+        /// more attributes for the same one, and strips them.
         private func create(
             _ key: CredentialKey, _ form: Variant, _ label: String, _ session: KeyringSession,
             _ interruption: Interruption
@@ -131,11 +131,11 @@
         ) async throws(StoreError) {
             do throws(KeyringFailure) {
                 try interruption.check()
-                try await KeyTurnstiles.shared.enter(key, interruption)
+                try await KeyMutexes.shared.enter(key, interruption)
             } catch {
                 throw error.storeError
             }
-            defer { KeyTurnstiles.shared.leave(key) }
+            defer { KeyMutexes.shared.leave(key) }
             try await underWriteLock(key, interruption, change)
         }
 

@@ -64,8 +64,8 @@
 
         // MARK: - The collection itself
 
-        /// Whether the collection is locked. It is asked when a search finds nothing, because some services find nothing in
-        /// a locked collection.
+        /// Whether the collection is locked. It is asked when a search finds nothing, because some services find
+        /// nothing in a locked collection.
         func isLocked(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> Bool {
             let path = try await path(session, interruption)
             return try await onCollection { () async throws(KeyringFailure) in

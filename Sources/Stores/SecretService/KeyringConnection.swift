@@ -6,7 +6,8 @@
     @GLibThread final class KeyringSession {
         let connection: BusConnection
         let codec: SecretCodec
-        /// The unique name of the service's process. Calls go to it, so they can't reach a successor that doesn't know us.
+        /// The unique name of the service's process. Calls go to it, so they can't reach a successor that doesn't know
+        /// us.
         let owner: String
         let path: String
         private let window = CallWindow()
@@ -48,8 +49,8 @@
             return try await finish(start(method, on: path, arguments, interruption), interruption)
         }
 
-        /// Makes the same call on each of the paths and returns the answers in their order, `nil` for an object that is not
-        /// there any more.
+        /// Makes the same call on each of the paths and returns the answers in their order, `nil` for an object that is
+        /// not there any more.
         func each(
             _ paths: [String], _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
         ) async throws(KeyringFailure) -> [Variant?] {
@@ -108,8 +109,8 @@
             await flush()
         }
 
-        /// Waits a moment until the bus has taken what was sent, because the process may end next. Any answer of the bus
-        /// shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
+        /// Waits a moment until the bus has taken what was sent, because the process may end next. Any answer of the
+        /// bus shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
         private func flush() async {
             _ = try? await connection.ask(.ping, [], Interruption(.after(.milliseconds(200))))
         }
@@ -138,16 +139,16 @@
         }
     }
 
-    /// Keeps the session open across operations and stores of this process, and opens it anew when the service or the bus
-    /// was restarted.
+    /// Keeps the session open across operations and stores of this process, and opens it anew when the service or the
+    /// bus was restarted.
     @GLibThread final class KeyringConnection {
         static let shared = KeyringConnection()
 
         private var session: KeyringSession?
-        private let opening = Turnstile()
+        private let opening = AsyncMutex()
 
-        /// Runs `body` with the open session. When it fails for what may be the session's fault, and nothing can have been
-        /// changed yet, it runs once more with a new one.
+        /// Runs `body` with the open session. When it fails for what may be the session's fault, and nothing can have
+        /// been changed yet, it runs once more with a new one.
         func perform(
             _ interruption: Interruption, _ body: (KeyringSession) async throws(KeyringFailure) -> Void
         ) async throws(StoreError) {
@@ -223,8 +224,8 @@
             return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
         }
 
-        /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key begins
-        /// with, one key in 256, and KWallet takes no shorter ones.
+        /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key
+        /// begins with, one key in 256, and KWallet takes no shorter ones.
         private func openCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
             var attempts = 1
             while true {

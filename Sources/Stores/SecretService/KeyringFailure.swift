@@ -139,8 +139,9 @@
     }
 
     extension KeyringFailure {
-        /// Whether a new session may do better, with nothing changed so far: the service was restarted since, or it doesn't
-        /// know the session or its key. KWallet 5.103 forgets one session in 256 so, and says that an object is missing.
+        /// Whether a new session may do better, with nothing changed so far: the service was restarted since, or it
+        /// doesn't know the session or its key. KWallet 5.103 forgets one session in 256 so, and says that an object is
+        /// missing.
         var mayBeSessions: Bool {
             switch self {
             case .bus(let failure):

@@ -1,8 +1,8 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
-/// Items of programs that don't name theirs by `service` and `username`. The store leaves them alone; an import takes them
-/// over.
+/// Items of programs that don't name theirs by `service` and `username`. The store leaves them alone; an import takes
+/// them over.
 enum OtherPrograms {
     /// Which credential an item would be here, and how its program wrote the secret.
     struct Reading: Sendable, Hashable {
@@ -28,7 +28,8 @@ enum OtherPrograms {
             let path = attributes["object"].map { "/\($0)" } ?? ""
             return reading("git:\(scheme)://\(host)\(port)\(path)", user, isFirstLine: true)
         }
-        // Git Credential Manager, and what keytar made for programs such as GitHub Desktop: nothing else tells them apart.
+        // Git Credential Manager, and what keytar made for programs such as GitHub Desktop: nothing else tells them
+        // apart.
         if let service = attributes["service"], let account = attributes["account"],
             Set(attributes.keys).isSubset(of: ["service", "account", "xdg:schema", "application"])
         {

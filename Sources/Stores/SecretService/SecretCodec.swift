@@ -41,8 +41,8 @@
             }
         }
 
-        /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory where it is, and encrypts in
-        /// memory of its own.
+        /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory where it is, and encrypts
+        /// in memory of its own.
         func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant?
         {
             secret.withExposedBytes { bytes in
@@ -100,8 +100,8 @@
             unsafe body(pointer)
         }
 
-        /// Copies the bytes of a value that libsecret decrypted into our memory, and wipes its own. libsecret does that only
-        /// where it could lock the memory: not where a large secret is past RLIMIT_MEMLOCK.
+        /// Copies the bytes of a value that libsecret decrypted into our memory, and wipes its own. libsecret does that
+        /// only where it could lock the memory: not where a large secret is past RLIMIT_MEMLOCK.
         consuming func moved<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> DecodedSecret<Purpose> {
             var count = 0
             let base = unsafe secret_value_get(pointer, &count)

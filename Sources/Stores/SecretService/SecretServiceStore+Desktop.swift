@@ -63,8 +63,8 @@
             try await collection.state(deadline)
         }
 
-        /// Returns what is known of the service and of the store's collection, or throws why the service can't be used: no
-        /// bus, no service. That the collection is locked or missing is no error. It asks nobody for anything.
+        /// Returns what is known of the service and of the store's collection, or throws why the service can't be used:
+        /// no bus, no service. That the collection is locked or missing is no error. It asks nobody for anything.
         public func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
             try await collection.report(deadline)
         }
@@ -106,8 +106,8 @@
         /// Credential Manager under the service `git:URL`, docker under `docker:URL`, cargo under `cargo:URL` with the
         /// account `token`, and whoever names items by `service` and `account` under these. The items stay as they are.
         ///
-        /// Of items that would be under one key it takes the one that was changed last. What `target` had under a key is
-        /// replaced. Throws what either store throws; what was saved by then stays.
+        /// Of items that would be under one key it takes the one that was changed last. What `target` had under a key
+        /// is replaced. Throws what either store throws; what was saved by then stays.
         ///
         /// - Returns: how many items are of no such kind, nor this store's own.
         public func copyOtherPrograms(

@@ -29,8 +29,8 @@ public struct SecretServiceStore: Sendable {
         versionKey = VersionKeyFile.key(in: configuration.coordination)
     }
 
-    /// The name of the collection is the one it was configured with: a collection that has several names, such as `default`
-    /// and its label, has as many identities, and a lease on one of them says nothing about the others.
+    /// The name of the collection is the one it was configured with: a collection that has several names, such as
+    /// `default` and its label, has as many identities, and a lease on one of them says nothing about the others.
     public var identity: StoreIdentity {
         StoreIdentity(backend: "secret-service", location: configuration.collection.text)
     }

@@ -2,10 +2,11 @@ internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
 extension SecretContentType {
-    /// What a service is told that a secret is: text only where a service that takes it for text gives it back as it was.
+    /// What a service is told that a secret is: text only where a service that takes it for text gives it back as it
+    /// was.
     ///
-    /// KeePassXC replaces placeholders such as `{TITLE}` in text, drops a byte order mark at its beginning, and can't keep
-    /// every control character; KWallet ends text at a NUL. They keep bytes as they are.
+    /// KeePassXC replaces placeholders such as `{TITLE}` in text, drops a byte order mark at its beginning, and can't
+    /// keep every control character; KWallet ends text at a NUL. They keep bytes as they are.
     static func sent<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, as wanted: SecretContentType
     ) -> StaticString {

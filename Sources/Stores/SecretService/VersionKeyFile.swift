@@ -4,9 +4,10 @@ internal import LatchkeySodium
 
 /// Where this user's Latchkey processes find the same version key: 32 random octets in a file of their own (0600).
 ///
-/// The key is beside the leases, in one place whatever the environment. Whoever has both the key and a version can check a guess of the secret; a version alone says nothing. When the file can't be
-/// made, each process has a key of its own: versions of another process then don't match, and its conditional writes
-/// throw `conflict` rather than overwrite.
+/// The key is beside the leases, in one place whatever the environment. Whoever has both the key and a version can
+/// check a guess of the secret; a version alone says nothing. When the file can't be made, each process has a key of
+/// its own: versions of another process then don't match, and its conditional writes throw `conflict` rather than
+/// overwrite.
 enum VersionKeyFile {
     private static let byteCount = 32
 

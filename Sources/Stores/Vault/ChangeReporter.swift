@@ -63,8 +63,8 @@ final class ChangeReporter: Sendable {
 
     /// On the watch's thread: a write is seen before its commit, so this waits for the writer to let go.
     private func look() {
-        let patience = Patience(.after(.seconds(30)))
-        let found = try? patience.retry { () throws(StoreError) in try rows.generation() }
+        let cancellation = Cancellation(.after(.seconds(30)))
+        let found = try? cancellation.retry { () throws(StoreError) in try rows.generation() }
         let listeners = state.withLock { state -> [AsyncStream<CredentialChange>.Continuation] in
             // A vault that can't be read any more is a change too.
             if let found {

@@ -25,13 +25,13 @@ struct ItemSurvey {
 
     /// Throws what keeps the table from being read.
     init(
-        of view: some RowView, _ manifest: Manifest, _ keys: VaultKeys, _ patience: Patience
+        of view: some RowView, _ manifest: Manifest, _ keys: VaultKeys, _ cancellation: Cancellation
     ) throws(StoreError) {
         var found = SetHash()
         var position = 0
         var window: [Candidate] = []
-        var doubles: [Int64] = []
-        try Self.forEach(view, patience) { (heading) throws(StoreError) in
+        var duplicates: [Int64] = []
+        try Self.forEach(view, cancellation) { (heading) throws(StoreError) in
             position += 1
             found.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
             guard let metadata = keys.openMetadata(of: heading) else {
@@ -53,7 +53,7 @@ struct ItemSurvey {
             for other in window where other.lookup == here.lookup {
                 let older = other.metadata.modified.seconds <= metadata.modified.seconds ? other : here
                 items.append(Item(place: older.place, problem: .duplicateItem(metadata.key)))
-                doubles.append(older.place)
+                duplicates.append(older.place)
             }
             window.append(here)
         }
@@ -63,16 +63,16 @@ struct ItemSurvey {
         if UInt64(position) == manifest.itemCount + 1 {
             let surplus = found.subtracting(manifest.items)
             var extra: Item?
-            try Self.forEach(view, patience) { (heading) throws(StoreError) in
+            try Self.forEach(view, cancellation) { (heading) throws(StoreError) in
                 var digest = SetHash()
                 digest.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
                 guard digest == surplus, extra == nil, let metadata = keys.openMetadata(of: heading) else { return }
                 extra = Item(
                     place: heading.place,
-                    problem: doubles.isEmpty ? .extraItem(metadata.key) : .duplicateItem(metadata.key))
+                    problem: duplicates.isEmpty ? .extraItem(metadata.key) : .duplicateItem(metadata.key))
             }
             if let extra {
-                items.removeAll { doubles.contains($0.place) || $0.place == extra.place }
+                items.removeAll { duplicates.contains($0.place) || $0.place == extra.place }
                 items.append(extra)
                 items.sort { $0.place < $1.place }
                 return
@@ -84,11 +84,11 @@ struct ItemSurvey {
     }
 
     static func forEach(
-        _ view: some RowView, _ patience: Patience, _ body: (ItemHeading) throws(StoreError) -> Void
+        _ view: some RowView, _ cancellation: Cancellation, _ body: (ItemHeading) throws(StoreError) -> Void
     ) throws(StoreError) {
         var last: Int64?
         while true {
-            try patience.check()
+            try cancellation.check()
             let items = try view.items(after: last, limit: 100)
             if items.isEmpty { return }
             for item in items { try body(item) }

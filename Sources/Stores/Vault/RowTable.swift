@@ -8,17 +8,17 @@ internal import LatchkeyCredentials
 protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
     ///
-    /// Throws `busy` at once when a writer has the table; the caller waits and asks again. When another thread reads, it
-    /// waits for that one, or throws `busy` too.
+    /// Throws `busy` at once when a writer has the table; the caller waits and asks again. When another thread reads,
+    /// it waits for that one, or throws `busy` too.
     func read<Result: ~Copyable & Sendable>(
         waits: Bool, _ body: (Self.View) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Runs `body` as one transaction: all of it is committed durably, or, when anything throws, nothing.
     ///
-    /// Blocks the calling thread while others write, until `patience` ends.
+    /// Blocks the calling thread while others write, until `cancellation` ends.
     func write<Result: Sendable>(
-        _ patience: Patience, _ body: (Self.Transaction) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (Self.Transaction) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Opens the same table once more for long reading, so that it doesn't hold up the rest of a store; or a copy of it
@@ -26,12 +26,12 @@ protocol RowTable: Sendable {
     /// made (a full or read-only disk), it is the table itself.
     ///
     /// Throws `busy` at once when a writer has the table.
-    func separate(_ patience: Patience, copyingFrom byteCount: Int) throws(StoreError) -> Self
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> Self
 
     /// Looks for damage that the engine itself can find, over the whole table, as positions.
     ///
     /// Throws `busy` at once when a writer has the table.
-    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage]
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage]
 
     associatedtype View: RowView
     associatedtype Transaction: RowTransaction

@@ -3,19 +3,19 @@ internal import LatchkeyLog
 
 extension SealedStore {
     func acceptItems(deadline: Deadline) async throws(StoreError) -> VaultAcceptance {
-        try await worker.run(until: deadline) { (patience) throws(StoreError) in
-            let damage = try patience.retry { () throws(StoreError) in try self.table.damage(patience) }
+        try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
+            let damage = try cancellation.retry { () throws(StoreError) in try self.table.damage(cancellation) }
             guard damage.isEmpty else { throw .damagedPages }
-            return try self.commit(patience) { (transaction, state, manifest: inout Manifest) throws(StoreError) in
-                try Self.accept(transaction, state.keys, &manifest, patience)
+            return try self.commit(cancellation) { (transaction, state, manifest: inout Manifest) throws(StoreError) in
+                try Self.accept(transaction, state.keys, &manifest, cancellation)
             }
         }
     }
 
     private static func accept(
-        _ transaction: Table.Transaction, _ keys: VaultKeys, _ manifest: inout Manifest, _ patience: Patience
+        _ transaction: Table.Transaction, _ keys: VaultKeys, _ manifest: inout Manifest, _ cancellation: Cancellation
     ) throws(StoreError) -> VaultAcceptance {
-        let survey = try ItemSurvey(of: transaction, manifest, keys, patience)
+        let survey = try ItemSurvey(of: transaction, manifest, keys, cancellation)
         var dropped: [VaultProblem] = []
         var moved: [ItemSurvey.Item] = []
         for item in survey.items {
@@ -43,7 +43,7 @@ extension SealedStore {
         }
         let before = manifest
         (manifest.items, manifest.itemCount) = (SetHash(), 0)
-        try ItemSurvey.forEach(transaction, patience) { (heading) throws(StoreError) in
+        try ItemSurvey.forEach(transaction, cancellation) { (heading) throws(StoreError) in
             manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
         }
         let count = Int(manifest.itemCount)

@@ -10,10 +10,10 @@ extension SealedStore {
     ///
     /// Throws `corrupted` at the first item that can't be opened, and when what is there isn't what the manifest says.
     func forEachItem(
-        _ patience: Patience, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+        _ cancellation: Cancellation, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) {
-        try withWalk(patience) { (walk) throws(StoreError) in
-            try walk.forEachBatch(patience) { (batch) throws(StoreError) in
+        try withWalk(cancellation) { (walk) throws(StoreError) in
+            try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
                 for item in batch { try walk.open(item, body) }
             }
         }
@@ -22,16 +22,16 @@ extension SealedStore {
     /// Lends one consistent view of everything, through a copy of the table when it has at least `byteCount` bytes and
     /// an opening of its own otherwise, which writers wait for.
     func withWalk(
-        _ patience: Patience, copyingFrom byteCount: Int = SQLiteRowTable.copiedByteCount,
+        _ cancellation: Cancellation, copyingFrom byteCount: Int = SQLiteRowTable.copiedByteCount,
         _ body: (SealedWalk<Table>) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let table = try patience.retry { () throws(StoreError) in
-            try self.table.separate(patience, copyingFrom: byteCount)
+        let table = try cancellation.retry { () throws(StoreError) in
+            try self.table.separate(cancellation, copyingFrom: byteCount)
         }
         // The first record takes the lock that the rest is read under: only until then can the table be busy, and be
         // tried again without the body having run. What the body throws is passed on, busy or not.
         var failure: StoreError?
-        try patience.retry { () throws(StoreError) in
+        try cancellation.retry { () throws(StoreError) in
             try table.read { (view) throws(StoreError) in
                 _ = try view.record(Manifest.recordName)
                 do throws(StoreError) {

@@ -15,21 +15,22 @@ extension SealedStore {
         progress: @escaping @Sendable (Double) -> Void
     ) async throws(StoreError) -> VaultImport {
         // Not on the store's thread: its own saves go on between the batches.
-        try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
+        try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
             var result = VaultImport()
-            try other.withWalk(patience, copyingFrom: 0) { (walk) throws(StoreError) in
-                try walk.forEachBatch(patience) { (batch) throws(StoreError) in
-                    if choice == .refuse { try self.refuseConflicts(with: batch, patience) }
+            try other.withWalk(cancellation, copyingFrom: 0) { (walk) throws(StoreError) in
+                try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
+                    if choice == .refuse { try self.refuseConflicts(with: batch, cancellation) }
                     for item in batch { try walk.open(item) { (_, _) throws(StoreError) in } }
                     progress(SealedWalk<Table>.fraction(after: batch) / 4)
                 }
                 do throws(StoreError) {
-                    try walk.forEachBatch(patience) { (batch) throws(StoreError) in
-                        if result.changedCount > 0 { try patience.letOthersIn() }
-                        if try self.holds(batch, onConflict: choice, patience) {
+                    try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
+                        if result.changedCount > 0 { try cancellation.letOthersIn() }
+                        if try self.holds(batch, onConflict: choice, cancellation) {
                             result.keptCount += batch.count
                         } else {
-                            let done = try self.commit(patience) { (transaction, state, manifest) throws(StoreError) in
+                            let done = try self.commit(cancellation) {
+                                (transaction, state, manifest) throws(StoreError) in
                                 try self.take(batch, of: walk, onConflict: choice, in: transaction, state, &manifest)
                             }
                             result.add(done)
@@ -44,8 +45,8 @@ extension SealedStore {
         }
     }
 
-    private func refuseConflicts(with batch: [WalkedItem], _ patience: Patience) throws(StoreError) {
-        try patience.retry { () throws(StoreError) in
+    private func refuseConflicts(with batch: [WalkedItem], _ cancellation: Cancellation) throws(StoreError) {
+        try cancellation.retry { () throws(StoreError) in
             try current { (view, state) throws(StoreError) in
                 for item in batch {
                     let present = try Self.present(item.metadata.key, in: view, state.keys)
@@ -59,9 +60,9 @@ extension SealedStore {
     /// Whether nothing is to be changed for a batch. A vault that is imported into itself is never written, as its own
     /// walk would be waited for.
     private func holds(
-        _ batch: [WalkedItem], onConflict choice: VaultImportChoice, _ patience: Patience
+        _ batch: [WalkedItem], onConflict choice: VaultImportChoice, _ cancellation: Cancellation
     ) throws(StoreError) -> Bool {
-        try patience.retry { () throws(StoreError) in
+        try cancellation.retry { () throws(StoreError) in
             try current { (view, state) throws(StoreError) in
                 for item in batch {
                     guard let present = try Self.present(item.metadata.key, in: view, state.keys),

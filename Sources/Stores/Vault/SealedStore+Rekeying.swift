@@ -4,8 +4,8 @@ internal import LatchkeySecrets
 
 // A new root key, with everything sealed anew: what opened the vault before opens nothing that is saved from then on.
 //
-// The slots' holders aren't needed, as the root key is sealed to public keys. It is one transaction: whoever is killed in
-// it leaves the vault as it was, and nobody ever sees two keys at once.
+// The slots' holders aren't needed, as the root key is sealed to public keys. It is one transaction: whoever is killed
+// in it leaves the vault as it was, and nobody ever sees two keys at once.
 
 extension SealedStore {
     /// Returns how many items were sealed anew. Others read until the commit, or until more has changed than fits into
@@ -13,8 +13,8 @@ extension SealedStore {
     func rekey(
         deadline: Deadline, progress: @escaping @Sendable (Double) -> Void
     ) async throws(StoreError) -> Int {
-        try await worker.run(until: deadline) { (patience) throws(StoreError) in
-            try self.commit(patience) { (transaction, state, change) throws(StoreError) in
+        try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
+            try self.commit(cancellation) { (transaction, state, change) throws(StoreError) in
                 let old = state.keys
                 change.keys = try .random(old.vault)
                 try Self.rekeyRecords(in: transaction, from: old, to: change.keys)
@@ -24,7 +24,7 @@ extension SealedStore {
                 change.manifest.itemCount = 0
                 for (index, place) in items.enumerated() {
                     if index % 64 == 0 {
-                        try patience.check()
+                        try cancellation.check()
                         progress(Double(index) / Double(items.count))
                     }
                     try Self.reseal(place, from: old, in: transaction, &change)

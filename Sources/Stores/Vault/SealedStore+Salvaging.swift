@@ -9,15 +9,15 @@ extension SealedStore {
     /// An item on a page that is damaged, or led to by one, is left out; so is what the pages between two damaged ones
     /// hold, if they are close. Throws `corrupted` when not even the records can be read.
     func forEachReadableItem(
-        _ patience: Patience, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+        _ cancellation: Cancellation, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) -> UInt64 {
-        let table = try patience.retry { () throws(StoreError) in
-            try self.table.separate(patience, copyingFrom: .max)
+        let table = try cancellation.retry { () throws(StoreError) in
+            try self.table.separate(cancellation, copyingFrom: .max)
         }
         return try table.read { (view) throws(StoreError) in
             let state = try self.state(of: view, comparing: false)
             var last: Int64?
-            while let heading = try view.nextReadable(after: last, patience) {
+            while let heading = try view.nextReadable(after: last, cancellation) {
                 last = heading.place
                 guard let metadata = state.keys.openMetadata(of: heading) else { continue }
                 let secret = try readable { () throws(StoreError) in
@@ -36,9 +36,9 @@ extension SealedStore {
 extension RowView {
     /// The next item that can be read after a place: what is hidden is passed in steps that double, and its end is then
     /// searched by halving.
-    fileprivate func nextReadable(after last: Int64?, _ patience: Patience) throws(StoreError) -> ItemHeading? {
+    fileprivate func nextReadable(after last: Int64?, _ cancellation: Cancellation) throws(StoreError) -> ItemHeading? {
         func item(after place: Int64?) throws(StoreError) -> [ItemHeading]? {
-            try patience.check()
+            try cancellation.check()
             return try readable { () throws(StoreError) in try items(after: place, limit: 1) }
         }
         if let items = try item(after: last) { return items.first }

@@ -6,8 +6,8 @@ internal import Synchronization
 // Which state of the vault a read or a change works on.
 
 extension SealedStore {
-    /// Lends the current view with the state that belongs to it. Blocks while other threads read, and where the vault was
-    /// changed by others: call it on a thread of the store's own.
+    /// Lends the current view with the state that belongs to it. Blocks while other threads read, and where the vault
+    /// was changed by others: call it on a thread of the store's own.
     func current<Result: ~Copyable & Sendable>(
         _ body: (Table.View, KnownState) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -45,8 +45,8 @@ extension SealedStore {
         return (KnownState(keys: keys, manifest: manifest, mark: mark), former)
     }
 
-    /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that its
-    /// slot has now. Throws `wrongKey` when the slot doesn't open any more.
+    /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that
+    /// its slot has now. Throws `wrongKey` when the slot doesn't open any more.
     static func manifest(
         of view: some RowView, _ keys: VaultKeys, _ slot: OpenedSlot?
     ) throws(StoreError) -> (Manifest, VaultKeys) {
@@ -94,15 +94,16 @@ extension SealedStore {
             @escaping @Sendable (Table.Transaction, KnownState, inout Manifest) throws(StoreError) ->
             Result
     ) async throws(StoreError) -> Result {
-        try await worker.run(until: deadline) { (patience) throws(StoreError) in try self.commit(patience, body) }
+        try await worker.run(until: deadline) { (cancellation) throws(StoreError) in try self.commit(cancellation, body)
+        }
     }
 
     /// As `change`, on the calling thread, which waits.
     func commit<Result: Sendable>(
-        _ patience: Patience,
+        _ cancellation: Cancellation,
         _ body: (Table.Transaction, KnownState, inout Manifest) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try commit(patience) { (transaction, state, change) throws(StoreError) in
+        try commit(cancellation) { (transaction, state, change) throws(StoreError) in
             try body(transaction, state, &change.manifest)
         }
     }
@@ -116,12 +117,12 @@ extension SealedStore {
 
     /// Runs a change that may exchange the keys.
     func commit<Result: Sendable>(
-        _ patience: Patience, _ body: (Table.Transaction, KnownState, inout Change) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (Table.Transaction, KnownState, inout Change) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var written: Manifest?
         let (result, changed, former): (Result, KnownState, FormerKeys)
         do throws(StoreError) {
-            (result, changed, former) = try table.write(patience) {
+            (result, changed, former) = try table.write(cancellation) {
                 (transaction) throws(StoreError) -> (Result, KnownState, FormerKeys) in
                 let mark = try transaction.changeMark()
                 let last = known.withLock { $0 }
@@ -170,11 +171,11 @@ extension SealedStore {
             // Goes on below.
         }
         let found = Handover<Result>()
-        try await waitingReads.run(until: deadline) { (patience) throws(StoreError) in
+        try await waitingReads.run(until: deadline) { (cancellation) throws(StoreError) in
             // Writers without a pause leave but moments for readers, which a process that only looks in now and then
             // would miss.
             found.give(
-                try patience.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in try self.current(body) })
+                try cancellation.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in try self.current(body) })
         }
         return found.take()
     }

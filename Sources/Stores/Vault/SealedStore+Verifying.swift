@@ -9,17 +9,17 @@ extension SealedStore {
     /// What is wrong is reported; it throws only when the work couldn't be done: `timedOut`, `cancelled`,
     /// `unavailable`.
     func verify(deadline: Deadline) async throws(StoreError) -> VaultVerification {
-        try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
+        try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
             let table: Table
             do throws(StoreError) {
-                table = try patience.retry { () throws(StoreError) in
-                    try self.table.separate(patience, copyingFrom: SQLiteRowTable.copiedByteCount)
+                table = try cancellation.retry { () throws(StoreError) in
+                    try self.table.separate(cancellation, copyingFrom: SQLiteRowTable.copiedByteCount)
                 }
             } catch {
                 guard error.code == .corrupted else { throw error }
                 table = self.table
             }
-            var check = Verification(self, patience)
+            var check = Verification(self, cancellation)
             try check.engine(table)
             try check.rows(table)
             return check.report
@@ -30,14 +30,14 @@ extension SealedStore {
 /// A verification under way.
 private struct Verification<Table: RowTable> {
     private let store: SealedStore<Table>
-    private let patience: Patience
+    private let cancellation: Cancellation
     private var generation: UInt64
     private var itemCount = 0
     private var problems: [VaultProblem] = []
 
-    init(_ store: SealedStore<Table>, _ patience: Patience) {
+    init(_ store: SealedStore<Table>, _ cancellation: Cancellation) {
         self.store = store
-        self.patience = patience
+        self.cancellation = cancellation
         generation = store.known.withLock { $0 }.manifest.generation
     }
 
@@ -59,7 +59,7 @@ private struct Verification<Table: RowTable> {
 
     mutating func engine(_ table: Table) throws(StoreError) {
         do throws(StoreError) {
-            for damage in try patience.retry({ () throws(StoreError) in try table.damage(patience) }) {
+            for damage in try cancellation.retry({ () throws(StoreError) in try table.damage(cancellation) }) {
                 add(VaultProblem(damage))
             }
         } catch {
@@ -70,7 +70,7 @@ private struct Verification<Table: RowTable> {
     mutating func rows(_ table: Table) throws(StoreError) {
         let before = self
         do throws(StoreError) {
-            self = try patience.retry { () throws(StoreError) in
+            self = try cancellation.retry { () throws(StoreError) in
                 try table.read { (view) throws(StoreError) in
                     var check = before
                     try check.rows(in: view)
@@ -97,7 +97,7 @@ private struct Verification<Table: RowTable> {
         } catch {
             try note(error, as: .changedRecords)
         }
-        let found = try ItemSurvey(of: view, manifest, keys, patience)
+        let found = try ItemSurvey(of: view, manifest, keys, cancellation)
         itemCount = found.soundCount
         for item in found.items { add(item.problem) }
         if let difference = found.difference { add(difference) }

@@ -45,8 +45,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         let keys: SlotKeys
     }
 
-    /// Opens a table whose root key is known. Throws `corrupted` when its records or items don't fit that key, `busy` at
-    /// once, and what the memory, which was made before, has to say.
+    /// Opens a table whose root key is known. Throws `corrupted` when its records or items don't fit that key, `busy`
+    /// at once, and what the memory, which was made before, has to say.
     init(
         table: Table, keys: VaultKeys, slot: OpenedSlot? = nil, identity: StoreIdentity, worker: WorkThread,
         memory: GenerationMemory? = nil, itemCheck: ItemCheck = .whenSmall, now: @escaping @Sendable () -> UnixTime

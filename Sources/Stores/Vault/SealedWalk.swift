@@ -23,14 +23,14 @@ struct SealedWalk<Table: RowTable> {
     /// Throws `corrupted` at the first that can't be opened, and at the end when what was there isn't what the manifest
     /// says.
     func forEachBatch(
-        _ patience: Patience, _ body: ([WalkedItem]) throws(StoreError) -> Void
+        _ cancellation: Cancellation, _ body: ([WalkedItem]) throws(StoreError) -> Void
     ) throws(StoreError) {
         var found = SetHash()
         var last: Int64?
         var batch: [WalkedItem] = []
         var byteCount = 0
         while true {
-            try patience.check()
+            try cancellation.check()
             let items = try view.items(after: last, limit: 100)
             if items.isEmpty { break }
             for item in items {
@@ -42,7 +42,7 @@ struct SealedWalk<Table: RowTable> {
                 try body(batch)
                 batch.removeAll(keepingCapacity: true)
                 byteCount = 0
-                try patience.check()
+                try cancellation.check()
             }
             last = items.last?.place
         }

@@ -28,8 +28,8 @@ extension VaultStore {
         } catch  where error.code == .busy {
             // Someone is writing: wait where waiting costs nobody a thread.
         }
-        return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
-            try patience.retry { () throws(StoreError) in try outlineNow(path) }
+        return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
+            try cancellation.retry { () throws(StoreError) in try outlineNow(path) }
         }
     }
 

@@ -14,7 +14,8 @@ public struct VaultAcceptance: Sendable, Hashable {
 
 extension VaultStore {
     /// Goes on with the items of a vault as they are, after others changed them without the key: removes what can't be
-    /// opened or is there twice, puts back what was moved, and takes the rest for what was saved last. Slots and keys stay.
+    /// opened or is there twice, puts back what was moved, and takes the rest for what was saved last. Slots and keys
+    /// stay.
     ///
     /// What was taken away or put back to an older state stays so. Open the vault with `ItemCheck.never` for it.
     ///

@@ -38,8 +38,8 @@ extension VaultStore {
     /// Throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would
     /// only be noticed when it is needed.
     ///
-    /// - Parameter leavingOutDamaged: writes what can still be read of a damaged vault, opened with `ItemCheck.never`, and
-    ///   counts what is missing. It then can't tell a credential that was put back from the newest one.
+    /// - Parameter leavingOutDamaged: writes what can still be read of a damaged vault, opened with `ItemCheck.never`,
+    ///   and counts what is missing. It then can't tell a credential that was put back from the newest one.
     public func export(
         to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
         cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400))
@@ -48,7 +48,7 @@ extension VaultStore {
         let name = name ?? source.kind.slotName
         let rows = rows
         // Not on the store's thread: other writes go on until the copying begins.
-        return try await WorkThread().run(until: deadline) { (patience) throws(StoreError) in
+        return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
             let place = try VaultPath.new(path)
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
             let keys = try VaultKeys.random(vault)
@@ -62,17 +62,17 @@ extension VaultStore {
                         try SealedStore<SQLiteRowTable>.put(item, secret, under: keys, in: table, &manifest)
                     }
                     if leavingOutDamaged {
-                        savedCount = try rows.forEachReadableItem(patience) { (item, secret) throws(StoreError) in
+                        savedCount = try rows.forEachReadableItem(cancellation) { (item, secret) throws(StoreError) in
                             // A credential that is there twice is copied once.
                             if try table.heading(keys.lookup(of: item.key)) == nil { try copy(item, secret) }
                         }
                     } else {
-                        try rows.forEachItem(patience, copy)
+                        try rows.forEachItem(cancellation, copy)
                     }
                     try table.put(record: Manifest.recordName, try manifest.seal(keys))
                 }
                 // The file gets its name now, or never.
-                try patience.commit()
+                try cancellation.commit()
             }
             let count = Int(manifest.itemCount)
             return VaultExport(itemCount: count, missingCount: max(0, Int(savedCount ?? manifest.itemCount) - count))

@@ -10,8 +10,8 @@ extension VaultStore {
     ///
     /// It notices what reads can't: items deleted, replayed or duplicated behind the vault's back, and damage where
     /// nobody reads. That the whole file was exchanged for an older copy of itself is noticed when a newer one was seen
-    /// through this store, or is remembered; see `RollbackMemory`. What is wrong is in the report and is no error; thrown
-    /// are `timedOut`, `cancelled`, `unavailable`.
+    /// through this store, or is remembered; see `RollbackMemory`. What is wrong is in the report and is no error;
+    /// thrown are `timedOut`, `cancelled`, `unavailable`.
     ///
     /// A vault of 16 MiB or more is copied first, as it is, beside itself, and others read and write meanwhile. The
     /// copy (0600) has no name any more when the work begins. Where it can't be made, and in a smaller vault, writers

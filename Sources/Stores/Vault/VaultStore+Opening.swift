@@ -25,21 +25,21 @@ extension VaultStore {
         let worker = WorkThread()
         let kept = KeptSource(source.duplicate())
         let name = name ?? source.kind.slotName
-        return try await worker.run(until: deadline, leavesBehind: true) { (patience) throws(StoreError) in
+        return try await worker.run(until: deadline, leavesBehind: true) { (cancellation) throws(StoreError) in
             let place = try VaultPath.new(path)
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
             let keys = try VaultKeys.random(vault)
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: now(), vault: vault)
-            try patience.check()
+            try cancellation.check()
             var records = try SealedStore<SQLiteRowTable>.newRecords(keys, slot)
             let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys)))
             try place.create { (temporary) throws(StoreError) in
                 try SQLiteRowTable.create(path: temporary, records: records)
                 // The vault gets its name now, or never.
-                try patience.commit()
+                try cancellation.commit()
             }
-            return try patience.retry { () throws(StoreError) in
+            return try cancellation.retry { () throws(StoreError) in
                 let opened = SealedStore<SQLiteRowTable>.OpenedSlot(
                     recordName: KeySlot.recordName(slot.head.id), keys: slot.keys)
                 return try open(
@@ -74,8 +74,9 @@ extension VaultStore {
         let circumstances = Circumstances(worker: worker, memory: memory, itemCheck: itemCheck, now: now)
         let kept = KeptSource(source.duplicate())
         return try await worker.run(until: deadline, leavesBehind: source.kind == .passphrase) {
-            (patience) throws(StoreError) in
-            try patience.retry { () throws(StoreError) in try unlock(path, kept.source, circumstances, patience) }
+            (cancellation) throws(StoreError) in
+            try cancellation.retry { () throws(StoreError) in try unlock(path, kept.source, circumstances, cancellation)
+            }
         }
     }
 
@@ -88,7 +89,7 @@ extension VaultStore {
     }
 
     private static func unlock(
-        _ path: String, _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ patience: Patience
+        _ path: String, _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ cancellation: Cancellation
     ) throws(StoreError) -> VaultStore {
         let place = try VaultPath.existing(path)
         let before = try place.status()
@@ -110,12 +111,12 @@ extension VaultStore {
             $0.kind == kind && (reference == nil || reference?.slot == $0.head.id)
         }
         for slot in slots {
-            try patience.check()
+            try cancellation.check()
             let secret = try source.slotSecret(cost: slot.cost, salt: slot.head.salt, vault: vault)
             let keys = SlotKeys(of: secret, vault: vault)
             guard let root = keys.open(slot.box, of: slot.head, vault: vault) else { continue }
             // Argon2 isn't done again because a writer came in between.
-            return try patience.retry { () throws(StoreError) in
+            return try cancellation.retry { () throws(StoreError) in
                 try open(
                     place, table, VaultKeys(root.duplicate(), vault: vault),
                     .init(recordName: slot.recordName, keys: keys), circumstances)

@@ -27,8 +27,8 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case changedRecords
     /// A key slot can't be read. Slots are counted from 1 in the order of the file.
     case damagedSlot(Int)
-    /// An item was forged, swapped or damaged. Items are counted from 1 in the order of the file; its name is there where
-    /// only its secret doesn't open.
+    /// An item was forged, swapped or damaged. Items are counted from 1 in the order of the file; its name is there
+    /// where only its secret doesn't open.
     case damagedItem(Int, CredentialKey?)
     /// An item stands where no look-up finds it.
     case movedItem(CredentialKey)
@@ -38,12 +38,13 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case extraItem(CredentialKey)
     /// Items were taken away or put back without the key, and it can't be known which.
     case itemCount(expected: UInt64, found: Int)
-    /// At least one item isn't the one that was saved last, and it can't be known which: it was put back without the key.
+    /// At least one item isn't the one that was saved last, and it can't be known which: it was put back without the
+    /// key.
     case replayedItems
     /// The whole file was put back to an older state, or was while it was open.
     case rolledBack(VaultRollback)
-    /// What is remembered of the vault doesn't open with its key: it was changed, or the vault isn't the one of then, such
-    /// as a copy from before it was rekeyed.
+    /// What is remembered of the vault doesn't open with its key: it was changed, or the vault isn't the one of then,
+    /// such as a copy from before it was rekeyed.
     case changedMemory
 
     /// Safe: kinds, positions, and names of credentials.

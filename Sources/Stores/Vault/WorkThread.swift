@@ -18,19 +18,19 @@ final class WorkThread: Sendable {
     /// Runs `body` on the thread, after what was asked for before.
     ///
     /// When the deadline passes or the task is cancelled, work that has not begun is dropped; work that has begun finds
-    /// out through its `Patience`, and its outcome is waited for, so that a refused save never happened. With
-    /// `leavesBehind` the caller goes on at once instead, unless the work has called `Patience.commit()`.
+    /// out through its `Cancellation`, and its outcome is waited for, so that a refused save never happened. With
+    /// `leavesBehind` the caller goes on at once instead, unless the work has called `Cancellation.commit()`.
     func run<Result: Sendable>(
         until deadline: Deadline, leavesBehind: Bool = false,
-        _ body: @escaping @Sendable (Patience) throws(StoreError) -> Result
+        _ body: @escaping @Sendable (Cancellation) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         if Task.isCancelled { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
         try start()
-        let patience = Patience(deadline)
+        let cancellation = Cancellation(deadline)
         let answer = Answer<Result>()
-        let job = Job(leavesBehind: leavesBehind, patience: patience) {
-            answer.give(Swift.Result { () throws(StoreError) in try body(patience) })
+        let job = Job(leavesBehind: leavesBehind, cancellation: cancellation) {
+            answer.give(Swift.Result { () throws(StoreError) in try body(cancellation) })
         } drop: {
             answer.give(.failure($0))
         }
@@ -75,17 +75,17 @@ final class WorkThread: Sendable {
         private enum Stage { case waiting, running, done }
         private let stage = Mutex(Stage.waiting)
         private let leavesBehind: Bool
-        private let patience: Patience
+        private let cancellation: Cancellation
         private let body: @Sendable () -> Void
         private let drop: @Sendable (StoreError) -> Void
         private let timer = Mutex<Task<Void, any Error>?>(nil)
 
         init(
-            leavesBehind: Bool, patience: Patience, body: @escaping @Sendable () -> Void,
+            leavesBehind: Bool, cancellation: Cancellation, body: @escaping @Sendable () -> Void,
             drop: @escaping @Sendable (StoreError) -> Void
         ) {
             self.leavesBehind = leavesBehind
-            self.patience = patience
+            self.cancellation = cancellation
             self.body = body
             self.drop = drop
         }
@@ -116,7 +116,7 @@ final class WorkThread: Sendable {
         func giveUp(_ error: StoreError) {
             let drops = stage.withLock { stage in
                 // A deadline that passes is seen by the work itself; it must not be taken for a cancellation.
-                let ended = error.code == .cancelled || leavesBehind ? patience.end() : false
+                let ended = error.code == .cancelled || leavesBehind ? cancellation.end() : false
                 guard stage == .waiting || (leavesBehind && ended) else { return false }
                 if stage == .waiting { stage = .done }
                 return true

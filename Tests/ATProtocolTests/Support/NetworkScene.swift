@@ -163,7 +163,9 @@ final class MappedHTTPClient: HTTPTransport {
 
     init(_ origins: [String: String]) { self.origins = origins }
 
-    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         let url = request.url
         asked.withLock { $0.append(url.origin + url.path) }
         guard let origin = origins[url.origin], let mapped = try? HTTPURL(origin + url.path) else {

@@ -34,7 +34,9 @@ final class CountingClient: HTTPTransport {
 
     var origins: [String] { seen.withLock { $0 } }
 
-    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         let origin = request.url.origin
         seen.withLock { $0.append(origin) }
         return try await base.send(request, limits: limits)

@@ -8,8 +8,8 @@
     /// does with a vault, one thing after the other.
     ///
     /// The input: flags (1); with flag 1 the pages get the checksums that belong to them, so that what is inside is
-    /// looked at; with flag 2 a journal comes next, its length (2) before it; with flag 4 the items aren't compared with
-    /// the manifest. The rest is the vault's file.
+    /// looked at; with flag 2 a journal comes next, its length (2) before it; with flag 4 the items aren't compared
+    /// with the manifest. The rest is the vault's file.
     struct VaultFileCheck: Sendable {
         let folder: String
         private var path: String { folder + "/vault" }
@@ -127,7 +127,7 @@
             var wrong: String?
             var count = 0
             let copied: Bool? = try await attempt { () async throws(StoreError) in
-                try store.forEachItem(Patience(.after(Self.deadline))) { (metadata, secret) throws(StoreError) in
+                try store.forEachItem(Cancellation(.after(Self.deadline))) { (metadata, secret) throws(StoreError) in
                     count += 1
                     let text = KnownVault.items.first { $0.key == metadata.key }?.text
                     if text.map({ Array($0.utf8) }) != KnownVault.bytes(secret) { wrong = "a copy of a wrong secret" }

@@ -5,7 +5,8 @@ import LatchkeySecrets
 
 /// Servers, clients and answers that the tests share.
 ///
-/// What they are made of stands in the tests' source: one that is malformed is a mistake there, and ends the run (`try!`).
+/// What they are made of stands in the tests' source: one that is malformed is a mistake there, and ends the run
+/// (`try!`).
 enum Sample {
     static let issuer = try! Issuer("https://id.example")
 
@@ -42,7 +43,8 @@ enum Sample {
 
     /// A code for an attempt, as its own server answers.
     static func callback(
-        server: AuthorizationServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client(), code: String = "c0de"
+        server: AuthorizationServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client(),
+        code: String = "c0de"
     ) throws(OAuthError) -> ValidatedCallback {
         let pending = pending(server: server, client: client)
         let state = try parameter("state", of: pending)

@@ -42,7 +42,9 @@ final class ScriptedHTTPClient: HTTPTransport {
     /// All requests so far, oldest first.
     var requests: [Request] { kept.withLock { $0 } }
 
-    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError) -> GuardedResponse {
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
         let authorization: String? =
             switch request.authorization {
             case .some(let value): value.reveal()

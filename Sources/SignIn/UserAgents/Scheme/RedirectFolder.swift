@@ -3,8 +3,8 @@ internal import LatchkeyCredentials
 internal import LatchkeyOAuth
 public import LatchkeySecrets
 
-/// Where sign-ins wait for the addresses that a desktop starts the handler of their scheme with: a folder (0700) of this
-/// user alone.
+/// Where sign-ins wait for the addresses that a desktop starts the handler of their scheme with: a folder (0700) of
+/// this user alone.
 ///
 /// The handler is a program of the adopter's, such as `latchkey scheme receive`: its desktop entry names the scheme
 /// (Desktop Entry Specification, `MimeType=x-scheme-handler/SCHEME`), and it passes its one argument to `deliver`.
@@ -37,11 +37,11 @@ public struct RedirectFolder: Sendable, Hashable {
         }
     }
 
-    /// Passes on the address that a handler was started with, and returns whether a sign-in took it. Each one that waits
-    /// has five seconds to say so.
+    /// Passes on the address that a handler was started with, and returns whether a sign-in took it. Each one that
+    /// waits has five seconds to say so.
     ///
-    /// What is no address of a private-use scheme is taken by nobody. Throws `.unavailable(.cannotWaitForHandler)` where
-    /// there are no descriptors left to ask with.
+    /// What is no address of a private-use scheme is taken by nobody. Throws `.unavailable(.cannotWaitForHandler)`
+    /// where there are no descriptors left to ask with.
     public func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) throws(UserAgentError) -> Bool {
         guard let scheme = Self.scheme(of: address) else { return false }
         do throws(RedirectMailbox.Failure) {

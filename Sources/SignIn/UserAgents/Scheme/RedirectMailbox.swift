@@ -137,8 +137,8 @@ final class RedirectMailbox: Sendable {
 
     // MARK: - Posting
 
-    /// Gives an address to the sign-ins that wait for its scheme, until one admits it; returns whether one did. Throws where
-    /// there is no descriptor to ask them with.
+    /// Gives an address to the sign-ins that wait for its scheme, until one admits it; returns whether one did. Throws
+    /// where there is no descriptor to ask them with.
     ///
     /// Sockets that nobody listens at any more are taken away.
     static func post<Purpose: SecretPurpose>(

@@ -27,8 +27,8 @@ public struct SchemeUserAgent: UserAgent {
         self.log = log
     }
 
-    /// Starts waiting for the handler. Throws `.unavailable`: `.noPrivateScheme` for anything but a private-use scheme, or
-    /// `.cannotWaitForHandler`.
+    /// Starts waiting for the handler. Throws `.unavailable`: `.noPrivateScheme` for anything but a private-use scheme,
+    /// or `.cannotWaitForHandler`.
     public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         guard redirect.kind == .privateUse else { throw .unavailable(.noPrivateScheme) }
         let mailbox = try folder.mailbox(for: redirect.scheme)
@@ -65,10 +65,10 @@ private final class SchemeAttempt: UserAgentAttempt {
     func present(
         _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
     ) async throws(UserAgentError) -> RedirectAnswer {
-        let (desk, redirect, log) = (browser.desk, redirect, log)
+        let (handler, redirect, log) = (browser.handler, redirect, log)
         do throws(RedirectMailbox.Failure) {
             try mailbox.start(failed: { failure in
-                desk.event.give(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
+                handler.event.give(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
             }) { message in
                 guard let answer = try? RedirectAnswer(pasted: message, redirect: redirect) else {
                     log.info("what the handler brought is no answer; it is ignored")
@@ -79,7 +79,7 @@ private final class SchemeAttempt: UserAgentAttempt {
                     return .foreign
                 }
                 log.debug("the handler brought the answer")
-                desk.deliver(answer)
+                handler.deliver(answer)
                 return .admitted
             }
         } catch {

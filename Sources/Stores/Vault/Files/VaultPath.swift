@@ -48,7 +48,7 @@ struct VaultPath {
         case .success(let directory):
             let resolved = VaultPath(file: join(directory, name.file), directory: directory)
             try resolved.checkDirectories()
-            if DraftFile.isDraft(name.file) {
+            if TemporaryFile.isTemporary(name.file) {
                 throw FileProblem.refuse(
                     "vault", resolved.file, "has a name that only unfinished files have", hint: "choose another name")
             }
@@ -130,16 +130,16 @@ struct VaultPath {
 
     /// Makes a file under another name with `fill`, then gives it its name if that is still free, durably.
     func create(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
-        let draft = try DraftFile(of: file, in: directory)
+        let temporaryFile = try TemporaryFile(of: file, in: directory)
         do throws(StoreError) {
-            try fill(draft.path)
-            switch draft.rename(to: file) {
+            try fill(temporaryFile.path)
+            switch temporaryFile.rename(to: file) {
             case 0: break
             case EEXIST: throw exists
             case let number: throw FileProblem.system("vault", file, number: number)
             }
         } catch {
-            draft.remove()
+            temporaryFile.remove()
             throw error
         }
         let number = PrivateDirectory.synchronise(directory)

@@ -3,10 +3,11 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySodium
 
-/// The rollback keys that a vault had before it was rekeyed, the latest first: who saw the vault then knows by them that
-/// it is the same one now.
+/// The rollback keys that a vault had before it was rekeyed, the latest first: who saw the vault then knows by them
+/// that it is the same one now.
 ///
-/// Record `former`, sealed under the root key; in clear layout (1), count (1), 16 × key (32), zeros where there is none.
+/// Record `former`, sealed under the root key; in clear layout (1), count (1), 16 × key (32), zeros where there is
+/// none.
 final class FormerKeys: Sendable {
     /// 32 bytes for each.
     private let keys: Secret<VaultSubkey>

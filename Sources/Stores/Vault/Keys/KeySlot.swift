@@ -6,8 +6,8 @@ internal import LatchkeySodium
 /// One way to open a vault: the root key, sealed to a key pair that comes from a passphrase, a key file, systemd or a
 /// keyring.
 ///
-/// Record `slot/` and the id in hexadecimal. In clear the head; then the box (104), the sealed pre-shared key (72) and the
-/// sealed note (120).
+/// Record `slot/` and the id in hexadecimal. In clear the head; then the box (104), the sealed pre-shared key (72) and
+/// the sealed note (120).
 struct KeySlot: Sendable {
     let head: Head
     let box: SlotBox
@@ -149,7 +149,8 @@ extension KeySlot.Head {
     }
 }
 
-/// A slot that is to be added: what takes time is done, and nothing is sealed yet, as the vault may be rekeyed meanwhile.
+/// A slot that is to be added: what takes time is done, and nothing is sealed yet, as the vault may be rekeyed
+/// meanwhile.
 final class NewKeySlot: Sendable {
     let head: KeySlot.Head
     let keys: SlotKeys

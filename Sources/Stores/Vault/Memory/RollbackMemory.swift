@@ -4,8 +4,8 @@ public import LatchkeyLog
 /// Where it is remembered how far each vault was seen, so that a file put back to an older state as a whole is noticed:
 /// inside, such a file is sound, and only someone who saw a newer one can tell.
 ///
-/// Each vault has a small file there, sealed under the vault's own key and named by a hash of the vault's id: it doesn't
-/// show how often the vault was changed, and nobody without the key can write another one. Whoever may
+/// Each vault has a small file there, sealed under the vault's own key and named by a hash of the vault's id: it
+/// doesn't show how often the vault was changed, and nobody without the key can write another one. Whoever may
 /// delete it can make the vault be forgotten, which nothing notices; so can a power failure with what was seen in its
 /// last half minute.
 public struct RollbackMemory: Sendable {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Whether the name of a journal lasts when the power fails: one whose name is lost undoes nothing.
 ///
-/// The folder is synced before a journal is first written by this process. The journal stays from one save to the next, so
-/// that once is enough for as long as it is the same file.
+/// The folder is synced before a journal is first written by this process. The journal stays from one save to the next,
+/// so that once is enough for as long as it is the same file.
 enum JournalName {
     private struct Birth: Hashable {
         let device, inode, time: UInt64

@@ -112,13 +112,13 @@ enum PageSealedFiles {
 
     /// The numbers of all damaged pages, and the file's size.
     static func damagedPages(
-        of file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience
+        of file: UnsafeMutablePointer<sqlite3_file>, _ cancellation: Cancellation
     ) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
         let size = try unsafe byteCount(of: file)
         var damaged: [Int] = []
         var page = [UInt8](repeating: 0, count: pageByteCount)
         for number in 0..<size / pageByteCount where number + 1 != lockPage {
-            if number % 64 == 0 { try patience.check() }
+            if number % 64 == 0 { try cancellation.check() }
             try unsafe read(file, &page, at: number * pageByteCount)
             if !isIntact(page: number + 1, page.span) { damaged.append(number + 1) }
         }
@@ -127,13 +127,13 @@ enum PageSealedFiles {
 
     /// Lends the bytes of the file as they are, up to 1 MiB at a time.
     static func copy(
-        _ file: UnsafeMutablePointer<sqlite3_file>, _ patience: Patience,
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ cancellation: Cancellation,
         _ body: ([UInt8]) throws(StoreError) -> Void
     ) throws(StoreError) {
         let size = try unsafe byteCount(of: file)
         var bytes = [UInt8](repeating: 0, count: min(size, 1 << 20))
         for offset in stride(from: 0, to: size, by: 1 << 20) {
-            try patience.check()
+            try cancellation.check()
             if size - offset < bytes.count { bytes.removeLast(bytes.count - (size - offset)) }
             try unsafe read(file, &bytes, at: offset)
             try body(bytes)

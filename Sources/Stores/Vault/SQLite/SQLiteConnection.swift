@@ -87,21 +87,21 @@ internal import LatchkeyLog
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
-    /// The file's change counter (fileformat2, section 1.3.8). Call it inside a transaction, which keeps it as it is until
-    /// its own commit.
+    /// The file's change counter (fileformat2, section 1.3.8). Call it inside a transaction, which keeps it as it is
+    /// until its own commit.
     func changeCounter() throws(StoreError) -> UInt32 { try unsafe PageSealedFiles.changeCounter(of: file()) }
 
     /// The numbers of damaged pages, and how many pages the file has. Call it inside a transaction.
-    func checkPages(_ patience: Patience) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
-        try unsafe PageSealedFiles.damagedPages(of: file(), patience)
+    func checkPages(_ cancellation: Cancellation) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
+        try unsafe PageSealedFiles.damagedPages(of: file(), cancellation)
     }
 
     /// Call it inside a transaction.
     func fileByteCount() throws(StoreError) -> Int { try unsafe PageSealedFiles.byteCount(of: file()) }
 
     /// Lends the file as it is, piece by piece. Call it inside a transaction.
-    func copyFile(_ patience: Patience, _ body: ([UInt8]) throws(StoreError) -> Void) throws(StoreError) {
-        try unsafe PageSealedFiles.copy(file(), patience, body)
+    func copyFile(_ cancellation: Cancellation, _ body: ([UInt8]) throws(StoreError) -> Void) throws(StoreError) {
+        try unsafe PageSealedFiles.copy(file(), cancellation, body)
     }
 
     private func file() throws(StoreError) -> UnsafeMutablePointer<sqlite3_file> {

@@ -13,30 +13,32 @@ extension SQLiteRowTable {
     ///
     /// The copy is sealed as the file is, with mode 0600, and loses its name as soon as it is open: a killed process
     /// leaves nothing behind. Returns `nil` for a smaller file, and where no copy can be made.
-    func copy(_ patience: Patience, from byteCount: Int) throws(StoreError) -> SQLiteRowTable? {
+    func copy(_ cancellation: Cancellation, from byteCount: Int) throws(StoreError) -> SQLiteRowTable? {
         let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
-        let draft: DraftFile?
+        let temporaryFile: TemporaryFile?
         do throws(StoreError) {
-            draft = try read { (view) throws(StoreError) -> DraftFile? in
+            temporaryFile = try read { (view) throws(StoreError) -> TemporaryFile? in
                 // A look-up takes the lock.
                 _ = try view.record(Manifest.recordName)
                 guard try view.connection.fileByteCount() >= byteCount else { return nil }
-                let draft = try DraftFile(of: path, in: directory.isEmpty ? "/" : directory)
+                let temporaryFile = try TemporaryFile(of: path, in: directory.isEmpty ? "/" : directory)
                 do throws(StoreError) {
-                    try view.connection.copyFile(patience) { (bytes) throws(StoreError) in try draft.append(bytes) }
+                    try view.connection.copyFile(cancellation) { (bytes) throws(StoreError) in
+                        try temporaryFile.append(bytes)
+                    }
                 } catch {
-                    draft.remove()
+                    temporaryFile.remove()
                     throw error
                 }
-                return draft
+                return temporaryFile
             }
         } catch {
             // A damaged file is looked at where it is, too.
             guard [.cannotWrite, .permissionDenied, .unavailable, .corrupted].contains(error.code) else { throw error }
             return nil
         }
-        guard let draft else { return nil }
-        defer { draft.remove() }
-        return try SQLiteRowTable(path: draft.path)
+        guard let temporaryFile else { return nil }
+        defer { temporaryFile.remove() }
+        return try SQLiteRowTable(path: temporaryFile.path)
     }
 }

@@ -46,29 +46,29 @@ final class SQLiteRowTable: RowTable {
     }
 
     func write<Result: Sendable>(
-        _ patience: Patience, _ body: (SQLiteSession) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (SQLiteSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try writer.withLock { (present) throws(StoreError) -> Result in
-            try patience.check()
+            try cancellation.check()
             let session: SQLiteSession
             if let present {
                 session = present
             } else {
-                session = try patience.retry { () throws(StoreError) in
+                session = try cancellation.retry { () throws(StoreError) in
                     try SQLiteSession(SQLiteConnection(path: path, role: .writer))
                 }
                 present = session
             }
-            return try session.transaction(patience, body)
+            return try session.transaction(cancellation, body)
         }
     }
 
-    func separate(_ patience: Patience, copyingFrom byteCount: Int) throws(StoreError) -> SQLiteRowTable {
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> SQLiteRowTable {
         let table = try SQLiteRowTable(path: path)
-        return try table.copy(patience, from: byteCount) ?? table
+        return try table.copy(cancellation, from: byteCount) ?? table
     }
 
-    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
-        try reader.withLock { (session) throws(StoreError) in try session.damage(patience) }
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
+        try reader.withLock { (session) throws(StoreError) in try session.damage(cancellation) }
     }
 }

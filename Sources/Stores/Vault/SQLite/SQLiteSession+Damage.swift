@@ -3,7 +3,7 @@ internal import LatchkeyCredentials
 // What the engine can find out about its own file.
 
 extension SQLiteSession {
-    func damage(_ patience: Patience) throws(StoreError) -> [TableDamage] {
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
         try snapshot { (session) throws(StoreError) -> [TableDamage] in
             var damage: [TableDamage] = []
             // A look-up takes the lock. Where even that fails, the pages are looked at as they are.
@@ -13,10 +13,10 @@ extension SQLiteSession {
                 guard error.code == .corrupted else { throw error }
                 damage.append(TableDamage(kind: .structure, position: 0))
             }
-            let pages = try session.connection.checkPages(patience)
+            let pages = try session.connection.checkPages(cancellation)
             damage += pages.damaged.map { TableDamage(kind: .page, position: $0) }
             do throws(StoreError) {
-                damage += try session.structure(pages.fileByteCount, patience)
+                damage += try session.structure(pages.fileByteCount, cancellation)
             } catch {
                 guard error.code == .corrupted else { throw error }
                 damage.append(TableDamage(kind: .structure, position: 0))
@@ -25,14 +25,14 @@ extension SQLiteSession {
         }
     }
 
-    private func structure(_ fileByteCount: Int, _ patience: Patience) throws(StoreError) -> [TableDamage] {
+    private func structure(_ fileByteCount: Int, _ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
         var damage: [TableDamage] = []
         let count = try connection.prepare("PRAGMA page_count")
         if try count.step(), Int(count.integer(0)) * PageSealedFiles.pageByteCount != fileByteCount {
             damage.append(TableDamage(kind: .length, position: Int(count.integer(0))))
         }
         count.reset()
-        try patience.check()
+        try cancellation.check()
         let structure = try connection.prepare("PRAGMA integrity_check(1)")
         if try structure.step(), try structure.text(0) != "ok" {
             damage.append(TableDamage(kind: .structure, position: 0))

@@ -6,8 +6,8 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
     private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
-    /// A walk comes to all rows, while a forged inner page can lead a look-up elsewhere: here each row that the walk (the
-    /// outer one, as a cross join keeps the order) comes to is looked up as well.
+    /// A walk comes to all rows, while a forged inner page can lead a look-up elsewhere: here each row that the walk
+    /// (the outer one, as a cross join keeps the order) comes to is looked up as well.
     private lazy var readFoundItems = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
         try connection.prepare(
             """
@@ -101,15 +101,15 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     /// Commits what `body` does, or undoes it when anything throws. Waits for other writers and for readers.
     func transaction<Result: Sendable>(
-        _ patience: Patience, _ body: (SQLiteSession) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (SQLiteSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let writing = try writing.get()
-        try patience.retry { () throws(StoreError) in try writing.begin.run() }
+        try cancellation.retry { () throws(StoreError) in try writing.begin.run() }
         view = .transaction
         do throws(StoreError) {
             let result = try body(self)
             // Refused while others read; the transaction stays open, and no new reader is let in meanwhile.
-            try patience.retry { () throws(StoreError) in try end.run() }
+            try cancellation.retry { () throws(StoreError) in try end.run() }
             view = .none
             return result
         } catch {

@@ -1,5 +1,5 @@
 import LatchkeySignIn
 
-func leak(_ given: OAuthAuthenticator.ClientSecret) {
+func leak(_ given: GivenClientSecret) {
     print(given.secret.byteCount)  // expected-error {{'secret' is inaccessible due to 'internal' protection level}}
 }

@@ -6,13 +6,13 @@ import TestServices
 @testable import LatchkeyVault
 
 /// Files that a killed process left half made.
-@Suite struct DraftTests {
+@Suite struct TemporaryFileTests {
     private func start(_ folder: VaultFolder, _ name: String) throws -> RunningProgram {
         try BuiltProducts.program("vault-writer").start(
             ["export", folder.vault, folder.keyFile, name, "100000"], environment: [:], folder: folder.path)
     }
 
-    private func drafts(_ folder: VaultFolder) -> [String] { folder.names.filter(DraftFile.isDraft) }
+    private func temporaryFiles(_ folder: VaultFolder) -> [String] { folder.names.filter(TemporaryFile.isTemporary) }
 
     @Test func `what a killed export leaves is removed by the next one, which leaves a running one's alone`()
         async throws
@@ -24,14 +24,14 @@ import TestServices
         for index in 0..<12 { try await store.save(secret(large), for: key("\(index)")) }
         // Stopped in the middle of an export, as slow as can be; the other one is killed there.
         let running = try await caught(folder, "running", besides: [])
-        let draft = try #require(drafts(folder).first)
-        let killed = try await caught(folder, "killed", besides: [draft])
+        let temporaryFile = try #require(temporaryFiles(folder).first)
+        let killed = try await caught(folder, "killed", besides: [temporaryFile])
         killed.kill()
         _ = try await killed.finish()
-        #expect(drafts(folder).count == 2)
+        #expect(temporaryFiles(folder).count == 2)
         let export = try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
         #expect(export.itemCount == 13)
-        #expect(drafts(folder) == [draft])
+        #expect(temporaryFiles(folder) == [temporaryFile])
         running.signal(SIGCONT)
         while running.isRunning && !running.outputSoFar.contains("exported 0") {
             try await Task.sleep(for: .milliseconds(2))
@@ -44,13 +44,14 @@ import TestServices
         #expect(try await copy.text(key("ada")) == "s")
     }
 
-    /// An export that is stopped while its draft is there and written to.
+    /// An export that is stopped while its temporary file is there and written to.
     private func caught(
         _ folder: VaultFolder, _ name: String, besides known: [String]
     ) async throws -> RunningProgram {
         func isThere() -> Bool {
-            drafts(folder).contains { draft in
-                !known.contains(draft) && (try? folder.contents(folder.path + "/" + draft).isEmpty) == false
+            temporaryFiles(folder).contains { temporaryFile in
+                !known.contains(temporaryFile)
+                    && (try? folder.contents(folder.path + "/" + temporaryFile).isEmpty) == false
             }
         }
         while true {

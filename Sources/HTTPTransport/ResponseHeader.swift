@@ -1,5 +1,5 @@
 /// Reads the header of an answer line by line as libcurl hands it over, within limits.
-struct AnswerHeader {
+struct ResponseHeader {
     static let maximumFieldCount = 128
     static let maximumByteCount = 65_536
 
@@ -38,7 +38,8 @@ struct AnswerHeader {
         while end > start, Self.isBlank(line[end - 1]) { end -= 1 }
         let name = Self.text(line.extracting(0..<colon))
         let value = line.extracting(start..<end)
-        // Bytes beyond ASCII are permitted and opaque (RFC 9110 section 5.5). Nothing here needs such a field: left out.
+        // Bytes beyond ASCII are permitted and opaque (RFC 9110 section 5.5). Nothing here needs such a field: left
+        // out.
         guard value.indices.allSatisfy({ value[$0] < 0x80 }) else { return HeaderField(name, "") != nil }
         guard let field = HeaderField(name, Self.text(value)) else { return false }
         fields.append(field)

@@ -7,14 +7,14 @@ internal import LatchkeyCredentials
 /// Its maker holds a lock on it. One without a lock was left behind by a process that was killed; whoever makes the
 /// next file in the same directory removes it. A file without any name (O_TMPFILE) would go by itself, but SQLite opens
 /// files by name.
-struct DraftFile: ~Copyable {
+struct TemporaryFile: ~Copyable {
     let path: String
     private let descriptor: Int32
 
     private static let mark = ".new-"
     private static let digitCount = 16
 
-    /// Makes the draft of a file, and removes abandoned ones beside it.
+    /// Makes the temporary file of a file, and removes abandoned ones beside it.
     init(of file: String, in directory: String) throws(StoreError) {
         Self.removeAbandoned(in: directory)
         while true {
@@ -67,8 +67,8 @@ struct DraftFile: ~Copyable {
 
     // MARK: - Abandoned ones
 
-    /// Whether a file's name is a draft's, which no vault may have.
-    static func isDraft(_ name: String) -> Bool {
+    /// Whether a file's name is a temporary file's, which no vault may have.
+    static func isTemporary(_ name: String) -> Bool {
         let end = name.utf8.suffix(mark.utf8.count + digitCount)
         return end.starts(with: mark.utf8)
             && end.dropFirst(mark.utf8.count).count { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
@@ -82,7 +82,7 @@ struct DraftFile: ~Copyable {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
                 unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
             }
-            if let name, isDraft(name) { removeIfAbandoned(directory + "/" + name) }
+            if let name, isTemporary(name) { removeIfAbandoned(directory + "/" + name) }
         }
     }
 

@@ -2,7 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
 /// Takes tokens out of a token endpoint's answer (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3).
-struct TokenAnswerReader {
+struct TokenResponseReader {
     let server: AuthorizationServerMetadata
     let clientID: String
     /// Whether tokens must be bound to a key (RFC 9449 section 5), or must not.
@@ -46,7 +46,7 @@ struct TokenAnswerReader {
 
     /// Reads the answer to a refresh token. An ID token may come, and must be for the same person then (OpenID Connect
     /// Core section 12.2).
-    func renewedTokens(
+    func refreshedTokens(
         in document: borrowing JSONDocument, after old: borrowing Secret<RefreshToken>, subject: String?, openID: Bool
     ) throws(OAuthError) -> TokenResponse {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self) ?? old.duplicate()
@@ -105,7 +105,7 @@ struct TokenAnswerReader {
     }
 
     /// Returns a number of seconds. Some servers write it as a string or with a fraction; what can't be read counts as
-    /// not said, which leads to a renewal after a refusal instead of before it.
+    /// not said, which leads to a refresh after a refusal instead of before it.
     private func lifetime(_ name: StaticString, in document: borrowing JSONDocument) -> Int64? {
         guard let member = document.member(name) else { return nil }
         let seconds: Double? =

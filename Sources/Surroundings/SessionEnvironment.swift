@@ -4,7 +4,7 @@ public import LatchkeyLog
 /// What the session of a process has to reach a person with: a display, a terminal; and what may stand between them.
 ///
 /// It is read from the environment and from files that sandboxes leave, and asks no other program.
-public struct SessionSurroundings: Sendable, Hashable {
+public struct SessionEnvironment: Sendable, Hashable {
     public enum Sandbox: Sendable, Hashable {
         case flatpak
         case snap
@@ -60,7 +60,7 @@ public struct SessionSurroundings: Sendable, Hashable {
     public var mayBeElsewhere: Bool { isOverSSH || isWSL || sandbox == .container }
 }
 
-extension SessionSurroundings: Loggable {
+extension SessionEnvironment: Loggable {
     /// Safe: words of ours.
     public var logMessage: LogMessage {
         var parts: [LogMessage] = []

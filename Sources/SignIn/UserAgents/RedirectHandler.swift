@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// What a loopback receiver says to each request: it leads the browser to the authorization page once, takes the first
 /// answer that belongs to the attempt, and shows the outcome.
-final class AnswerDesk: Sendable {
+final class RedirectHandler: Sendable {
     let startPath: String
     private let callbackPath: String
     private let donePath: String
@@ -23,9 +23,9 @@ final class AnswerDesk: Sendable {
 
     /// What ends the wait for an answer.
     enum Event: Sendable {
-        /// The answer is at the desk, and the browser that brought it waits for the outcome.
+        /// The answer is at the handler, and the browser that brought it waits for the outcome.
         case answered
-        /// The answer is at the desk, and came by another way.
+        /// The answer is at the handler, and came by another way.
         case delivered
         case failed(UserAgentError)
     }
@@ -49,7 +49,7 @@ final class AnswerDesk: Sendable {
         self.log = log
     }
 
-    /// Opens the desk.
+    /// Opens the handler.
     func expect(_ url: consuming AuthorizationURL, gate: AnswerGate) {
         var url: AuthorizationURL? = consume url
         papers.withLock { papers in

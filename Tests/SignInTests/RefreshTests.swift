@@ -9,8 +9,8 @@ import TestSecrets
 
 @testable import LatchkeySignIn
 
-struct RenewalTests {
-    @Test func `a token is renewed before its end, not earlier`() async throws {
+struct RefreshTests {
+    @Test func `a token is refreshed before its end, not earlier`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let first = try await scene.token()
@@ -24,7 +24,7 @@ struct RenewalTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `many tasks with one ended session make one renewal, and all get the new token`() async throws {
+    @Test func `many tasks with one ended session make one refresh, and all get the new token`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let first = try await scene.token()
@@ -42,7 +42,7 @@ struct RenewalTests {
         #expect(scene.server.record.replays == 0)
     }
 
-    @Test func `a rotated refresh token is what the next renewal sends`() async throws {
+    @Test func `a rotated refresh token is what the next refresh sends`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         for _ in 0..<3 {
@@ -65,7 +65,7 @@ struct RenewalTests {
         }
     }
 
-    @Test func `a token that is about to end is used when the server can't renew it now`() async throws {
+    @Test func `a token that is about to end is used when the server can't refresh it now`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let first = try await scene.token()
@@ -87,8 +87,8 @@ struct RenewalTests {
         await #expect(throws: SignInError(.notSignedIn)) { _ = try await scene.token() }
     }
 
-    /// A full disk, or a limit on a file's size: the server had refreshed, the save failed, and the next call sent the spent
-    /// token, at which the server revoked the family.
+    /// A full disk, or a limit on a file's size: the server had refreshed, the save failed, and the next call sent the
+    /// spent token, at which the server revoked the family.
     @Test func `a store that can't keep the response is noticed before the server is asked`() async throws {
         let scene = try SignInScene()
         let first = try await scene.signedInToken()
@@ -120,15 +120,15 @@ struct RenewalTests {
         let size = try await scene.sessionByteCount()
         scene.clock.advance(seconds: 4000)
         scene.server.switchOn(.held(.token))
-        let renewal = Task { try await scene.token() }
+        let refresh = Task { try await scene.token() }
         while (scene.requests[.token] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
         let marked = try await scene.service.sessions.load("octocat")!
         #expect(marked.refreshBegan != nil)
         #expect(try await scene.sessionByteCount() >= size + 4096)
         scene.server.switchOff(.held(.token))
-        _ = try await renewal.value
-        let renewed = try await scene.service.sessions.load("octocat")!
-        #expect(renewed.refreshBegan == nil)
+        _ = try await refresh.value
+        let refreshed = try await scene.service.sessions.load("octocat")!
+        #expect(refreshed.refreshBegan == nil)
         #expect(try await scene.sessionByteCount() < size + 4096)
     }
 
@@ -142,13 +142,13 @@ struct RenewalTests {
         #expect(session.refreshBegan == nil)
     }
 
-    @Test func `a store that refuses for a moment doesn't cost the renewed session`() async throws {
+    @Test func `a store that refuses for a moment doesn't cost the refreshed session`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
         scene.refuseSessions(afterTheNext: 2)
-        let renewed = try await scene.token()
-        #expect(try await scene.token() == renewed)
+        let refreshed = try await scene.token()
+        #expect(try await scene.token() == refreshed)
         #expect(scene.server.record.refreshes == 1)
     }
 
@@ -161,7 +161,7 @@ struct RenewalTests {
         guard case .tokensNotStored(let cause) = error?.code else { throw try #require(error) }
         #expect(cause.code == .cannotWrite && error?.hint?.text.contains("sign in again") == true)
         scene.store.refuseSaves(of: .session, times: 0)
-        await #expect(throws: SignInError(.renewalLost)) { _ = try await scene.token() }
+        await #expect(throws: SignInError(.refreshLost)) { _ = try await scene.token() }
         #expect(scene.server.record.refreshes == 1)
     }
 
@@ -181,7 +181,7 @@ struct RenewalTests {
         while (scene.requests[.token] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         #expect(await task.value == .cancelled)
-        // The next one joins the renewal, or finds it done.
+        // The next one joins the refresh, or finds it done.
         _ = try await scene.token()
         #expect(scene.server.record.refreshes == 1)
         #expect(scene.server.record.replays == 0)
@@ -189,7 +189,7 @@ struct RenewalTests {
 
     // MARK: - Refused tokens
 
-    @Test func `a refused token is renewed once, and the request sent once more`() async throws {
+    @Test func `a refused token is refreshed once, and the request sent once more`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.server.expireAccessTokens()
@@ -201,7 +201,7 @@ struct RenewalTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `many requests with one refused token make one renewal`() async throws {
+    @Test func `many requests with one refused token make one refresh`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.server.expireAccessTokens()

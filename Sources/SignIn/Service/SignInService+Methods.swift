@@ -4,12 +4,12 @@ internal import LatchkeyLog
 public import LatchkeyOAuth
 
 /// All the ways that a program can sign a person in; the session decides which is used.
-public struct SignInWays: Sendable {
-    public var surroundings: SessionSurroundings
+public struct SignInMethods: Sendable {
+    public var sessionEnvironment: SessionEnvironment
     /// What to start browsers with: the process's environment.
     public var environment: [String: String]
     /// In place of the choice.
-    public var wanted: SignInWay?
+    public var wanted: SignInMethod?
     /// Private windows; see `BrowserChoice`.
     public var ephemeral = false
     /// Where to ask; `nil`: nobody may be asked.
@@ -29,16 +29,16 @@ public struct SignInWays: Sendable {
         environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil, devicePrompt: (any DevicePrompt)? = nil
     ) {
         self.init(
-            surroundings: SessionSurroundings(environment: environment.variables, hasTerminal: terminal != nil),
+            sessionEnvironment: SessionEnvironment(environment: environment.variables, hasTerminal: terminal != nil),
             environment: environment.variables)
         self.terminal = terminal
         self.devicePrompt = devicePrompt
         redirects = .standard(environment: environment.variables, home: environment.home)
     }
 
-    /// - Parameter surroundings: of the session; its `hasTerminal` counts only together with `terminal`.
-    public init(surroundings: SessionSurroundings, environment: [String: String]) {
-        self.surroundings = surroundings
+    /// - Parameter session environment: of the session; its `hasTerminal` counts only together with `terminal`.
+    public init(sessionEnvironment: SessionEnvironment, environment: [String: String]) {
+        self.sessionEnvironment = sessionEnvironment
         self.environment = environment
     }
 }
@@ -49,55 +49,55 @@ extension SignInService {
     /// Throws `.userAgent(.unavailable)` when no way is left; its hint says what to do.
     @discardableResult
     public func signIn(
-        by ways: SignInWays, account: String? = nil, redirect: RedirectURI? = nil,
+        by methods: SignInMethods, account: String? = nil, redirect: RedirectURI? = nil,
         deadline: Deadline = .after(.seconds(600))
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
         let isNamed = redirect != nil
         let redirect = redirect ?? provider.redirect
-        let choice = try await choice(among: ways, redirect, isNamed: isNamed)
+        let choice = try await choice(among: methods, redirect, isNamed: isNamed)
         log.info("\(choice)")
         if choice.way == .device {
-            guard let prompt = ways.devicePrompt else { throw .userAgent(.unavailable(.noTerminal)) }
-            ways.announce(choice)
+            guard let prompt = methods.devicePrompt else { throw .userAgent(.unavailable(.noTerminal)) }
+            methods.announce(choice)
             return try await signIn(showing: prompt, account: account, deadline: deadline)
         }
         let agent: any UserAgent
         do throws(UserAgentError) {
-            agent = try ways.agent(for: choice, redirect, log.category("latchkey.user-agent"))
+            agent = try methods.agent(for: choice, redirect, log.category("latchkey.user-agent"))
         } catch {
             throw .userAgent(error)
         }
-        ways.announce(choice)
+        methods.announce(choice)
         return try await signIn(presenting: agent, account: account, redirect: redirect, deadline: deadline)
     }
 
     private func choice(
-        among ways: SignInWays, _ redirect: RedirectURI, isNamed: Bool
+        among methods: SignInMethods, _ redirect: RedirectURI, isNamed: Bool
     ) async throws(SignInError) -> SignInChoice {
-        var means = SignInChoice.Means(surroundings: ways.surroundings)
-        means.namesRedirect = isNamed
-        means.hasHandler = ways.redirects != nil && ways.handledSchemes.contains(redirect.scheme)
-        if ways.terminal == nil { means.surroundings.hasTerminal = false }
-        let choice = try chosen(means, ways, redirect)
+        var capabilities = SignInChoice.Capabilities(sessionEnvironment: methods.sessionEnvironment)
+        capabilities.namesRedirect = isNamed
+        capabilities.hasHandler = methods.redirects != nil && methods.handledSchemes.contains(redirect.scheme)
+        if methods.terminal == nil { capabilities.sessionEnvironment.hasTerminal = false }
+        let choice = try chosen(capabilities, methods, redirect)
         // The server is asked only where its answer matters.
-        guard choice.reason == .noDisplayNoDeviceGrant, ways.devicePrompt != nil else { return choice }
-        means.hasDeviceGrant = try await server().deviceAuthorizationEndpoint != nil
-        return try chosen(means, ways, redirect)
+        guard choice.reason == .noDisplayNoDeviceGrant, methods.devicePrompt != nil else { return choice }
+        capabilities.hasDeviceGrant = try await server().deviceAuthorizationEndpoint != nil
+        return try chosen(capabilities, methods, redirect)
     }
 
     private func chosen(
-        _ means: SignInChoice.Means, _ ways: SignInWays, _ redirect: RedirectURI
+        _ capabilities: SignInChoice.Capabilities, _ methods: SignInMethods, _ redirect: RedirectURI
     ) throws(SignInError) -> SignInChoice {
         do throws(UserAgentError) {
-            return try SignInChoice(means, redirect: redirect.kind, wanted: ways.wanted)
+            return try SignInChoice(capabilities, redirect: redirect.kind, wanted: methods.wanted)
         } catch {
             throw .userAgent(error)
         }
     }
 }
 
-extension SignInWays {
+extension SignInMethods {
     fileprivate func agent(
         for choice: SignInChoice, _ redirect: RedirectURI, _ log: RedactedLogger
     ) throws(UserAgentError) -> any UserAgent {

@@ -1,9 +1,9 @@
 internal import LatchkeySodium
 
-/// One way a secret may look: its bytes in one disguise, and how many of them in a row make a finding.
-struct DisguisedForm {
+/// One way a secret may look: its bytes in one encoding, and how many of them in a row make a finding.
+struct EncodedForm {
     let canary: Int
-    let disguise: Disguise
+    let encoding: LeakEncoding
     var bytes: [UInt8]
     /// In bytes of the form.
     let fragment: Int
@@ -15,26 +15,26 @@ struct DisguisedForm {
     }
 }
 
-extension DisguisedForm {
+extension EncodedForm {
     /// All forms of one secret that differ from each other.
-    static func all(of secret: Span<UInt8>, canary: Int) -> [DisguisedForm] {
+    static func all(of secret: Span<UInt8>, canary: Int) -> [EncodedForm] {
         let plain = secret.indices.map { secret[$0] }
         // Eight hexadecimal digits in a row are in any log; sixteen of a secret's are not.
         let fragment = min(plain.count, plain.allSatisfy(isHexadecimal) ? 16 : 8)
-        var forms: [DisguisedForm] = []
+        var forms: [EncodedForm] = []
 
-        func add(_ disguise: Disguise, _ bytes: [UInt8], fragment: Int) {
+        func add(_ encoding: LeakEncoding, _ bytes: [UInt8], fragment: Int) {
             guard bytes.count >= FormIndex.windowByteCount, !forms.contains(where: { $0.bytes == bytes }) else {
                 return
             }
             forms.append(
-                DisguisedForm(
-                    canary: canary, disguise: disguise, bytes: bytes,
+                EncodedForm(
+                    canary: canary, encoding: encoding, bytes: bytes,
                     fragment: min(bytes.count, max(fragment, FormIndex.windowByteCount))))
         }
 
         /// A byte at a time: as much of the form makes a finding as the shortest `fragment` bytes in a row take.
-        func add(_ disguise: Disguise, _ escaped: (UInt8) -> [UInt8], between: Int = 0) {
+        func add(_ encoding: LeakEncoding, _ escaped: (UInt8) -> [UInt8], between: Int = 0) {
             let pieces = plain.map(escaped)
             var (length, least) = (0, Int.max)
             for (index, piece) in pieces.enumerated() {
@@ -42,7 +42,7 @@ extension DisguisedForm {
                 if index >= fragment { length -= pieces[index - fragment].count }
                 if index >= fragment - 1 { least = min(least, length) }
             }
-            add(disguise, pieces.flatMap(\.self).dropLast(between), fragment: least - between)
+            add(encoding, pieces.flatMap(\.self).dropLast(between), fragment: least - between)
         }
 
         add(.plain, plain, fragment: fragment)

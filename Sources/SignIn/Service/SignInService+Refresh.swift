@@ -5,11 +5,11 @@ internal import LatchkeyOAuth
 public import LatchkeySecrets
 
 extension SignInService {
-    /// Returns an account's access token, renewed first when it is about to end.
+    /// Returns an account's access token, refreshed first when it is about to end.
     ///
-    /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be renewed, `.renewalLost` when that is because
-    /// an earlier renewal was cut off, or why the renewal failed; after network trouble the session stays, and a token that
-    /// is still good for some seconds is returned all the same.
+    /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be refreshed, `.refreshLost` when that is
+    /// because an earlier refresh was cut off, or why the refresh failed; after network trouble the session stays, and
+    /// a token that is still good for some seconds is returned all the same.
     ///
     /// - Parameter account: by default the current account.
     public func accessToken(
@@ -18,7 +18,7 @@ extension SignInService {
         try await freshSession(try await resolve(account), deadline: deadline).accessToken.duplicate()
     }
 
-    /// Returns an account's session, renewed first when it is about to end; see `accessToken`.
+    /// Returns an account's session, refreshed first when it is about to end; see `accessToken`.
     package func freshSession(
         _ name: String, deadline: Deadline = .standard
     ) async throws(SignInError) -> StoredSession {
@@ -31,17 +31,17 @@ extension SignInService {
             throw SignInError(.sessionEnded)
         }
         do throws(SignInError) {
-            try await renew(name, refused: nil, deadline: deadline)
+            try await refresh(name, refused: nil, deadline: deadline)
         } catch {
             guard isUsable, Self.leavesSession(error) else { throw error }
-            log.info("the session could not be renewed yet; its token is still good: \(error)")
+            log.info("the session could not be refreshed yet; its token is still good: \(error)")
             return session
         }
         return try await self.session(of: name, deadline: deadline)
     }
 
-    /// Whether what went wrong may be over the next time: the network's trouble, or a store that could not take the response
-    /// and was asked before the server was.
+    /// Whether what went wrong may be over the next time: the network's trouble, or a store that could not take the
+    /// response and was asked before the server was.
     private static func leavesSession(_ error: SignInError) -> Bool {
         switch error.code {
         case .oauth(let cause): cause.isTransient
@@ -59,42 +59,42 @@ extension SignInService {
         }
     }
 
-    /// Renews a session, once for all tasks that ask meanwhile.
+    /// Refreshes a session, once for all tasks that ask meanwhile.
     ///
-    /// The renewal is a task of its own. Cancelling a caller ends its wait alone: a rotated refresh token that has arrived
-    /// is always stored.
+    /// The refresh is a task of its own. Cancelling a caller ends its wait alone: a rotated refresh token that has
+    /// arrived is always stored.
     ///
-    /// - Parameter refused: renew although the token has not ended, unless somebody else has renewed it since.
-    package func renew(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
-        let renewal: FirstValue<SignInError?>
-        if let running = renewals[Octets(account)] {
-            renewal = running
+    /// - Parameter refused: refresh although the token has not ended, unless somebody else has refreshed it since.
+    package func refresh(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
+        let refresh: FirstValue<SignInError?>
+        if let running = refreshes[Octets(account)] {
+            refresh = running
         } else {
-            renewal = FirstValue()
-            renewals[Octets(account)] = renewal
+            refresh = FirstValue()
+            refreshes[Octets(account)] = refresh
             Task {
                 var failure: SignInError?
                 do throws(SignInError) {
-                    try await renewAlone(account, refused: refused, deadline: deadline)
+                    try await refreshAlone(account, refused: refused, deadline: deadline)
                 } catch {
                     failure = error
                 }
-                renewals[Octets(account)] = nil
-                renewal.give(failure)
+                refreshes[Octets(account)] = nil
+                refresh.give(failure)
             }
         }
-        guard let outcome = await renewal.waitUnlessCancelled() else { throw .cancelled }
+        guard let outcome = await refresh.waitUnlessCancelled() else { throw .cancelled }
         if let failure = outcome { throw failure }
     }
 
-    /// Waits until the renewals that are going on have ended, cancelled task or not: to be called before a process ends, so
-    /// that a rotated refresh token which is on its way is stored.
-    public func finishRenewals() async {
-        for renewal in Array(renewals.values) { _ = await renewal.wait() }
+    /// Waits until the refreshes that are going on have ended, cancelled task or not: to be called before a process
+    /// ends, so that a rotated refresh token which is on its way is stored.
+    public func finishRefreshes() async {
+        for refresh in Array(refreshes.values) { _ = await refresh.wait() }
     }
 
     /// Under the lease, among all processes: reads again, refreshes, stores.
-    private func renewAlone(
+    private func refreshAlone(
         _ account: String, refused: RefusedToken?, deadline: Deadline
     ) async throws(SignInError) {
         let lease: Lease
@@ -107,7 +107,7 @@ extension SignInService {
         let isStale =
             if let refused { session.accessToken.matches(refused.token) } else { !session.isFresh(at: context.now()) }
         guard isStale else {
-            log.debug("somebody else has renewed the session")
+            log.debug("somebody else has refreshed the session")
             return
         }
         try await refresh(session)
@@ -124,43 +124,44 @@ extension SignInService {
         }
         let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
         let reserve = try await prepareStore(for: session)
-        let tokens = try await renewedTokens(of: session, at: endpoint, authentication)
+        let tokens = try await refreshedTokens(of: session, at: endpoint, authentication)
         reserve.release()
         if let known = provider.knownAccount {
             do throws(SignInError) {
                 try check(tokens, are: known)
             } catch {
-                log.info("the session was not renewed: \(error)")
-                await endpoint.giveBack(tokens, without: session.refreshToken?.duplicate(), authentication)
+                log.info("the session was not refreshed: \(error)")
+                await endpoint.revoke(tokens, without: session.refreshToken?.duplicate(), authentication)
                 throw error
             }
         }
         let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
-        try await store(session.renewed(with: tokens, granted: granted, now: context.now()))
-        log.info("the session was renewed")
+        try await store(session.refreshed(with: tokens, granted: granted, now: context.now()))
+        log.info("the session was refreshed")
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
     }
 
     /// Makes certain, before the server is asked, that its response can be kept: saves the session with room for longer
     /// tokens, as it will be saved again, and takes the descriptors that this needs.
     ///
-    /// What is saved has a mark as well. It stays as long as the server may have spent the refresh token and the store doesn't
-    /// have the new one, so that what a killed process, or a loss of power, leaves behind is told for what it is.
+    /// What is saved has a mark as well. It stays as long as the server may have spent the refresh token and the store
+    /// doesn't have the new one, so that what a killed process, or a loss of power, leaves behind is told for what it
+    /// is.
     private func prepareStore(for session: borrowing StoredSession) async throws(SignInError) -> DescriptorReserve {
         if session.refreshBegan != nil {
-            log.warning("an earlier renewal was cut off; the server may have spent the refresh token")
+            log.warning("an earlier refresh was cut off; the server may have spent the refresh token")
         }
         do throws(StoreError) {
             let reserve = try DescriptorReserve()
             try await sessions.save(session.marked(context.now()))
             return reserve
         } catch {
-            log.info("the session was not renewed, because the store could not keep it: \(error)")
+            log.info("the session was not refreshed, because the store could not keep it: \(error)")
             throw .store(error)
         }
     }
 
-    private func renewedTokens(
+    private func refreshedTokens(
         of session: borrowing StoredSession, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) -> TokenResponse {
@@ -171,14 +172,14 @@ extension SignInService {
             case .none: throw .oauth(OAuthError(.sessionEnded))
             }
         } catch {
-            log.info("the session was not renewed: \(error)")
+            log.info("the session was not refreshed: \(error)")
             guard case .oauth(let cause) = error.code, cause.code == .sessionEnded else {
                 if !wasCutOff, !Self.leavesInDoubt(error) { await removeMark(of: session) }
                 throw error
             }
             // The refresh token is of no use any more, nor is the session; the person signs in again.
             try await delete(session.account)
-            throw SignInError(wasCutOff ? .renewalLost : .sessionEnded)
+            throw SignInError(wasCutOff ? .refreshLost : .sessionEnded)
         }
     }
 
@@ -187,11 +188,11 @@ extension SignInService {
         do throws(StoreError) {
             try await sessions.save(session.marked(nil))
         } catch {
-            log.info("the mark that a renewal was begun stays: \(error)")
+            log.info("the mark that a refresh was begun stays: \(error)")
         }
     }
 
-    /// Whether a server may have renewed although it was not seen to.
+    /// Whether a server may have refreshed although it was not seen to.
     private static func leavesInDoubt(_ error: SignInError) -> Bool {
         guard case .oauth(let cause) = error.code else { return true }
         switch cause.code {
@@ -215,26 +216,26 @@ extension SignInService {
     }
 
     /// How long a server may take to give its keys while others wait for the session.
-    private static let patienceForKeys = Duration.seconds(10)
+    private static let timeoutOfKeys = Duration.seconds(10)
 
-    /// Checks the signature of the ID token that a renewal brought, now that its tokens are stored. A server whose keys
+    /// Checks the signature of the ID token that a refresh brought, now that its tokens are stored. A server whose keys
     /// can't be had costs nothing; a token that isn't the server's ends the session.
     private func checkIdentity(
         in tokens: borrowing TokenResponse, of session: borrowing StoredSession, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) {
         do throws(OAuthError) {
-            try await endpoint.checkSignature(of: tokens, patience: Self.patienceForKeys)
+            try await endpoint.checkSignature(of: tokens, timeout: Self.timeoutOfKeys)
         } catch {
             switch error.code {
             case .invalidResponse(.idTokenSignature), .invalidResponse(.idTokenAlgorithm): break
             default:
                 log.warning(
-                    "the signature of the renewed ID token could not be checked, so the connection stands for it: \(error)"
+                    "the signature of the refreshed ID token could not be checked, so the connection stands for it: \(error)"
                 )
                 return
             }
-            await endpoint.giveBack(tokens, authentication)
+            await endpoint.revoke(tokens, authentication)
             try await delete(session.account)
             throw .oauth(error)
         }
@@ -260,13 +261,14 @@ extension SignInService {
         }
     }
 
-    /// The server may have rotated the refresh token already: a store that refuses is asked again before it is given up.
+    /// The server may have rotated the refresh token already: a store that refuses is asked again before it is given
+    /// up.
     private func store(_ session: borrowing StoredSession) async throws(SignInError) {
         for pause in [Duration.milliseconds(50), .milliseconds(500)] {
             do throws(StoreError) {
                 return try await sessions.save(session)
             } catch {
-                log.warning("the renewed session could not be stored; trying again: \(error)")
+                log.warning("the refreshed session could not be stored; trying again: \(error)")
                 try? await Task.sleep(for: pause)
             }
         }

@@ -3,9 +3,9 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 
-/// The client that a host gave this program, in a store: its id with what it is good for, and its secret, which is where
-/// `SignInService` looks for it.
-struct KeptClients: Sendable {
+/// The client that a host gave this program, in a store: its id with what it is good for, and its secret, which is
+/// where `SignInService` looks for it.
+struct StoredClients: Sendable {
     let store: any CredentialStore
     let provider: ProviderName
     /// The host's origin.
@@ -93,10 +93,10 @@ struct KeptClients: Sendable {
     }
 }
 
-extension KeptClients.Client {
+extension StoredClients.Client {
     fileprivate init(reading content: consuming Secret<MessageBody>) throws(JSONError) {
-        let document = try JSONDocument(content, limits: JSONLimits(byteCount: KeptClients.maximumByteCount))
-        guard let format = document.member("latchkey_client"), try document.integer(format) == KeptClients.format,
+        let document = try JSONDocument(content, limits: JSONLimits(byteCount: StoredClients.maximumByteCount))
+        guard let format = document.member("latchkey_client"), try document.integer(format) == StoredClients.format,
             let clientID = document.member("client_id"), let redirect = document.member("redirect"),
             let list = document.member("scopes")
         else { throw JSONError(.wrongType) }

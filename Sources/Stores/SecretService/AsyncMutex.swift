@@ -2,7 +2,7 @@
     internal import LatchkeyCredentials
 
     /// Lets one task through at a time, first come, first served. Who waits can be interrupted.
-    @GLibThread final class Turnstile {
+    @GLibThread final class AsyncMutex {
         private var isTaken = false
         private var waiting: [Pending<Bool>] = []
 
@@ -32,24 +32,24 @@
         var isIdle: Bool { !isTaken }
     }
 
-    /// One turnstile for each key in use: changes of one credential by tasks of this process happen one after another, so
-    /// that a condition that was checked still holds when the write is sent. Whatever the collection: one may have several
-    /// names.
-    @GLibThread final class KeyTurnstiles {
-        static let shared = KeyTurnstiles()
+    /// One mutex for each key in use: changes of one credential by tasks of this process happen one after another, so
+    /// that a condition that was checked still holds when the write is sent. Whatever the collection: one may have
+    /// several names.
+    @GLibThread final class KeyMutexes {
+        static let shared = KeyMutexes()
 
-        private var turnstiles: [CredentialKey: Turnstile] = [:]
+        private var mutexes: [CredentialKey: AsyncMutex] = [:]
 
         func enter(_ key: CredentialKey, _ interruption: Interruption) async throws(KeyringFailure) {
-            let turnstile = turnstiles[key] ?? Turnstile()
-            turnstiles[key] = turnstile
-            guard await turnstile.enter(interruption) else { throw .interrupted }
+            let mutex = mutexes[key] ?? AsyncMutex()
+            mutexes[key] = mutex
+            guard await mutex.enter(interruption) else { throw .interrupted }
         }
 
         func leave(_ key: CredentialKey) {
-            guard let turnstile = turnstiles[key] else { return }
-            turnstile.leave()
-            if turnstile.isIdle { turnstiles[key] = nil }
+            guard let mutex = mutexes[key] else { return }
+            mutex.leave()
+            if mutex.isIdle { mutexes[key] = nil }
         }
     }
 #endif

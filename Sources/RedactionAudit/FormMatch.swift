@@ -1,19 +1,19 @@
 /// A match in a stream, line breaks or none.
-struct Sighting {
+struct FormMatch {
     let form: Int
-    let disguise: Disguise
+    let encoding: LeakEncoding
     /// In the stream.
     let range: Range<Int>
     let isWhole: Bool
 
     /// Everything that is in `stream`: as it stands, and then across its line breaks.
-    static func all(of index: borrowing FormIndex, in stream: [UInt8]) -> [Sighting] {
-        var found: [Sighting] = []
+    static func all(of index: borrowing FormIndex, in stream: [UInt8]) -> [FormMatch] {
+        var found: [FormMatch] = []
         for match in index.matches(in: stream) {
             let form = index.forms[match.form]
             found.append(
-                Sighting(
-                    form: match.form, disguise: form.disguise, range: match.range,
+                FormMatch(
+                    form: match.form, encoding: form.encoding, range: match.range,
                     isWhole: match.range.count == form.bytes.count))
         }
         guard index.hasWindowAcrossBreaks(in: stream) else { return found }
@@ -25,8 +25,8 @@ struct Sighting {
             let range = place(of: match.range, in: stream)
             guard range.count > match.range.count, !found.contains(where: { $0.covers(range) }) else { continue }
             found.append(
-                Sighting(
-                    form: match.form, disguise: .splitOverLines, range: range,
+                FormMatch(
+                    form: match.form, encoding: .splitOverLines, range: range,
                     isWhole: match.range.count == form.bytes.count))
         }
         return found

@@ -3,7 +3,7 @@ internal import LatchkeyCredentials
 internal import Synchronization
 
 /// How long a blocking piece of work may wait: until a deadline, or until its task is cancelled.
-final class Patience: Sendable {
+final class Cancellation: Sendable {
     let deadline: Deadline
     private let state = Atomic<State>(.open)
 
@@ -17,7 +17,7 @@ final class Patience: Sendable {
         self.deadline = deadline
     }
 
-    /// Ends the patience; false when the work has committed itself already and will be done.
+    /// Ends the cancellation; false when the work has committed itself already and will be done.
     @discardableResult
     func end() -> Bool {
         state.compareExchange(expected: .open, desired: .ended, ordering: .sequentiallyConsistent).original
@@ -33,14 +33,14 @@ final class Patience: Sendable {
         if before == .ended { throw .cancelled }
     }
 
-    /// Throws `cancelled` or `timedOut` when there is no patience left.
+    /// Throws `cancelled` or `timedOut` when there is no cancellation left.
     func check() throws(StoreError) {
         if state.load(ordering: .sequentiallyConsistent) == .ended { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
     }
 
-    /// Runs `attempt` until it does not throw `busy`, sleeping in between: 0.2 ms at first, `longest` nanoseconds at most, a random
-    /// part of it taken off so that several waiting processes don't walk in step.
+    /// Runs `attempt` until it does not throw `busy`, sleeping in between: 0.2 ms at first, `longest` nanoseconds at
+    /// most, a random part of it taken off so that several waiting processes don't walk in step.
     func retry<Result: ~Copyable>(
         pausingAtMost longest: Int = 10_000_000, _ attempt: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

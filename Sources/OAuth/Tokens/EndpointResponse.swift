@@ -3,7 +3,7 @@ internal import LatchkeyHTTP
 internal import LatchkeySecrets
 
 /// An endpoint's answer, read as JSON where it is.
-struct EndpointAnswer: ~Copyable {
+struct EndpointResponse: ~Copyable {
     let status: Int
     let isEmpty: Bool
     /// `nil` unless the body is a JSON object.
@@ -43,8 +43,8 @@ struct EndpointAnswer: ~Copyable {
 
     var isSuccess: Bool { (200...299).contains(status) && error == nil }
 
-    /// Whether it may be the client that the server didn't know. glewlwyd says `unauthorized_client`, an empty 403, or at
-    /// a refresh an empty 400.
+    /// Whether it may be the client that the server didn't know. glewlwyd says `unauthorized_client`, an empty 403, or
+    /// at a refresh an empty 400.
     var refusesClient: Bool {
         switch error {
         case .invalidClient, .incorrectClientCredentials: true

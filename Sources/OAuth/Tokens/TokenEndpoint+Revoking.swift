@@ -5,32 +5,32 @@ package import LatchkeySecrets
 
 extension TokenEndpoint {
     /// Revokes tokens in the provider's own way, and says in the log what came of it.
-    package typealias GivingBack = @Sendable (IssuedTokens, consuming ClientAuthentication) async -> Void
+    package typealias Revoking = @Sendable (IssuedTokens, consuming ClientAuthentication) async -> Void
 
     /// How long each request that gives tokens back may take.
-    package static let patienceForGivingBack = Duration.seconds(10)
+    package static let timeoutOfRevocation = Duration.seconds(10)
 
     /// Gives back what an answer brought that can't be used.
-    func giveBack(
+    func revoke(
         tokensIn document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>? = nil,
         _ authentication: borrowing ClientAuthentication, _ form: ClientAuthentication.BasicForm?
     ) async {
         guard let tokens = IssuedTokens(in: document, without: old) else { return }
-        await giveBack(tokens, authentication, form)
+        await revoke(tokens, authentication, form)
     }
 
     /// Gives back tokens that a check of the caller's refused.
     ///
-    /// - Parameter old: the refresh token from before a renewal, which stays what it is.
-    package func giveBack(
+    /// - Parameter old: the refresh token from before a refresh, which stays what it is.
+    package func revoke(
         _ tokens: borrowing TokenResponse, without old: borrowing Secret<RefreshToken>? = nil,
         _ authentication: borrowing ClientAuthentication
     ) async {
-        await giveBack(IssuedTokens(tokens, without: old), authentication, tokens.acceptedBasicForm)
+        await revoke(IssuedTokens(tokens, without: old), authentication, tokens.acceptedBasicForm)
     }
 
     /// Best effort, in a task of its own: cancelling the caller doesn't stop it, and it ends by itself.
-    private func giveBack(
+    private func revoke(
         _ tokens: IssuedTokens, _ authentication: borrowing ClientAuthentication,
         _ form: ClientAuthentication.BasicForm?
     ) async {
@@ -38,13 +38,13 @@ extension TokenEndpoint {
         log.warning("tokens that the server has just issued are refused, so they are given back")
         let proof = Handover(authentication.duplicate(form: form))
         let revocation =
-            givesBack == nil
+            revokes == nil
             ? RevocationEndpoint(
                 server: server, client: client, http: endpoint.http, dpop: endpoint.dpop, log: log,
-                timeout: Self.patienceForGivingBack) : nil
-        await Task { [givesBack] in
+                timeout: Self.timeoutOfRevocation) : nil
+        await Task { [revokes] in
             guard let authentication = proof.take() else { return }
-            if let givesBack { return await givesBack(tokens, authentication) }
+            if let revokes { return await revokes(tokens, authentication) }
             guard let revocation else {
                 return log.warning("they could not be revoked: the server has no endpoint for it")
             }
@@ -59,15 +59,15 @@ extension TokenEndpoint {
 
     /// Checks tokens that a step of the caller's own brought as those of an answer are; others are given back.
     ///
-    /// Throws `.invalidResponse(.tokenNotBound)` where they should be bound to a key, and `.unknownTokenType` where there
-    /// is none.
+    /// Throws `.invalidResponse(.tokenNotBound)` where they should be bound to a key, and `.unknownTokenType` where
+    /// there is none.
     package func requireBinding(
         of tokens: borrowing TokenResponse, without old: borrowing Secret<RefreshToken>? = nil,
         _ authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
         let isBound = tokens.type == .dpop
         guard isBound != (endpoint.dpop != nil) else { return }
-        await giveBack(tokens, without: old, authentication)
+        await revoke(tokens, without: old, authentication)
         throw OAuthError(.invalidResponse(isBound ? .unknownTokenType : .tokenNotBound))
     }
 }

@@ -3,8 +3,8 @@ import LatchkeyTestServer
 import Testing
 import TestServices
 
-/// Eight processes with one session whose token has ended: one renewal, whatever becomes of the process that makes it.
-@Suite struct RenewalAcrossProcessesTests {
+/// Eight processes with one session whose token has ended: one refresh, whatever becomes of the process that makes it.
+@Suite struct RefreshAcrossProcessesTests {
     private let scene: RefreshScene
     private var directory: TestDirectory { scene.directory }
     private var server: LoopbackAuthorizationServer { scene.server }
@@ -26,7 +26,7 @@ import TestServices
 
     private func count(_ endpoint: AuthorizationServerEndpoint) -> Int { server.record.requests[endpoint] ?? 0 }
 
-    @Test func `eight processes make one renewal, and all get their answer`() async throws {
+    @Test func `eight processes make one refresh, and all get their answer`() async throws {
         server.expireAccessTokens()
         let programs = try (0..<8).map { _ in try ask() }
         for program in programs {
@@ -38,14 +38,14 @@ import TestServices
 
     /// timeout(1) and shells send SIGTERM and SIGHUP twice.
     @Test(arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGHUP, SIGHUP]])
-    func `a signal in the middle of a renewal loses nothing, and the others go on with it`(
+    func `a signal in the middle of a refresh loses nothing, and the others go on with it`(
         signals: [Int32]
     ) async throws {
         server.expireAccessTokens()
         server.switchOn(.heldAnswer(.token))
         let questions = count(.userInfo)
         let first = try ask("--log-level", "debug")
-        try await first.wait(for: "the renewal") { server.record.refreshes == 1 }
+        try await first.wait(for: "the refresh") { server.record.refreshes == 1 }
         let others = try (0..<7).map { _ in try ask() }
         try await others[6].wait(for: "the others' refusals") { count(.userInfo) >= questions + 8 }
         for number in signals {
@@ -88,7 +88,7 @@ import TestServices
                 server.userInfoEndpoint,
             ], environment: environment)
         program.closeInput()
-        try await program.wait(for: "the renewal") { server.record.refreshes == 1 }
+        try await program.wait(for: "the refresh") { server.record.refreshes == 1 }
         program.signal(SIGHUP)
         server.switchOff(.heldAnswer(.token))
         let run = try await program.finish()
@@ -117,21 +117,21 @@ import TestServices
         server.expireAccessTokens()
         server.switchOn(.held(.token))
         server.switchOn(.status(503, .token))
-        let renewals = count(.token)
+        let refreshes = count(.token)
         let first = try ask()
-        try await first.wait(for: "the request") { count(.token) > renewals }
+        try await first.wait(for: "the request") { count(.token) > refreshes }
         first.signal(SIGKILL)
         _ = try await first.finish()
         server.switchOffAllFaults()
         try await expectAnswers(of: (0..<7).map { _ in try ask() })
     }
 
-    /// The command that a person or a script knows, and kills, is not the process that renews.
+    /// The command that a person or a script knows, and kills, is not the process that refreshes.
     @Test func `a command that is killed while the server's answer is on its way costs nothing`() async throws {
         server.expireAccessTokens()
         server.switchOn(.heldAnswer(.token))
         let first = try ask()
-        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         first.killAlone()
         #expect(try await first.finish().status == 128 + SIGKILL)
         let others = try (0..<7).map { _ in try ask() }
@@ -145,7 +145,7 @@ import TestServices
         server.expireAccessTokens()
         server.switchOn(.heldAnswer(.token))
         let first = try ask("--log-level", "debug")
-        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         let worker = first.workingPID
         #expect(worker != first.pid)
         let writer = try await writerThatHoldsTheVault()
@@ -181,7 +181,8 @@ import TestServices
         try await waitForEnd(of: worker)
     }
 
-    /// The kernel tells only of an end that is still to come: a worker that came too late to ask would work on for nobody.
+    /// The kernel tells only of an end that is still to come: a worker that came too late to ask would work on for
+    /// nobody.
     @Test func `a worker whose starter ended before it could ask ends too`() async throws {
         let latchkey = try BuiltProducts.latchkey().path
         let worker = URL(fileURLWithPath: latchkey).deletingLastPathComponent().path + "/latchkey-auth"
@@ -219,15 +220,16 @@ import TestServices
         return writer
     }
 
-    /// The limit of what a client can do, when all its processes are killed at once: the server has spent the old token,
-    /// and the new one died with them. What is left is to say so, and that nobody has a token of that family any more.
+    /// The limit of what a client can do, when all its processes are killed at once: the server has spent the old
+    /// token, and the new one died with them. What is left is to say so, and that nobody has a token of that family any
+    /// more.
     @Test func `a command that is killed with its worker before the answer costs the session, which is told`()
         async throws
     {
         server.expireAccessTokens()
         server.switchOn(.heldAnswer(.token))
         let first = try ask()
-        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         first.signal(SIGKILL)
         _ = try await first.finish()
         server.switchOff(.heldAnswer(.token))
@@ -238,7 +240,7 @@ import TestServices
         server.expireAccessTokens()
         server.switchOn(.heldAnswer(.token))
         let first = try ask("--log-level", "debug")
-        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         let writer = try await writerThatHoldsTheVault()
         server.switchOff(.heldAnswer(.token))
         let answered = "POST \(server.tokenEndpoint): status 200"
@@ -252,7 +254,7 @@ import TestServices
     private func expectLost() async throws {
         let run = try await ask().finish()
         #expect(run.status == 77, "\(run.errorText)")
-        #expect(run.errorText.contains("[sign-in.renewal-lost]") && run.errorText.contains("hint: sign in again"))
+        #expect(run.errorText.contains("[sign-in.refresh-lost]") && run.errorText.contains("hint: sign in again"))
         #expect(server.record.refreshes == 1 && server.record.replays == 1)
         // It is told once; then nobody is signed in, and signing in again is the cure.
         let next = try await ask().finish()
@@ -265,7 +267,7 @@ import TestServices
         server.expireAccessTokens()
         server.switchOn(.heldAnswer(.token))
         let first = try ask()
-        try await first.wait(for: "the server's renewal") { server.record.refreshes == 1 }
+        try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         let questions = count(.userInfo)
         server.switchOn(.held(.userInfo))
         server.switchOff(.heldAnswer(.token))
@@ -279,9 +281,9 @@ import TestServices
     @Test func `a process that is killed while it waits its turn holds up nobody`() async throws {
         server.expireAccessTokens()
         server.switchOn(.slow(.seconds(2), .token))
-        let (questions, renewals) = (count(.userInfo), count(.token))
+        let (questions, refreshes) = (count(.userInfo), count(.token))
         let first = try ask()
-        try await first.wait(for: "the renewal") { count(.token) > renewals }
+        try await first.wait(for: "the refresh") { count(.token) > refreshes }
         let others = try (0..<7).map { _ in try ask() }
         try await others[6].wait(for: "the others' refusals") { count(.userInfo) >= questions + 8 }
         others[0].signal(SIGKILL)
@@ -296,8 +298,8 @@ import TestServices
 }
 
 extension RunningProgram {
-    /// A signal goes from the process that was started to its worker, and there to the task: it may be on its way for longer than
-    /// the server's answer. The worker's own word is what tells that it came.
+    /// A signal goes from the process that was started to its worker, and there to the task: it may be on its way for
+    /// longer than the server's answer. The worker's own word is what tells that it came.
     fileprivate func waitUntilAskedToStop() async throws {
         try await wait(for: "its word on the signal") { errorsSoFar.contains("asked to stop;") }
     }

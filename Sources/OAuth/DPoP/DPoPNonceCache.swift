@@ -2,9 +2,9 @@ internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import Synchronization
 
-/// What servers told about proofs: the nonce each wants next (RFC 9449 sections 8 and 9), and how their clocks differ from
-/// ours. One for all sessions of a process; nothing in it is a secret.
-public final class DPoPMemory: Sendable {
+/// What servers told about proofs: the nonce each wants next (RFC 9449 sections 8 and 9), and how their clocks differ
+/// from ours. One for all sessions of a process; nothing in it is a secret.
+public final class DPoPNonceCache: Sendable {
     struct Origin: Sendable, Hashable {
         var nonce: String?
         /// Seconds that the server's clock is ahead of ours.
@@ -27,8 +27,8 @@ public final class DPoPMemory: Sendable {
         origins.withLock { $0[url.origin] ?? Origin() }
     }
 
-    /// Takes nonce and time from an answer, whatever its status: the newest nonce is the one that counts. Returns what is
-    /// known now.
+    /// Takes nonce and time from an answer, whatever its status: the newest nonce is the one that counts. Returns what
+    /// is known now.
     @discardableResult
     func learn(from response: borrowing GuardedResponse, of url: HTTPURL, now: UnixTime) -> Origin {
         let address = url.origin

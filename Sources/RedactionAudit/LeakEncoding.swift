@@ -1,5 +1,5 @@
 /// How a secret looks where it was found.
-public enum Disguise: Sendable, Hashable, CaseIterable {
+public enum LeakEncoding: Sendable, Hashable, CaseIterable {
     /// Byte for byte.
     case plain
     /// `%2F` for what a URL can't hold (RFC 3986 section 2.1), in either case.
@@ -24,7 +24,7 @@ public enum Disguise: Sendable, Hashable, CaseIterable {
     case reversed
     /// A printed array of bytes: `[104, 117, 110]`.
     case byteList
-    /// Plain or in another disguise, with line breaks in between.
+    /// Plain or in another encoding, with line breaks in between.
     case splitOverLines
 
     public var name: StaticString {

@@ -8,9 +8,9 @@ import TestSecrets
 
 @testable import LatchkeySignIn
 
-/// Renewals that bring an ID token: nothing that waits for the network lies between the server's answer and the store, and
-/// what a check finds afterwards is told.
-struct RenewedIdentityTests {
+/// Refreshes that bring an ID token: nothing that waits for the network lies between the server's answer and the store,
+/// and what a check finds afterwards is told.
+struct RefreshedIdentityTests {
     private func scene() throws -> SignInScene {
         try SignInScene { server in
             try .issuer(
@@ -20,7 +20,7 @@ struct RenewedIdentityTests {
     }
 
     /// As in another process, which knows none of the server's keys.
-    private func renew(_ scene: SignInScene) async throws(SignInError) -> String {
+    private func refresh(_ scene: SignInScene) async throws(SignInError) -> String {
         scene.clock.advance(seconds: 4000)
         return try await scene.otherService().accessToken().testText
     }
@@ -29,38 +29,38 @@ struct RenewedIdentityTests {
         AuthorizationServerFault.status(503, .keySet), .truncatedJSON(.keySet), .noAnswer(.keySet),
         .temporaryRedirect(.keySet),
     ])
-    func `a server whose keys can't be had costs no renewal`(fault: AuthorizationServerFault) async throws {
+    func `a server whose keys can't be had costs no refresh`(fault: AuthorizationServerFault) async throws {
         let scene = try scene()
         try await scene.signIn()
         let first = try await scene.token()
         scene.server.switchOn(fault)
-        let second = try await renew(scene)
+        let second = try await refresh(scene)
         #expect(second != first && (scene.requests[.keySet] ?? 0) > 1)
         scene.server.switchOff(fault)
         // The rotated refresh token is the one that was stored.
-        #expect(try await renew(scene) != second)
+        #expect(try await refresh(scene) != second)
         #expect(scene.server.record.refreshes == 2 && scene.server.record.replays == 0)
         #expect(try scene.findings() == [])
     }
 
-    @Test func `the renewed session is stored before the server is asked for its keys`() async throws {
+    @Test func `the refreshed session is stored before the server is asked for its keys`() async throws {
         let scene = try scene()
         try await scene.signIn()
         let first = try await scene.token()
         scene.server.switchOn(.held(.keySet))
-        let renewal = Task { try await renew(scene) }
+        let refresh = Task { try await refresh(scene) }
         while (scene.requests[.keySet] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
         // The server holds its keys back; the new tokens are in the store all the same.
         let session = try await scene.service.sessions.load("octocat")!
         let stored = session.accessToken.testText
         #expect(stored != first)
         scene.server.switchOff(.held(.keySet))
-        #expect(try await renewal.value == stored)
+        #expect(try await refresh.value == stored)
         #expect(scene.server.record.refreshes == 1)
     }
 
     @Test
-    func `a renewed ID token for another person is refused before anything is stored, and its tokens are revoked`()
+    func `a refreshed ID token for another person is refused before anything is stored, and its tokens are revoked`()
         async throws
     {
         let scene = try scene()
@@ -68,17 +68,17 @@ struct RenewedIdentityTests {
         let first = try await scene.service.sessions.load("octocat")!.accessToken.testText
         scene.server.switchOn(.foreignIDToken)
         await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(.idTokenSubject))))) {
-            _ = try await renew(scene)
+            _ = try await refresh(scene)
         }
         #expect(try await scene.service.sessions.load("octocat")!.accessToken.testText == first)
         #expect(scene.server.record.revocations == 1)
         scene.server.switchOff(.foreignIDToken)
         // What was issued is good for nothing any more, and that is told too.
-        await #expect(throws: SignInError(.sessionEnded)) { _ = try await renew(scene) }
+        await #expect(throws: SignInError(.sessionEnded)) { _ = try await refresh(scene) }
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a renewed ID token that nobody signed ends the session, and its tokens are revoked`() async throws {
+    @Test func `a refreshed ID token that nobody signed ends the session, and its tokens are revoked`() async throws {
         for (fault, problem) in [
             (AuthorizationServerFault.forgedIDToken, OAuthError.Malformation.idTokenSignature),
             (.symmetricIDToken, .idTokenAlgorithm),
@@ -87,11 +87,11 @@ struct RenewedIdentityTests {
             try await scene.signIn()
             scene.server.switchOn(fault)
             await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(problem))))) {
-                _ = try await renew(scene)
+                _ = try await refresh(scene)
             }
             #expect(scene.server.record.revocations == 1)
             scene.server.switchOffAllFaults()
-            await #expect(throws: SignInError.self) { _ = try await renew(scene) }
+            await #expect(throws: SignInError.self) { _ = try await refresh(scene) }
             #expect(try await scene.service.accounts() == [])
         }
     }

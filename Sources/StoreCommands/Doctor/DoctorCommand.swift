@@ -35,7 +35,7 @@ enum DoctorCommand {
 
     private static func findings(_ context: CommandContext) async throws -> [Finding] {
         let settings = context.settings.askingNobody
-        var findings = SessionCheck(context: context).findings
+        var findings = ProcessCheck(context: context).findings
         let check = ChoiceCheck(context: context, settings: settings)
         let (choice, reasons) = await check.findings()
         findings += reasons

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 internal import LatchkeyTerminal
 
 /// What this process runs in, and what protects it.
-struct SessionCheck {
+struct ProcessCheck {
     let context: CommandContext
 
     var findings: [Finding] {

@@ -82,7 +82,7 @@ public struct StoreError: RedactedError, Hashable {
     public static var cancelled: StoreError { StoreError(.cancelled, "the operation was cancelled") }
 
     public static var timedOut: StoreError {
-        StoreError(.timedOut, "the store did not answer in time", hint: "try again, or raise --timeout")
+        StoreError(.timedOut, "the store did not answer in time", hint: "try again, or \(Recovery.allowMoreTime)")
     }
 }
 

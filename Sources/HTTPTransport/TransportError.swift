@@ -118,7 +118,7 @@ public struct TransportError: RedactedError, Hashable {
             switch certificateProblem {
             case .wrongHost: "use the name that the certificate is for"
             case .expired, .notYetValid: "check this machine's clock, then the server's certificate"
-            default: "give the server's own CA with --ca-file, if it has one"
+            default: "\(Recovery.trustCertificate)"
             }
         case .certificateAuthoritiesUnreadable: "give a readable file of PEM certificates"
         case .notConfidential: "use the server's https:// address"

@@ -59,7 +59,7 @@ package struct ImportError: RedactedError, Hashable {
 
     package var hint: LogMessage? {
         switch problem {
-        case .unreadable, .notAFile: "give the file's path after --from"
+        case .unreadable, .notAFile: "\(Recovery.chooseFile)"
         case .sealed: "copy what it keeps with its own program; of a keyring that is open, import the collection"
         case .wrongPassphrase: "try again; nothing was imported"
         default: "nothing was imported; look at the file, or give another one"

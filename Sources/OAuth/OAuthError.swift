@@ -147,13 +147,13 @@ extension OAuthError {
         case .issuerMismatch: "give the issuer exactly as the server writes it, a slash at its end included"
         case .sessionEnded: "sign in again"
         case .deviceCodeExpired: "start the sign-in again, and enter the new code"
-        case .invalidMetadata(.withoutDeviceGrant): "sign in with --browser or --paste"
-        case .invalidMetadata(.withoutRegistration): "register a client with the server, and give its --client-id"
+        case .invalidMetadata(.withoutDeviceGrant): "\(Recovery.browserOrPaste)"
+        case .invalidMetadata(.withoutRegistration): "\(Recovery.registerClient)"
         case .networkError(let error): error.hint
         case .invalidMetadata(.notFound): "check the issuer, or configure the endpoints one by one"
         case .invalidMetadata(.withoutS256): "the server must offer PKCE with S256"
         case .invalidMetadata(.withoutES256), .invalidResponse(.tokenNotBound):
-            "add the provider again without --dpop, if tokens that anyone can use are good enough"
+            "\(Recovery.dropDPoP), if tokens that anyone can use are good enough"
         case .invalidConfiguration(.redirectScheme):
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this one explicitly"
         case .invalidMetadata: "the server's operator has to correct it"

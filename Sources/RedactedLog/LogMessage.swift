@@ -11,13 +11,18 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     /// Where text from elsewhere stands in it (`LoggableText`), as offsets in bytes of UTF-8, in order. Only there can
     /// a secret stand at all; the rest is what the source says.
     package let foreignRanges: [Range<Int>]
+    /// Where the words of a `Recovery` stand in it, in order.
+    private let placed: [PlacedRecovery]
+
+    typealias PlacedRecovery = (range: Range<Int>, recovery: Recovery)
 
     public var logMessage: LogMessage { self }
 
     /// Text that is safe already.
-    init(verbatim text: String, foreignRanges: [Range<Int>] = []) {
+    init(verbatim text: String, foreignRanges: [Range<Int>] = [], recoveries: [PlacedRecovery] = []) {
         self.text = text
         self.foreignRanges = foreignRanges
+        placed = recoveries
     }
 
     /// Text from elsewhere, inert and bounded.
@@ -32,6 +37,22 @@ public struct LogMessage: Loggable, Sendable, Hashable {
             if index > 0 { whole.appendLiteral(separator) }
             whole.appendInterpolation(part)
         }
+        return LogMessage(stringInterpolation: whole)
+    }
+
+    /// What would help, as the message says it.
+    public var recoveries: [Recovery] { placed.map(\.recovery) }
+
+    /// The same message with another program's words for each recovery.
+    package func wording(_ words: (Recovery) -> LogMessage) -> LogMessage {
+        var whole = StringInterpolation(literalCapacity: text.utf8.count, interpolationCount: placed.count)
+        var start = 0
+        for (range, recovery) in placed {
+            whole.append(self, start..<range.lowerBound)
+            whole.appendInterpolation(words(recovery))
+            start = range.upperBound
+        }
+        whole.append(self, start..<text.utf8.count)
         return LogMessage(stringInterpolation: whole)
     }
 
@@ -51,12 +72,15 @@ extension LogMessage: ExpressibleByStringInterpolation {
     }
 
     public init(stringInterpolation: StringInterpolation) {
-        self.init(verbatim: stringInterpolation.text, foreignRanges: stringInterpolation.foreignRanges)
+        self.init(
+            verbatim: stringInterpolation.text, foreignRanges: stringInterpolation.foreignRanges,
+            recoveries: stringInterpolation.recoveries)
     }
 
     public struct StringInterpolation: StringInterpolationProtocol {
         var text = ""
         var foreignRanges: [Range<Int>] = []
+        var recoveries: [PlacedRecovery] = []
 
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + interpolationCount * 16)
@@ -69,7 +93,25 @@ extension LogMessage: ExpressibleByStringInterpolation {
         public mutating func appendInterpolation<Value: Loggable>(_ value: Value) {
             let message = value.logMessage
             if !message.foreignRanges.isEmpty { note(message.foreignRanges) }
+            let start = text.utf8.count
+            for (range, recovery) in message.placed {
+                recoveries.append((range.lowerBound + start..<range.upperBound + start, recovery))
+            }
             text += message.text
+        }
+
+        /// Appends a part of a message that begins and ends between its recoveries.
+        fileprivate mutating func append(_ message: LogMessage, _ part: Range<Int>) {
+            let bytes = message.text.utf8
+            let (start, end) = (
+                bytes.index(bytes.startIndex, offsetBy: part.lowerBound),
+                bytes.index(bytes.startIndex, offsetBy: part.upperBound)
+            )
+            note(
+                message.foreignRanges.map { $0.clamped(to: part) }.filter { !$0.isEmpty }.map {
+                    $0.lowerBound - part.lowerBound..<$0.upperBound - part.lowerBound
+                })
+            text += message.text[start..<end]
         }
 
         /// Two texts from elsewhere with nothing between them are one: a secret may begin in the first.

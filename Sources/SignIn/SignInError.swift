@@ -153,15 +153,15 @@ public struct SignInError: RedactedError, Hashable {
         case .oauth(let error): error.hint
         case .resource(let error): error.hint
         case .store(let error): error.hint
-        case .notSignedIn: "sign in first: latchkey sign-in PROVIDER"
-        case .noCurrentAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"
+        case .notSignedIn: "\(Recovery.signIn)"
+        case .noCurrentAccount: "\(Recovery.chooseAccount)"
         case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
         case .refreshLost:
             "sign in again; SIGTERM ends a program when its refresh is stored, SIGKILL in the middle of it"
         case .tokensNotStored: "see that the store can be written, then sign in again"
-        case .accountUnknown, .accountNameNeeded: "give the account a name with --account"
-        case .clientSecretMissing: "add the provider again with --client-secret-stdin"
-        case .otherPerson: "sign out of the account first, or give the new session another name with --account"
+        case .accountUnknown, .accountNameNeeded: "\(Recovery.nameAccount)"
+        case .clientSecretMissing: "\(Recovery.saveClientSecret)"
+        case .otherPerson: "sign out of the account first, or \(Recovery.nameAccount)"
         case .tokenInAccount: "don't use this server before whoever runs it has mended that"
         case .otherOrigin: "name the origin among the provider's own, if its server is to have the token"
         case .otherResource: "ask the account's own server; it passes on what is for others"

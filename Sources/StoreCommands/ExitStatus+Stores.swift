@@ -40,7 +40,7 @@ extension CredentialKeyError: CommandError {
 extension StoreSelectionError: CommandError {
     package var exitStatus: ExitStatus {
         switch problem {
-        case .unknownName(.argument), .notPersistent, .contradiction: .usage
+        case .unknownName(.argument), .notPersistent: .usage
         case .unknownName: .configuration
         case .noneWorks: .unavailable
         }

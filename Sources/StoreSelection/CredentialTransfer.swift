@@ -80,7 +80,7 @@ public struct CredentialTransfer: Sendable {
         else {
             throw StoreError(
                 .corrupted, "\(target.identity) does not give back what it was given for \(key)",
-                hint: "nothing was deleted; `latchkey doctor` looks into the store")
+                hint: "nothing was deleted; \(Recovery.diagnose)")
         }
         try await finish(key, record.version, deadline)
         return outcome

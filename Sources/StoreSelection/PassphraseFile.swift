@@ -44,7 +44,7 @@ package enum PassphraseFile {
             guard isReadable(descriptor, deadline) else {
                 throw StoreError(
                     .timedOut, "\(name) gave no passphrase in time",
-                    hint: "see that what writes to it is running, or raise --timeout")
+                    hint: "see that what writes to it is running, or \(Recovery.allowMoreTime)")
             }
             var outcome = 0
             let chunk = Secret<Passphrase>(byteCount: 1024) { span in

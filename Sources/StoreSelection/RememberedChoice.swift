@@ -43,7 +43,7 @@ public struct RememberedChoice: Sendable, Hashable {
     private func unusable(_ code: StoreError.Code, _ what: StaticString, _ number: Int32) -> StoreError {
         let path = LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
         return StoreError(
-            code, "the file that remembers the store, \(path), \(what)", hint: "name the store with --store",
+            code, "the file that remembers the store, \(path), \(what)", hint: "\(Recovery.chooseStore)",
             platform: .errno(number))
     }
 }

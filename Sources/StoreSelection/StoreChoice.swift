@@ -41,7 +41,7 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
 
     /// Whether the store is there, and has no place for credentials yet, as a keyring on a new desktop: its error's
     /// hint names the option that makes one.
-    fileprivate var lacksCollection: Bool { error.hint?.text.contains("--create-collection") == true }
+    fileprivate var lacksCollection: Bool { error.recoveries.contains(.createCollection) }
 
     public static func == (left: StoreRefusal, right: StoreRefusal) -> Bool {
         left.name.description == right.name.description && left.error == right.error
@@ -75,8 +75,6 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case unknownName(StoreChoiceSource)
         /// The in-memory store was named where what it keeps would be lost.
         case notPersistent
-        /// Two arguments contradict each other.
-        case contradiction
         /// Every store of the catalogue refused.
         case noneWorks([StoreRefusal])
     }
@@ -94,19 +92,17 @@ public struct StoreSelectionError: RedactedError, Hashable {
         switch problem {
         case .unknownName: "selection.unknown-store"
         case .notPersistent: "selection.not-persistent"
-        case .contradiction: "selection.contradiction"
         case .noneWorks: "selection.no-store"
         }
     }
 
     public var cause: LogMessage {
         switch problem {
-        case .unknownName(.argument): "--store names no store that there is"
+        case .unknownName(.argument): "no store has the name that was given"
         case .unknownName(.environment): "LATCHKEY_STORE names no store that there is"
         case .unknownName(.configuration): "the configuration names no store that there is"
         case .unknownName: "the store that was used before is unknown to this program"
         case .notPersistent: "the in-memory store would forget at once what it is given"
-        case .contradiction: "--vault names a vault, but --store names another store"
         case .noneWorks(let refusals):
             "no store can be used; \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))"
         }
@@ -115,10 +111,9 @@ public struct StoreSelectionError: RedactedError, Hashable {
     public var hint: LogMessage? {
         switch problem {
         case .unknownName, .notPersistent: "the stores are \(LogMessage.joined(names))"
-        case .contradiction: "leave one of them out"
         case .noneWorks(let refusals) where refusals.contains(where: \.lacksCollection):
-            "let `latchkey set --create-collection` make the keyring's first one, or make a vault with latchkey vault init"
-        case .noneWorks: "make a vault with latchkey vault init, or start a keyring"
+            "\(Recovery.createCollection), or \(Recovery.createVault)"
+        case .noneWorks: "\(Recovery.createVault), or start a keyring"
         }
     }
 }

@@ -111,7 +111,7 @@ public struct StoreSelector: Sendable {
     /// A person who never named a store has to learn why it is this one.
     private func explained(_ error: StoreError) -> StoreError {
         guard error.code == .unavailable else { return error }
-        let other: LogMessage = "or choose another store with --store; latchkey doctor says what is wrong"
+        let other: LogMessage = "or \(Recovery.chooseStore); \(Recovery.diagnose)"
         let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start it again, \(other)"
         return StoreError(
             error.code, "the store that was used before is gone: \(error.cause)", hint: hint, platform: error.platform)
@@ -142,7 +142,7 @@ public struct StoreSelector: Sendable {
     private func remember(_ choice: StoreChoice) {
         let name = choice.backend.name
         if let slow = choice.refusals.first(where: { $0.error.code == .timedOut }) {
-            logger.warning("\(name) is used this once: \(slow.name) did not answer in time; name one with --store")
+            logger.warning("\(name) is used this once: \(slow.name) did not answer in time")
             return
         }
         do throws(StoreError) {

@@ -104,13 +104,13 @@ public struct StoreView: Sendable {
     private func ambiguous(_ what: LogMessage, _ found: [any CredentialStore]) -> StoreError {
         StoreError(
             .ambiguous, "\(what) in \(LogMessage.joined(found.map { "\($0.identity)" }, separator: " and in "))",
-            hint: "name the store with --store, or move what is there into one with latchkey move")
+            hint: "\(Recovery.chooseStore), or \(Recovery.moveCredentials)")
     }
 
     private func unasked(_ error: StoreError, _ what: LogMessage) -> StoreError {
         StoreError(
             error.code, "\(what) was not found, but not every store could be asked: \(error.cause)",
-            hint: error.hint.map { "\($0), or name a store with --store" } ?? "name a store with --store",
+            hint: error.hint.map { "\($0), or \(Recovery.chooseStore)" } ?? "\(Recovery.chooseStore)",
             platform: error.platform)
     }
 }

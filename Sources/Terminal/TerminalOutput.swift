@@ -104,7 +104,7 @@ package struct TerminalOutput: Sendable {
         return true
     }
 
-    private func clean(_ message: LogMessage) -> String { isWithheld(message) ? Self.withheld : message.text }
+    private func clean(_ message: LogMessage) -> String { isWithheld(message) ? Self.withheld : message.worded.text }
 
     private func painted(_ word: String, _ colour: String) -> String {
         errorsAreColoured ? "\u{1B}[\(colour)m\(word)\u{1B}[0m" : word

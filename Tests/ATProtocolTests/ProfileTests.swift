@@ -81,7 +81,7 @@ struct ProfileTests {
             (.wrongSubject, .subjectMismatch), (.missingSubject, .subjectMismatch),
             (.withoutATProtoScope, .scopeMissing),
         ] as [(AuthorizationServerFault, ATProtocolError.Code)])
-    func `tokens for another account, or without the scope, are given back and not kept`(
+    func `tokens for another account, or without the scope, are revoked and not kept`(
         fault: AuthorizationServerFault, code: ATProtocolError.Code
     ) async throws {
         let scene = try NetworkScene()
@@ -99,7 +99,7 @@ struct ProfileTests {
         scene.network.authorizationServer.switchOn(.wrongSubject)
         scene.clock.advance(seconds: 4000)
         await #expect(throws: ATProtocolError(.subjectMismatch)) { _ = try await scene.request() }
-        // What the refresh brought is given back.
+        // What the refresh brought is revoked.
         #expect(scene.record.revocations == 1)
         #expect(try await scene.session() == before)
     }

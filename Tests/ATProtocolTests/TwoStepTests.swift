@@ -125,7 +125,7 @@ struct TwoStepTests {
         #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
     }
 
-    @Test func `tokens for another account are given back after two steps as well`() async throws {
+    @Test func `tokens for another account are revoked after two steps as well`() async throws {
         let scene = try scene()
         scene.network.authorizationServer.switchOn(.wrongSubject)
         let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))

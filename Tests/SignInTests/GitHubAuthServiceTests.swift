@@ -262,7 +262,7 @@ struct GitHubAuthServiceTests {
         #expect(try await scene.credentials.currentAccount() == nil)
         let record = scene.server.record
         #expect(record.requests[.stray] == nil)
-        // Whatever was issued and arrived is given back.
+        // Whatever was issued and arrived is revoked.
         if case .apiError = error { #expect(record.revocations == 1) }
         #expect(try scene.findings() == [])
     }

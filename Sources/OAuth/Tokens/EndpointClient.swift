@@ -12,7 +12,7 @@ struct EndpointClient: Sendable {
     var dpop: DPoPProofSigner? = nil
     let log: RedactedLogger
     /// Whether cancelling a task has no effect once its request is on the way: what the server gives is then seen, and
-    /// is kept or given back. Each request ends by itself.
+    /// is kept or revoked. Each request ends by itself.
     var finishesWhatIsSent = false
     var limits = EndpointClient.limits
 

@@ -7,7 +7,7 @@ extension TokenEndpoint {
     /// Revokes tokens in the provider's own way, and says in the log what came of it.
     package typealias Revoking = @Sendable (IssuedTokens, consuming ClientAuthentication) async -> Void
 
-    /// How long each request that gives tokens back may take.
+    /// How long each request that revokes tokens may take.
     package static let timeoutOfRevocation = Duration.seconds(10)
 
     /// Gives back what an answer brought that can't be used.
@@ -35,7 +35,7 @@ extension TokenEndpoint {
         _ form: ClientAuthentication.BasicForm?
     ) async {
         let log = endpoint.log
-        log.warning("tokens that the server has just issued are refused, so they are given back")
+        log.warning("tokens that the server has just issued are refused, so they are revoked")
         let proof = Handover(authentication.duplicate(form: form))
         let revocation =
             revokes == nil
@@ -57,7 +57,7 @@ extension TokenEndpoint {
         }.value
     }
 
-    /// Checks tokens that a step of the caller's own brought as those of an answer are; others are given back.
+    /// Checks tokens that a step of the caller's own brought as those of an answer are; others are revoked.
     ///
     /// Throws `.invalidResponse(.tokenNotBound)` where they should be bound to a key, and `.unknownTokenType` where
     /// there is none.

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 extension SignInService {
     // MARK: - With tokens in hand
 
-    /// Keeps the session, or gives the tokens back. A server that calls the person by a token of theirs is refused.
+    /// Keeps the session, or revokes the tokens. A server that calls the person by a token of theirs is refused.
     func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
         secret: borrowing Secret<ClientSecret>?, signer: DPoPProofSigner?
@@ -24,7 +24,7 @@ extension SignInService {
             if let replaced { await revoke(replaced, server: server, secret: secret) }
             return session.summary
         } catch {
-            log.warning("the session could not be kept, so its tokens are given back: \(error)")
+            log.warning("the session could not be kept, so its tokens are revoked: \(error)")
             let outcome = await revoke(
                 IssuedTokens(tokens), server: server, secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm,
                 dpop: signer, timeout: TokenEndpoint.timeoutOfRevocation)

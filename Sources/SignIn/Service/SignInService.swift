@@ -139,7 +139,7 @@ public actor SignInService {
         tokenEndpoint(server, try provider.client, dpop: dpop)
     }
 
-    /// Tokens that it refuses are given back in the provider's way.
+    /// Tokens that it refuses are revoked in the provider's way.
     func tokenEndpoint(_ server: AuthorizationServerMetadata, _ client: ClientConfiguration, dpop: DPoPProofSigner?)
         -> TokenEndpoint
     {

@@ -94,9 +94,9 @@ public struct UserAgentError: RedactedError, Hashable {
         switch code {
         case .userCancelled, .cancelled: nil
         case .onlyForeignAnswers: "start the sign-in again, and answer only the page it opens"
-        case .timedOut: "start the sign-in again, or give it more time with --timeout"
+        case .timedOut: "start the sign-in again, or \(Recovery.allowMoreTime)"
         case .pageNeverOpened:
-            "see that BROWSER, or else the desktop's default browser, is one that opens pages; or use --paste at a terminal"
+            "see that BROWSER, or else the desktop's default browser, is one that opens pages; or \(Recovery.paste)"
         case .unavailable(let reason): reason.hint
         }
     }
@@ -127,22 +127,19 @@ extension UserAgentError.Reason: Loggable {
     var hint: LogMessage? {
         switch self {
         case .noWay:
-            """
-            run it at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; `latchkey copy` brings a \
-            session here
-            """
-        case .noHandler: "install it: latchkey scheme add SCHEME"
+            "run it at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; \(Recovery.copySession)"
+        case .noHandler: "\(Recovery.installHandler)"
         case .noDisplay, .noBrowser, .browserFailed:
-            "use --paste at a terminal to open the page on another machine, or set BROWSER"
-        case .malformedBrowser: "set BROWSER to a command such as firefox, or use --paste"
+            "\(Recovery.paste), or set BROWSER"
+        case .malformedBrowser: "set BROWSER to a command such as firefox, or \(Recovery.paste)"
         case .noPrivateWindow:
-            "set BROWSER to firefox, chromium or another known one, or open a private window yourself with --paste"
-        case .cannotListen(let problem): problem.error.hint ?? "use --paste"
-        case .cannotWaitForHandler: "set XDG_RUNTIME_DIR to a directory of your own, or use --paste"
+            "set BROWSER to firefox, chromium or another known one, or \(Recovery.paste)"
+        case .cannotListen(let problem): problem.error.hint ?? "\(Recovery.paste)"
+        case .cannotWaitForHandler: "set XDG_RUNTIME_DIR to a directory of your own, or \(Recovery.paste)"
         case .noPrivateScheme:
-            "leave --scheme out, or give the --redirect that the client is registered with, such as com.example.app:/callback"
-        case .unsupportedRedirect: "use --paste, or a redirect such as http://127.0.0.1/callback"
-        case .noTerminal: "run it at a terminal (`ssh -t`, `podman run -it`), or set BROWSER and use --browser"
+            "\(Recovery.chooseRedirect)"
+        case .unsupportedRedirect: "\(Recovery.paste), or use a redirect such as http://127.0.0.1/callback"
+        case .noTerminal: "run it at a terminal (`ssh -t`, `podman run -it`), or \(Recovery.browser)"
         case .noRandomOctets, .pageFailed: nil
         }
     }

@@ -35,7 +35,7 @@ struct Finding {
     /// An error of a store, as a problem or only worth knowing.
     static func refusal(_ topic: StaticString, _ error: some CommandError, matters: Bool) -> Finding {
         let text: LogMessage = "\(error.cause) [\(error.codeName)]"
-        let remedy = error.hint ?? "look into the manual page, latchkey(1)"
+        let remedy = error.hint?.worded ?? "look into the manual page, latchkey(1)"
         return matters
             ? .problem(topic, error.exitStatus, text, remedy: remedy) : .note(topic, text, remedy: remedy)
     }

@@ -30,7 +30,7 @@ struct PlacesCheck {
                 findings.append(
                     .note(
                         "stores", "what is in \(name) was not compared: \(error.cause) [\(error.codeName)]",
-                        remedy: error.hint))
+                        remedy: error.hint?.worded))
             }
         }
         guard !doubles.isEmpty else { return findings + [.good("stores", "no credential is in two of them")] }

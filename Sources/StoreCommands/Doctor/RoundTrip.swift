@@ -15,7 +15,7 @@ struct RoundTrip {
             if error.code == .cancelled { throw error }
             // The person may open it: this process must not ask.
             if error.code == .locked {
-                return .note("round trip", "not tried: \(error.cause)", remedy: error.hint)
+                return .note("round trip", "not tried: \(error.cause)", remedy: error.hint?.worded)
             }
             return .refusal("round trip", error, matters: true)
         }

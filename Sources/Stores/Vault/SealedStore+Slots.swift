@@ -24,7 +24,7 @@ extension SealedStore {
             if let old {
                 guard let replaced = try Self.slot(old, in: transaction, keys) else {
                     throw StoreError(
-                        .conflict, "the vault has no key slot named \(old)", hint: "latchkey vault slots shows them")
+                        .conflict, "the vault has no key slot named \(old)", hint: "\(Recovery.listKeySlots)")
                 }
                 try transaction.remove(record: replaced.recordName)
             }

@@ -5,14 +5,14 @@ extension StoreError {
     static func vaultCorrupted(_ what: LogMessage) -> StoreError {
         StoreError(
             .corrupted, "the vault is damaged or was changed by someone without its key: \(what)",
-            hint: "run `latchkey vault verify`, and restore a backup")
+            hint: "\(Recovery.verifyVault), and restore a backup")
     }
 
     /// Each item that is there may be sound by itself.
     static var itemsDiffer: StoreError {
         StoreError(
             .corrupted, "credentials of the vault were deleted, put back or moved by someone without its key",
-            hint: "`latchkey vault verify` shows what there is to know, and how to go on")
+            hint: "\(Recovery.verifyVault): it shows how to go on")
     }
 
     static func noVault(_ what: LogMessage, _ platform: PlatformCode? = nil) -> StoreError {
@@ -23,7 +23,7 @@ extension StoreError {
 
     static var vaultBusy: StoreError {
         StoreError(
-            .timedOut, "another process kept the vault busy until the deadline", hint: "try again, or raise --timeout")
+            .timedOut, "another process kept the vault busy until the deadline", hint: "try again, or \(Recovery.allowMoreTime)")
     }
 
     static func wrongKey(_ cause: LogMessage, hint: LogMessage) -> StoreError {
@@ -43,7 +43,7 @@ extension StoreError {
     static var vaultRekeyed: StoreError {
         StoreError(
             .wrongKey, "the vault was rekeyed, or its manifest was damaged, and what opened it opens it no longer",
-            hint: "open it again; if that fails too, run `latchkey vault verify`")
+            hint: "open it again; if that fails too, \(Recovery.verifyVault)")
     }
 
     /// A vault that is open, and is under a key that doesn't follow from the one of then.
@@ -51,7 +51,7 @@ extension StoreError {
         StoreError(
             .rolledBack,
             "the vault was put back to before it was rekeyed, exchanged, or rekeyed too often to be known, while it was open",
-            hint: "open it again, and check it with `latchkey vault verify`")
+            hint: "open it again, and \(Recovery.verifyVault)")
     }
 
     static var vaultWentBack: StoreError {

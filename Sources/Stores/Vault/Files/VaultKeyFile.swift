@@ -42,7 +42,7 @@ public enum VaultKeyFile {
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ELOOP { throw FileProblem.refuse("key file", path, "is a symbolic link") }
-            throw FileProblem.system("key file", path, number: errno, hint: "check --key-file or LATCHKEY_KEY_FILE")
+            throw FileProblem.system("key file", path, number: errno, hint: "\(Recovery.chooseKeyFile)")
         }
         defer { close(descriptor) }
         guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {

@@ -12,7 +12,7 @@ struct VaultPath {
     let file: String
     let directory: String
 
-    private static let openHint: LogMessage = "make a vault with `latchkey vault init`"
+    private static let openHint: LogMessage = "\(Recovery.createVault)"
 
     // MARK: - Finding
 

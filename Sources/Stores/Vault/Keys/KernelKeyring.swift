@@ -46,7 +46,7 @@ enum KernelKeyring {
         } catch {
             throw StoreError(
                 .locked, "the key in the kernel's keyring doesn't open the vault",
-                hint: "take it away with latchkey vault lock")
+                hint: "\(Recovery.lockVault)")
         }
         return keys
     }
@@ -75,7 +75,7 @@ enum KernelKeyring {
     // MARK: - Errors
 
     private static var locked: StoreError {
-        StoreError(.locked, "the vault is not unlocked", hint: "unlock it with latchkey vault unlock")
+        StoreError(.locked, "the vault is not unlocked", hint: "\(Recovery.unlockVault)")
     }
 
     static func refused(_ number: Int32) -> StoreError {

@@ -86,7 +86,7 @@ public struct SystemCredential: Sendable, Hashable {
     private var wrongLength: StoreError {
         .wrongKey(
             "the credential \(name) is no key: it must have exactly \(Self.byteCount) bytes",
-            hint: "encrypt what `latchkey vault new-key` writes")
+            hint: "\(Recovery.createSystemCredential)")
     }
 
     private static let hint: LogMessage = "run it in a unit with LoadCredentialEncrypted= for that name"

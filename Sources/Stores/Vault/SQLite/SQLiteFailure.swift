@@ -44,7 +44,7 @@ extension StoreError {
     private static func damaged(_ platform: PlatformCode) -> StoreError {
         StoreError(
             .corrupted, "the vault's file is damaged",
-            hint: "run `latchkey vault verify`, and restore a backup", platform: platform)
+            hint: "\(Recovery.verifyVault), and restore a backup", platform: platform)
     }
 }
 

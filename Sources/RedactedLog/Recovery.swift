@@ -1,0 +1,110 @@
+/// What would help after an error: a condition, which an application words with its own controls.
+///
+/// It stands in an error's hint, `"\(Recovery.createVault), or start a keyring"`, and shows words that fit every program. The
+/// command line shows its own there, such as the option to give.
+public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
+    // MARK: Stores
+
+    /// A store has to be chosen, or another one.
+    case chooseStore
+    /// Where each store stands has to be looked at.
+    case diagnose
+    /// An operation needs more time than it was given.
+    case allowMoreTime
+    /// Credentials are in more than one store, and have to be in one.
+    case moveCredentials
+    /// The keyring has no collection yet, or not that one.
+    case createCollection
+    /// A collection has to be named, or another one.
+    case chooseCollection
+    /// The store may only work where it can ask the person.
+    case allowPrompt
+
+    // MARK: Vaults
+
+    case createVault
+    case verifyVault
+    case unlockVault
+    /// The key that an unlocked vault left in the kernel has to go.
+    case lockVault
+    /// Which key slots there are has to be looked at.
+    case listKeySlots
+    /// The key file has to be named, or another one.
+    case chooseKeyFile
+    /// A new key has to be made for the system's credential.
+    case createSystemCredential
+
+    // MARK: Sign-in
+
+    case signIn
+    case chooseAccount
+    /// The account needs a name that isn't in use.
+    case nameAccount
+    case saveClientSecret
+    /// A client has to be registered with the server.
+    case registerClient
+    /// The client's registered redirect URI has to be named.
+    case chooseRedirect
+    /// The server can't bind tokens to a key.
+    case dropDPoP
+    /// The server's certificate is from an authority that the system doesn't trust.
+    case trustCertificate
+    /// The person can open the page elsewhere, and paste the address that it leads to.
+    case paste
+    /// A browser is needed.
+    case browser
+    /// The server has no device grant.
+    case browserOrPaste
+    /// No handler is installed for the redirect's private-use scheme.
+    case installHandler
+    /// A session from another machine can be copied.
+    case copySession
+
+    // MARK: Files of other programs
+
+    /// The file to import has to be named.
+    case chooseFile
+
+    /// Safe: words of ours. They say which condition it is, and not that it is one of these.
+    public var logMessage: LogMessage {
+        LogMessage(verbatim: words.description, recoveries: [(0..<words.utf8CodeUnitCount, self)])
+    }
+
+    private var words: StaticString {
+        switch self {
+        case .chooseStore: "choose another store"
+        case .diagnose: "see why each store refuses"
+        case .allowMoreTime: "allow more time"
+        case .moveCredentials: "move what is there into one store"
+        case .createCollection: "make a collection in the keyring"
+        case .chooseCollection: "choose another collection"
+        case .allowPrompt: "do this where the person may be asked"
+        case .createVault: "make a vault"
+        case .verifyVault: "verify the vault"
+        case .unlockVault: "unlock the vault"
+        case .lockVault: "lock the vault"
+        case .listKeySlots: "see which key slots there are"
+        case .chooseKeyFile: "check the path of the key file"
+        case .createSystemCredential: "encrypt 32 random bytes as the credential"
+        case .signIn: "sign in first"
+        case .chooseAccount: "choose an account"
+        case .nameAccount: "give the account another name"
+        case .saveClientSecret: "save the client's secret"
+        case .registerClient: "register a client with the server"
+        case .chooseRedirect: "give the redirect URI that the client is registered with, such as com.example.app:/callback"
+        case .dropDPoP: "configure the provider without DPoP"
+        case .trustCertificate: "trust the server's own certificate authority, if it has one"
+        case .paste: "let the person open the page on another machine"
+        case .browser: "sign in with a browser"
+        case .browserOrPaste: "sign in with a browser, here or on another machine"
+        case .installHandler: "install a handler for the scheme"
+        case .copySession: "copy a session here"
+        case .chooseFile: "give the file's path"
+        }
+    }
+}
+
+extension RedactedError {
+    /// The conditions in the hint, for a program that offers more than words.
+    public var recoveries: [Recovery] { hint?.recoveries ?? [] }
+}

@@ -1,0 +1,43 @@
+package import LatchkeyLog
+
+extension LogMessage {
+    /// The message with the command line's own controls for what would help.
+    package var worded: LogMessage { recoveries.isEmpty ? self : wording(\.controls) }
+}
+
+extension Recovery {
+    /// The option, command or variable of ours that does it.
+    fileprivate var controls: LogMessage {
+        switch self {
+        case .chooseStore: "choose another store with --store"
+        case .diagnose: "`latchkey doctor` says more"
+        case .allowMoreTime: "raise --timeout"
+        case .moveCredentials: "move what is there into one with `latchkey move`"
+        case .createCollection: "let `latchkey set --create-collection` make one"
+        case .chooseCollection: "name another one with --collection"
+        case .allowPrompt: "run this where it may ask (without --no-prompt)"
+        case .createVault: "make a vault with `latchkey vault init`"
+        case .verifyVault: "run `latchkey vault verify`"
+        case .unlockVault: "unlock it with `latchkey vault unlock`"
+        case .lockVault: "take it away with `latchkey vault lock`"
+        case .listKeySlots: "`latchkey vault slots` shows them"
+        case .chooseKeyFile: "check --key-file or LATCHKEY_KEY_FILE"
+        case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
+        case .signIn: "sign in first: latchkey sign-in PROVIDER"
+        case .chooseAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"
+        case .nameAccount: "give the account another name with --account"
+        case .saveClientSecret: "add the provider again with --client-secret-stdin"
+        case .registerClient: "register a client with the server, and give its --client-id"
+        case .chooseRedirect:
+            "leave --scheme out, or give the --redirect that the client is registered with, such as com.example.app:/callback"
+        case .dropDPoP: "add the provider again without --dpop"
+        case .trustCertificate: "give the server's own CA with --ca-file, if it has one"
+        case .paste: "use --paste at a terminal to open the page on another machine"
+        case .browser: "set BROWSER and use --browser"
+        case .browserOrPaste: "sign in with --browser or --paste"
+        case .installHandler: "install it: latchkey scheme add SCHEME"
+        case .copySession: "`latchkey copy` brings a session here"
+        case .chooseFile: "give the file's path after --from"
+        }
+    }
+}

@@ -46,10 +46,11 @@ let package = Package(
         system("CLatchkeyResolver", at: "CResolver"),
 
         // MARK: Foundations
+        module("LatchkeySystem", at: "System"),
         module("LatchkeySodium", at: "Sodium", uses: ["CLatchkeySodium"]),
         module("LatchkeySecrets", at: "Secrets", uses: ["LatchkeySodium"]),
         module("LatchkeyLog", at: "RedactedLog", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),
-        module("LatchkeyHardening", at: "ProcessHardening", uses: ["LatchkeyLog", "CLatchkeyLinux"]),
+        module("LatchkeyHardening", at: "ProcessHardening", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
         module("LatchkeyEnvironment", at: "Surroundings", uses: ["LatchkeyLog"]),
         // Replaces free(3) in what it is linked into: for executables, never for a library product.
         module("CLatchkeyProgramMemory", at: "CProgramMemory"),
@@ -62,6 +63,7 @@ let package = Package(
         module(
             "LatchkeyVault", at: "Stores/Vault",
             uses: [
+                "LatchkeySystem",
                 "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium", "CLatchkeySQLite",
                 "CLatchkeyLinux",
             ]),
@@ -84,7 +86,9 @@ let package = Package(
             uses: ["LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyLibCrypto", "LatchkeyLog", "LatchkeySecrets"]),
 
         // MARK: Sign-in
-        module("LatchkeyHTTP", at: "HTTPTransport", uses: ["LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
+        module(
+            "LatchkeyHTTP", at: "HTTPTransport",
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
         module(
             "LatchkeyLoopback", at: "LoopbackHTTP",
             uses: ["LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
@@ -94,12 +98,14 @@ let package = Package(
         module(
             "LatchkeySignIn", at: "SignIn",
             uses: [
+                "LatchkeySystem",
                 "LatchkeyOAuth", "LatchkeyLog", "LatchkeyLoopback", "LatchkeyHardening", "LatchkeySodium",
                 "LatchkeyEnvironment", "CLatchkeyLinux",
             ]),
         module(
             "LatchkeyATProtocol", at: "ATProtocol",
             uses: [
+                "LatchkeySystem",
                 "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeySignIn",
             ]),
@@ -133,12 +139,14 @@ let package = Package(
         module(
             "LatchkeyStoreContract", at: "StoreContract",
             uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),
-        module("LatchkeyLeakAudit", at: "RedactionAudit", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
+        module(
+            "LatchkeyLeakAudit", at: "RedactionAudit",
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
 
         // MARK: The command line
         module(
             "LatchkeyTerminal", at: "Terminal",
-            uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeyHardening", "LatchkeyEnvironment"]),
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeyHardening", "LatchkeyEnvironment"]),
         module(
             "LatchkeyStoreCommands", at: "StoreCommands",
             uses: [
@@ -148,6 +156,7 @@ let package = Package(
         module(
             "LatchkeySignInCommands", at: "SignInCommands",
             uses: [
+                "LatchkeySystem",
                 "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyATProtocol",
                 "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer", "LatchkeyLoopback",
                 "LatchkeyLeakAudit", "LatchkeyInMemory", "LatchkeyVault", "LatchkeyImporting", "LatchkeySecretService",
@@ -268,9 +277,8 @@ let package = Package(
             name: "DoesNotCompileTests",
             dependencies: [
                 "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyAuthenticator", "LatchkeyFoundation",
-                "LatchkeySignIn",
-                "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyTestServer", "LatchkeyStoreContract",
-                "LatchkeyLeakAudit",
+                "LatchkeySignIn", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyTestServer",
+                "LatchkeyStoreContract", "LatchkeyLeakAudit",
             ],
             path: "Tests/DoesNotCompile", exclude: ["Cases"]),
         .target(name: "CAllocations", path: "Tests/CAllocations"),

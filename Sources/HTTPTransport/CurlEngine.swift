@@ -1,5 +1,6 @@
 internal import CLatchkeyCurl
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// The private thread that runs a client's transfers. The first transfer starts it.
@@ -11,7 +12,7 @@ final class CurlEngine: Sendable {
     }
 
     private struct Running: Sendable {
-        let thread: pthread_t
+        let thread: SystemThread
         let multi: CurlMultiHandle
     }
 
@@ -56,44 +57,15 @@ final class CurlEngine: Sendable {
         }
         guard let running else { return }
         running.multi.wakeUp()
-        _ = pthread_join(running.thread, nil)
+        running.thread.join()
     }
 
     // MARK: - The thread
 
-    private final class Errand: Sendable {
-        let engine: CurlEngine
-        let multi: CurlMultiHandle
-
-        init(engine: CurlEngine, multi: CurlMultiHandle) {
-            self.engine = engine
-            self.multi = multi
-        }
-    }
-
     private func spawn() -> Running? {
         guard let multi = CurlMultiHandle() else { return nil }
-        let errand = unsafe Unmanaged.passRetained(Errand(engine: self, multi: multi))
-        var thread = pthread_t()
-        // The thread inherits the mask: signals go to the program's own threads, and a closed connection is an error
-        // rather than SIGPIPE. What a crash raises stays unblocked.
-        var blocked = sigset_t()
-        var previous = sigset_t()
-        unsafe sigfillset(&blocked)
-        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { unsafe sigdelset(&blocked, signal) }
-        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                let errand = unsafe Unmanaged<Errand>.fromOpaque(argument!).takeRetainedValue()
-                errand.engine.run(errand.multi)
-                return nil
-            }, errand.toOpaque())
-        unsafe pthread_sigmask(SIG_SETMASK, &previous, nil)
-        guard status == 0 else {
-            unsafe errand.release()
-            return nil
-        }
+        // A closed connection is an error there rather than SIGPIPE.
+        guard let thread = try? SystemThread(joinable: { self.run(multi) }) else { return nil }
         return Running(thread: thread, multi: multi)
     }
 

@@ -1,5 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// A program that was started to run on its own, such as a browser.
@@ -75,22 +76,7 @@ package final class DetachedProgram: Sendable {
 
     /// A thread of its own waits, so that no zombie stays: a library can't own SIGCHLD.
     private func watch() -> Bool {
-        var attributes = pthread_attr_t()
-        guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        unsafe pthread_attr_setstacksize(&attributes, 64 << 10)
-        var thread = pthread_t()
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        let number = unsafe pthread_create(
-            &thread, &attributes,
-            { context in
-                guard let context = unsafe context else { return nil }
-                unsafe Unmanaged<DetachedProgram>.fromOpaque(context).takeRetainedValue().wait()
-                return nil
-            }, context)
-        if number != 0 { unsafe Unmanaged<DetachedProgram>.fromOpaque(context).release() }
-        return number == 0
+        (try? SystemThread.detach(stackByteCount: 64 << 10) { self.wait() }) != nil
     }
 
     private func wait() {

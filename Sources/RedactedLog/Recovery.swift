@@ -91,7 +91,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .nameAccount: "give the account another name"
         case .saveClientSecret: "save the client's secret"
         case .registerClient: "register a client with the server"
-        case .chooseRedirect: "give the redirect URI that the client is registered with, such as com.example.app:/callback"
+        case .chooseRedirect: "give the redirect URI of the client's registration, such as com.example.app:/callback"
         case .dropDPoP: "configure the provider without DPoP"
         case .trustCertificate: "trust the server's own certificate authority, if it has one"
         case .paste: "let the person open the page on another machine"

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Listens to a file descriptor of this process: everything that is written to it, by any code in any language, goes
@@ -69,28 +70,20 @@ final class TapReader: Sendable {
     private let source: Int32
     private let target: Int32
     private let kept = Mutex<[UInt8]>([])
-    private let thread = Mutex<pthread_t?>(nil)
+    private let thread = Mutex<SystemThread?>(nil)
 
     /// Takes over `source` and closes it at its end. Returns `nil`, with errno, when there can be no thread.
     init?(from source: Int32, to target: Int32) {
         self.source = source
         self.target = target
-        let reader = unsafe Unmanaged.passRetained(self)
-        var number = pthread_t()
-        let status = unsafe pthread_create(
-            &number, nil,
-            { reader in
-                unsafe Unmanaged<TapReader>.fromOpaque(reader!).takeRetainedValue().run()
-                return nil
-            }, reader.toOpaque())
-        guard status == 0 else {
-            unsafe reader.release()
+        do throws(SystemErrorNumber) {
+            let started = try SystemThread(joinable: { self.run() })
+            thread.withLock { $0 = started }
+        } catch {
             close(source)
-            errno = status
+            errno = error.number
             return nil
         }
-        let started = number
-        thread.withLock { $0 = started }
     }
 
     var bytes: [UInt8] { kept.withLock { $0 } }
@@ -98,7 +91,7 @@ final class TapReader: Sendable {
     /// Waits for the end of the pipe.
     func wait() {
         let running = thread.withLock { $0.take() }
-        if let running { pthread_join(running, nil) }
+        running?.join()
     }
 
     private func run() {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Turns the signals that ask a process to end into a request to stop: once, so that work can be put in order.
@@ -32,18 +33,13 @@ package enum Interruption {
         unsafe (readingEnd, writingEnd) = (ends[0], ends[1])
         request.withLock { $0 = body }
 
-        var thread = pthread_t()
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { _ in
-                var byte: UInt8 = 0
-                while unsafe read(Interruption.readingEnd, &byte, 1) < 0 && errno == EINTR {}
-                Interruption.first.withLock { $0 = Int32(byte) }
-                Interruption.request.withLock { $0.take() }?()
-                return nil
-            }, nil)
-        guard status == 0 else { return }
-        pthread_detach(thread)
+        let reading: ()? = try? SystemThread.detach {
+            var byte: UInt8 = 0
+            while unsafe read(readingEnd, &byte, 1) < 0 && errno == EINTR {}
+            first.withLock { $0 = Int32(byte) }
+            request.withLock { $0.take() }?()
+        }
+        guard reading != nil else { return }
 
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { number in

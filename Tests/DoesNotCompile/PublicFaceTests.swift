@@ -31,7 +31,7 @@ import Testing
 
     /// Swift modules of ours that nobody outside sees.
     private static let internalModules = [
-        "LatchkeySodium", "LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyImporting", "LatchkeyTerminal",
+        "LatchkeySystem", "LatchkeySodium", "LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyImporting", "LatchkeyTerminal",
         "LatchkeyStoreCommands", "LatchkeySignInCommands",
     ]
 

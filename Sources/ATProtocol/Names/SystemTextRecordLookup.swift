@@ -1,5 +1,6 @@
 internal import CLatchkeyResolver
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Asks the name servers that the system is configured with (resolv.conf(5)), through glibc's resolver.
@@ -59,20 +60,11 @@ public struct SystemTextRecordLookup: TextRecordLookup {
                 return state.early
             }
             if let early { return waiting.resume(returning: early) }
-            let argument = unsafe Unmanaged.passRetained(self).toOpaque()
-            var thread = pthread_t()
-            let status = unsafe pthread_create(
-                &thread, nil,
-                { argument in
-                    let question = unsafe Unmanaged<Question>.fromOpaque(argument!).takeRetainedValue()
-                    question.give(question.resolve())
-                    return nil
-                }, argument)
-            guard status == 0 else {
-                unsafe Unmanaged<Question>.fromOpaque(argument).release()
-                return give(.failure(NameLookupError(.failed)))
+            do throws(SystemErrorNumber) {
+                try SystemThread.detach { self.give(self.resolve()) }
+            } catch {
+                give(.failure(NameLookupError(.failed)))
             }
-            pthread_detach(thread)
         }
 
         /// The first outcome counts.

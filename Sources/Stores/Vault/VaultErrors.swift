@@ -23,7 +23,8 @@ extension StoreError {
 
     static var vaultBusy: StoreError {
         StoreError(
-            .timedOut, "another process kept the vault busy until the deadline", hint: "try again, or \(Recovery.allowMoreTime)")
+            .timedOut, "another process kept the vault busy until the deadline",
+            hint: "try again, or \(Recovery.allowMoreTime)")
     }
 
     static func wrongKey(_ cause: LogMessage, hint: LogMessage) -> StoreError {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 internal import Synchronization
 
 /// A thread of a store's own, for what blocks: commits, waits for other processes, Argon2.
@@ -51,19 +52,11 @@ final class WorkThread: Sendable {
     private func start() throws(StoreError) {
         try started.withLock { (started) throws(StoreError) in
             if started { return }
-            var thread = pthread_t()
-            let retained = unsafe Unmanaged.passRetained(queue)
-            let status = unsafe pthread_create(
-                &thread, nil,
-                { argument in
-                    unsafe Unmanaged<Queue>.fromOpaque(argument!).takeRetainedValue().work()
-                    return nil
-                }, retained.toOpaque())
-            guard status == 0 else {
-                unsafe retained.release()
-                throw StoreError(.unavailable, "the system gave no thread", platform: .errno(status))
+            do throws(SystemErrorNumber) {
+                try SystemThread.detach { [queue] in queue.work() }
+            } catch {
+                throw StoreError(.unavailable, "the system gave no thread", platform: .errno(error.number))
             }
-            pthread_detach(thread)
             started = true
         }
     }

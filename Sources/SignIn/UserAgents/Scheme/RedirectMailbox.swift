@@ -4,6 +4,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// Where a sign-in waits for the address that the handler of a private-use scheme is started with: a socket (0600) in a
 /// folder of this user alone. Messages of other users' programs are refused.
@@ -56,40 +57,12 @@ final class RedirectMailbox: Sendable {
         failed: @escaping @Sendable (Failure) -> Void,
         _ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt
     ) throws(Failure) {
-        let work = Work(mailbox: self, receive: receive, failed: failed)
-        var thread = pthread_t()
-        let argument = unsafe Unmanaged.passRetained(work).toOpaque()
-        var all = sigset_t()
-        var before = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                let work = unsafe Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue()
-                if let failure = work.mailbox.serve(work.receive) { work.failed(failure) }
-                return nil
-            }, argument)
-        guard status == 0 else {
-            unsafe Unmanaged<Work>.fromOpaque(argument).release()
-            throw Failure(number: status)
-        }
-        pthread_detach(thread)
-    }
-
-    private final class Work: Sendable {
-        let mailbox: RedirectMailbox
-        let receive: @Sendable (borrowing Secret<MessageBody>) -> Receipt
-        let failed: @Sendable (Failure) -> Void
-
-        init(
-            mailbox: RedirectMailbox, receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt,
-            failed: @escaping @Sendable (Failure) -> Void
-        ) {
-            self.mailbox = mailbox
-            self.receive = receive
-            self.failed = failed
+        do throws(SystemErrorNumber) {
+            try SystemThread.detach { [self] in
+                if let failure = serve(receive) { failed(failure) }
+            }
+        } catch {
+            throw Failure(number: error.number)
         }
     }
 

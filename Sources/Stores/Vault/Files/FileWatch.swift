@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Calls back on a thread of its own when a file is written to, by whomever (inotify(7)).
@@ -36,21 +37,13 @@ final class FileWatch: Sendable {
         }
 
         func start() -> Bool {
-            var thread = pthread_t()
-            let retained = unsafe Unmanaged.passRetained(self)
-            let status = unsafe pthread_create(
-                &thread, nil,
-                { argument in
-                    unsafe Unmanaged<Follower>.fromOpaque(argument!).takeRetainedValue().follow()
-                    return nil
-                }, retained.toOpaque())
-            if status == 0 {
-                pthread_detach(thread)
-            } else {
-                unsafe retained.release()
+            do throws(SystemErrorNumber) {
+                try SystemThread.detach { self.follow() }
+                return true
+            } catch {
                 end()
+                return false
             }
-            return status == 0
         }
 
         /// Taking the watch away is itself an event, which the thread ends with.

@@ -1,0 +1,66 @@
+package import Glibc
+
+/// A thread of the system, for work that blocks: the tasks' few threads stay free.
+///
+/// The program's signals go to its own threads. All are blocked in one of these but what a crash raises.
+package struct SystemThread: Sendable {
+    private let number: pthread_t
+
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Starts a thread, which must be joined. Throws pthread_create(3)'s error number.
+    package init(joinable body: @escaping @Sendable () -> Void) throws(SystemErrorNumber) {
+        number = try Self.start(nil, body)
+    }
+
+    /// Waits until the work has ended.
+    package consuming func join() { unsafe pthread_join(number, nil) }
+
+    /// Starts a thread that nobody waits for. Throws pthread_create(3)'s error number.
+    ///
+    /// - Parameter stackByteCount: for work that needs little; by default what the system gives.
+    package static func detach(
+        stackByteCount: Int? = nil, _ body: @escaping @Sendable () -> Void
+    ) throws(SystemErrorNumber) {
+        pthread_detach(try start(stackByteCount, body))
+    }
+
+    private static func start(
+        _ stackByteCount: Int?, _ body: @escaping @Sendable () -> Void
+    ) throws(SystemErrorNumber) -> pthread_t {
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        if let stackByteCount { unsafe pthread_attr_setstacksize(&attributes, stackByteCount) }
+        // A thread inherits the mask of the one that starts it.
+        var blocked = sigset_t()
+        var previous = sigset_t()
+        unsafe sigfillset(&blocked)
+        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { unsafe sigdelset(&blocked, signal) }
+        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        let work = unsafe Unmanaged.passRetained(Work(body))
+        var thread = pthread_t()
+        let number = unsafe pthread_create(
+            &thread, &attributes,
+            { work in
+                unsafe Unmanaged<Work>.fromOpaque(work!).takeRetainedValue().body()
+                return nil
+            }, work.toOpaque())
+        guard number == 0 else {
+            unsafe work.release()
+            throw SystemErrorNumber(number)
+        }
+        return thread
+    }
+}
+
+/// An errno(3).
+package struct SystemErrorNumber: Error, Sendable, Hashable {
+    package let number: Int32
+
+    package init(_ number: Int32) { self.number = number }
+}

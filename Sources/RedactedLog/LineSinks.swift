@@ -22,21 +22,3 @@ public struct TextLogSink: LogSink {
 
     public func write(_ record: LogEntry) { channel.write(record, to: descriptor) }
 }
-
-/// Writes a record as one JSON object a line (RFC 8259); see `LogLineFormat.json`, and `TextLogSink` for what happens
-/// when it can't be written.
-public struct JSONLinesLogSink: LogSink {
-    private let sink: TextLogSink
-
-    /// - Parameters:
-    ///   - descriptor: an open file descriptor; standard error unless told otherwise. It is not closed.
-    ///   - trouble: told once, when the first record is lost.
-    public init(descriptor: Int32 = 2, reporting trouble: (@Sendable (LogTrouble) -> Void)? = nil) {
-        sink = TextLogSink(descriptor: descriptor, format: .json, reporting: trouble)
-    }
-
-    /// How many records were lost since the last that could be written.
-    public var lostRecordCount: Int { sink.lostRecordCount }
-
-    public func write(_ record: LogEntry) { sink.write(record) }
-}

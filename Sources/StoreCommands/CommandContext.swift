@@ -104,7 +104,7 @@ extension CommandContext {
         let level = LogLevel.allCases.first { $0.name.description == arguments.value(GlobalOptions.logLevel) }
         let sink: any LogSink =
             switch arguments.value(GlobalOptions.logFormat) {
-            case "json": JSONLinesLogSink()
+            case "json": TextLogSink(format: .json)
             case "journal": journal(environment, output)
             default: TextLogSink()
             }

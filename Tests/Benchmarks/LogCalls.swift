@@ -75,7 +75,7 @@ enum LogCalls {
         defer { unsafe fclose(stream) }
         unsafe setvbuf(stream, nil, _IOLBF, 0)
         let text = RedactedLogger("latchkey.benchmark", sink: TextLogSink(descriptor: descriptor))
-        let json = RedactedLogger("latchkey.benchmark", sink: JSONLinesLogSink(descriptor: descriptor))
+        let json = RedactedLogger("latchkey.benchmark", sink: TextLogSink(descriptor: descriptor, format: .json))
         Comparison(
             title: "A thousand lines into /dev/null",
             rows: try await Measurement.take(

@@ -49,7 +49,7 @@ import TestServices
         #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         close(ends[1])
         defer { close(ends[0]) }
-        let sink = JSONLinesLogSink(descriptor: ends[0])
+        let sink = TextLogSink(descriptor: ends[0], format: .json)
         RedactedLogger("test", sink: sink).info("line")
         #expect(sink.lostRecordCount == 1)
     }
@@ -60,7 +60,7 @@ import TestServices
         let reports = Reports()
         let full = unsafe open("/dev/full", O_WRONLY)
         defer { close(full) }
-        let sink = JSONLinesLogSink(descriptor: full, reporting: reports.handler)
+        let sink = TextLogSink(descriptor: full, format: .json, reporting: reports.handler)
         let logger = RedactedLogger("test", sink: sink)
         for number in 0..<5 { logger.info("line \(number)") }
         #expect(sink.lostRecordCount == 5 && reports.numbers == [ENOSPC])

@@ -26,7 +26,7 @@ import TestServices
 
     @Test func `a record is one JSON object a line, which any reader takes`() throws {
         let text = try Self.written { descriptor in
-            let sink = JSONLinesLogSink(descriptor: descriptor)
+            let sink = TextLogSink(descriptor: descriptor, format: .json)
             sink.write(Self.record)
             sink.write(Self.record)
         }
@@ -105,7 +105,7 @@ import TestServices
 
     @Test func `a sink whose descriptor takes nothing drops the record`() {
         TextLogSink(descriptor: 987_654).write(Self.record)
-        JSONLinesLogSink(descriptor: 987_654).write(Self.record)
+        TextLogSink(descriptor: 987_654, format: .json).write(Self.record)
         let full = unsafe open("/dev/full", O_WRONLY)
         defer { close(full) }
         TextLogSink(descriptor: full).write(Self.record)

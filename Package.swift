@@ -204,7 +204,9 @@ let package = Package(
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
             ]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
-        .testTarget(name: "StoreSelectionTests", dependencies: ["LatchkeyStoreSelection", "TestServices"]),
+        .testTarget(
+            name: "StoreSelectionTests",
+            dependencies: ["LatchkeyStoreSelection", "LatchkeyEnvironment", "LatchkeyVault", "TestServices"]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["LatchkeyHTTP", "LatchkeyLoopback", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LatchkeyLoopback", "LatchkeyHTTP"]),

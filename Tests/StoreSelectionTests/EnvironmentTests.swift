@@ -1,0 +1,79 @@
+import LatchkeyCredentials
+import LatchkeyEnvironment
+import LatchkeyLog
+import LatchkeySecrets
+import LatchkeyVault
+import TestServices
+import Testing
+
+@testable import LatchkeyStoreSelection
+
+/// What a program gets that hands over its environment and nothing else.
+struct EnvironmentTests {
+    private let directory: TestDirectory
+    private let variables: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        variables = try directory.environment().merging([
+            "LATCHKEY_VAULT": directory / "v/vault", "LATCHKEY_KEY_FILE": directory / "key",
+        ]) { $1 }
+        try VaultKeyFile.create(at: directory / "key")
+        _ = try await VaultStore.create(at: directory / "v/vault", unlockedBy: .keyFile(directory / "key"))
+    }
+
+    private func open(
+        _ changes: [String: String] = [:], illegible: Set<String> = []
+    ) async throws(StoreSelector.Failure) -> (store: any CredentialStore, choice: StoreChoice) {
+        try await StoreSelector.open(
+            in: ProgramEnvironment(
+                variables: variables.merging(changes) { $1 }, home: directory.path, illegibleNames: illegible))
+    }
+
+    @Test func `the vault that is named is opened with the key that is named, and a credential is kept`() async throws {
+        let (store, choice) = try await open()
+        #expect(store.identity.location == directory / "v/vault")
+        #expect(choice.source == .environment)
+        let key = try CredentialKey(service: "example.org", account: "alice")
+        let secret = try Secret<Password>.random(byteCount: 12)
+        try await store.save(secret, for: key)
+        let again = try await open(["LATCHKEY_STORE": "vault"]).store
+        let record = try await again.read(key, as: Password.self)
+        #expect(record?.secret.matches(secret) == true)
+    }
+
+    @Test func `a store that there isn't, a vault that there isn't, and a variable that can't be read are errors`()
+        async throws
+    {
+        func failure(_ changes: [String: String], illegible: Set<String> = []) async -> String? {
+            do throws(StoreSelector.Failure) {
+                _ = try await open(changes, illegible: illegible)
+                return nil
+            } catch {
+                switch error {
+                case .selection(let error): return "\(error.codeName)"
+                case .store(let error): return "\(error.codeName)\(error.recoveries.map { " \($0)" }.joined())"
+                }
+            }
+        }
+        #expect(await failure(["LATCHKEY_STORE": "nowhere"]) == "selection.unknown-store")
+        #expect(await failure(["LATCHKEY_VAULT": directory / "v/none"]) == "store.unavailable createVault")
+        #expect(await failure(["LATCHKEY_KEY_FILE": directory / "none"]) == "store.unavailable chooseKeyFile")
+        #expect(await failure([:], illegible: ["LATCHKEY_STORE"]) == "store.unavailable")
+        #expect(await failure([:], illegible: ["PS1"]) == nil)
+    }
+
+    @Test func `nobody is asked for a passphrase`() async throws {
+        _ = try await VaultStore.create(
+            at: directory / "p/vault", unlockedBy: .passphrase(Secret(copying: Array("open sesame".utf8).span)),
+            cost: try PassphraseCost(memoryByteCount: 8 << 20, passes: 1))
+        let error = await #expect(throws: StoreSelector.Failure.self) {
+            _ = try await StoreSelector.open(
+                in: ProgramEnvironment(
+                    variables: directory.environment().merging(["LATCHKEY_VAULT": directory / "p/vault"]) { $1 },
+                    home: directory.path))
+        }
+        guard case .store(let error) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        #expect(error.code == .locked)
+    }
+}

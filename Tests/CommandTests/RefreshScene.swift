@@ -3,7 +3,7 @@ import LatchkeyTestServer
 import Testing
 import TestServices
 
-/// Somebody who is signed in at a server, with a vault.
+/// A person who is signed in at a server, or has yet to be, with a vault.
 final class RefreshScene: Sendable {
     let directory: TestDirectory
     let server: LoopbackAuthorizationServer
@@ -11,7 +11,7 @@ final class RefreshScene: Sendable {
 
     var vault: String { directory / "data/latchkey/vault" }
 
-    init() async throws {
+    init(scopes: [String] = ["read"], signsIn: Bool = true) async throws {
         directory = try TestDirectory()
         server = try LoopbackAuthorizationServer()
         var environment = try directory.environment()
@@ -22,10 +22,11 @@ final class RefreshScene: Sendable {
         )
         self.environment = environment
         try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
-        try await run(
-            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "latchkey", "--scope", "read"
+        try await BuiltProducts.latchkey().run(
+            ["provider", "add", "work", "--issuer", server.issuer, "--client-id", "latchkey"]
+                + scopes.flatMap { ["--scope", $0] }, environment: environment
         ).successful("provider add")
-        try await run("sign-in", "work").successful("sign-in")
+        if signsIn { try await run("sign-in", "work").successful("sign-in") }
     }
 
     func run(_ arguments: String...) async throws -> ProgramRun {

@@ -7,30 +7,13 @@ import TestServices
 
 /// A server that sends a token back as ordinary text: what the real program would then log and say is withheld.
 @Suite struct WithheldTextTests {
-    private let directory: TestDirectory
-    private let server: LoopbackAuthorizationServer
-    private let environment: [String: String]
+    private let scene: RefreshScene
+    private var directory: TestDirectory { scene.directory }
+    private var server: LoopbackAuthorizationServer { scene.server }
+    private var environment: [String: String] { scene.environment }
 
     init() async throws {
-        directory = try TestDirectory()
-        server = try LoopbackAuthorizationServer()
-        var environment = try directory.environment()
-        environment["LATCHKEY_KEY_FILE"] = directory / "key"
-        environment["LATCHKEY_STORE"] = "vault"
-        environment["BROWSER"] = try directory.write(
-            "browser", "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700
-        )
-        self.environment = environment
-        try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
-        try await run(
-            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "latchkey", "--scope", "read",
-            "--scope", "openid"
-        )
-        .successful("provider add")
-    }
-
-    private func run(_ arguments: String...) async throws -> ProgramRun {
-        try await BuiltProducts.latchkey().run(arguments, environment: environment)
+        scene = try await RefreshScene(scopes: ["read", "openid"], signsIn: false)
     }
 
     private static let withheld = "a record was withheld: a secret that is in use stood in it"
@@ -63,7 +46,7 @@ import TestServices
             ["provider", "add", "careless", "--issuer", server.issuer, "--client-id", "confidential"]
                 + ["--client-secret-stdin", "--scope", "openid"], environment: environment, input: secret
         ).successful("provider add")
-        let signIn = try await run("sign-in", "careless", "--log-level", "trace", "--log-format", format)
+        let signIn = try await scene.run("sign-in", "careless", "--log-level", "trace", "--log-format", format)
             .successful("sign-in")
         #expect(signIn.errorText.contains("latchkey: signed in at careless as octocat"))
         #expect(signIn.errorText.contains(Self.withheld), "\(signIn.errorText)")
@@ -80,13 +63,13 @@ import TestServices
 
     @Test func `a token among the scopes is neither logged nor kept for listings to show`() async throws {
         server.switchOn(.accessTokenInScope)
-        let signIn = try await run("sign-in", "work", "--log-level", "trace").successful("sign-in")
+        let signIn = try await scene.run("sign-in", "work", "--log-level", "trace").successful("sign-in")
         server.switchOffAllFaults()
-        let token = try await run("token", "work").successful("token").output
+        let token = try await scene.run("token", "work").successful("token").output
         #expect(signIn.errorText.contains("the server put a token among the scopes; what holds it is left out"))
         let listings = [
-            try await run("accounts").successful("accounts"),
-            try await run("accounts", "--json").successful("accounts"),
+            try await scene.run("accounts").successful("accounts"),
+            try await scene.run("accounts", "--json").successful("accounts"),
         ]
         try expectNone(of: token, in: [signIn.errorOutput, signIn.output] + listings.map(\.output))
     }
@@ -96,15 +79,15 @@ import TestServices
         _ format: String
     ) async throws {
         server.switchOn(.accessTokenAsName)
-        let signIn = try await run("sign-in", "work", "--log-level", "trace", "--log-format", format)
+        let signIn = try await scene.run("sign-in", "work", "--log-level", "trace", "--log-format", format)
         #expect(signIn.status == 76)
         #expect(
             signIn.errorText.contains(
                 "latchkey: error: the server calls the person by a token, which is a secret and no name"
                     + " [sign-in.token-in-account]"), "\(signIn.errorText)")
         #expect(server.record.revocations == 1)
-        let listing = try await run("accounts", "--json").successful("accounts")
-        let items = try await run("list", "--json").successful("list")
+        let listing = try await scene.run("accounts", "--json").successful("accounts")
+        let items = try await scene.run("list", "--json").successful("list")
         #expect(listing.outputText == "[]\n" && items.outputText == "[]\n")
         var tokens: [[UInt8]] = []
         server.withEachSecret { name, secret in
@@ -117,7 +100,7 @@ import TestServices
     }
 
     @Test func `an honest server's sign-in has nothing withheld`() async throws {
-        let signIn = try await run("sign-in", "work", "--log-level", "trace").successful("sign-in")
+        let signIn = try await scene.run("sign-in", "work", "--log-level", "trace").successful("sign-in")
         #expect(signIn.errorText.contains("signed in; the session has the scopes read openid"), "\(signIn.errorText)")
         #expect(signIn.errorText.contains("latchkey: signed in at work as octocat"))
         #expect(!signIn.errorText.contains("withheld"))

@@ -32,8 +32,8 @@ extension OAuthAuthenticator {
         ///   - delete: deletes an item, if there is one.
         public static func closures(
             named name: StaticString,
-            load: @escaping @Sendable (CredentialKey) async throws -> Secret<SessionContent>?,
-            save: @escaping @Sendable (borrowing Secret<SessionContent>, CredentialKey) async throws -> Void,
+            load: @escaping @Sendable (CredentialKey) async throws -> Secret<StoredLogin>?,
+            save: @escaping @Sendable (borrowing Secret<StoredLogin>, CredentialKey) async throws -> Void,
             delete: @escaping @Sendable (CredentialKey) async throws -> Void
         ) -> Storage {
             store(ClosureStore(name: name, load: load, save: save, delete: delete))
@@ -55,14 +55,14 @@ struct ClosureStore: CredentialStore {
         isPersistent: true, canLock: false, reportsChanges: false, hasAtomicConditions: false,
         hasVersionsInListing: false, keepsContentType: false, maximumSecretByteCount: 16 << 20)
 
-    private let load: @Sendable (CredentialKey) async throws -> Secret<SessionContent>?
-    private let save: @Sendable (borrowing Secret<SessionContent>, CredentialKey) async throws -> Void
+    private let load: @Sendable (CredentialKey) async throws -> Secret<StoredLogin>?
+    private let save: @Sendable (borrowing Secret<StoredLogin>, CredentialKey) async throws -> Void
     private let delete: @Sendable (CredentialKey) async throws -> Void
 
     init(
         name: StaticString,
-        load: @escaping @Sendable (CredentialKey) async throws -> Secret<SessionContent>?,
-        save: @escaping @Sendable (borrowing Secret<SessionContent>, CredentialKey) async throws -> Void,
+        load: @escaping @Sendable (CredentialKey) async throws -> Secret<StoredLogin>?,
+        save: @escaping @Sendable (borrowing Secret<StoredLogin>, CredentialKey) async throws -> Void,
         delete: @escaping @Sendable (CredentialKey) async throws -> Void
     ) {
         identity = StoreIdentity(backend: "closures", location: name.description)
@@ -76,7 +76,7 @@ struct ClosureStore: CredentialStore {
     ) async throws(StoreError) -> CredentialVersion {
         try Self.check(deadline, options.condition)
         do {
-            try await save(secret.duplicate(as: SessionContent.self), key)
+            try await save(secret.duplicate(as: StoredLogin.self), key)
         } catch {
             throw Self.told(error)
         }
@@ -87,7 +87,7 @@ struct ClosureStore: CredentialStore {
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         try Self.check(deadline, .none)
-        let found: Secret<SessionContent>?
+        let found: Secret<StoredLogin>?
         do {
             found = try await load(key)
         } catch {

@@ -29,6 +29,6 @@ public enum PrivateKey: SecretPurpose { public static var name: StaticString { "
 /// A password or other credential that someone else handed us to keep.
 public enum Password: SecretPurpose { public static var name: StaticString { "password" } }
 /// A whole session: tokens and what is needed to refresh them.
-public enum SessionContent: SecretPurpose { public static var name: StaticString { "session" } }
+public enum StoredLogin: SecretPurpose { public static var name: StaticString { "session" } }
 /// A message body that holds secrets, before they are taken out of it one by one.
 public enum MessageBody: SecretPurpose { public static var name: StaticString { "message body" } }

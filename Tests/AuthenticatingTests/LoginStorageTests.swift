@@ -86,7 +86,7 @@ struct LoginStorageTests {
         let key = try CredentialKey(service: "example.org", account: "alice")
         let error = await #expect(throws: StoreError.self) {
             try await store.save(
-                Secret<SessionContent>.test("x"), for: key, options: SaveOptions(condition: .absent),
+                Secret<StoredLogin>.test("x"), for: key, options: SaveOptions(condition: .absent),
                 deadline: .after(.seconds(60)))
         }
         #expect(error?.code == .unsupported)
@@ -102,8 +102,8 @@ struct LoginStorageTests {
 /// Items behind closures, as a program of its own might keep them.
 private final class Shelf: Sendable {
     private final class Item: Sendable {
-        let secret: Secret<SessionContent>
-        init(_ secret: consuming Secret<SessionContent>) { self.secret = secret }
+        let secret: Secret<StoredLogin>
+        init(_ secret: consuming Secret<StoredLogin>) { self.secret = secret }
     }
 
     private final class Failing: Sendable {

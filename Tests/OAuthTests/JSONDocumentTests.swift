@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func `an object without members is written`() throws {
-        #expect(try JSONWriter().finish(as: SessionContent.self).reveal() == "{}")
+        #expect(try JSONWriter().finish(as: StoredLogin.self).reveal() == "{}")
     }
 
     @Test func `a secret that is not UTF-8 can't be written`() {

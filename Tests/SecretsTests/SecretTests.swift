@@ -142,7 +142,7 @@ import Testing
             AccessToken.self, RefreshToken.self, AuthorizationCode.self, CodeVerifier.self, AuthorizationState.self,
             OpenIDNonce.self,
             IDToken.self, DeviceCode.self, ClientSecret.self, Passphrase.self, PrivateKey.self, Password.self,
-            SessionContent.self, MessageBody.self,
+            StoredLogin.self, MessageBody.self,
         ]
         let names = purposes.map { "\($0.name)" }
         #expect(Set(names).count == purposes.count && names.allSatisfy { !$0.isEmpty })

@@ -57,7 +57,7 @@ struct MastodonTests {
         for key in kept where key.kind == .clientSecret { try await scene.store.delete(key) }
         #expect(try await scene.registered(redirect: "http://[::1]/callback").clientID == "client-4")
         for key in kept where key.kind.name == "client" {
-            try await scene.store.save(Secret<SessionContent>.test("{\"latchkey_client\":2}"), for: key)
+            try await scene.store.save(Secret<StoredLogin>.test("{\"latchkey_client\":2}"), for: key)
         }
         #expect(try await scene.registered(redirect: "http://[::1]/callback").clientID == "client-5")
         try await BuiltInProvider.mastodon.forgetRegistration(

@@ -299,7 +299,7 @@ struct RefreshTests {
         let scene = try SignInScene()
         try await scene.signIn()
         let key = try CredentialKey(service: "latchkey:test", account: "octocat", kind: .session)
-        try await scene.store.save(Secret<SessionContent>.test("{\"latchkey_session\":2}"), for: key)
+        try await scene.store.save(Secret<StoredLogin>.test("{\"latchkey_session\":2}"), for: key)
         guard
             case .store(let error)? = await #expect(throws: SignInError.self, performing: { try await scene.token() })?
                 .code
@@ -320,7 +320,7 @@ extension SignInScene {
 
     fileprivate func sessionByteCount() async throws -> Int {
         let key = try service.sessions.key("octocat")
-        return try await memory.read(key, as: SessionContent.self)!.secret.byteCount
+        return try await memory.read(key, as: StoredLogin.self)!.secret.byteCount
     }
 
     /// The store takes one session, which is the one with the mark, and then refuses so many.

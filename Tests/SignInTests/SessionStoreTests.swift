@@ -57,7 +57,7 @@ struct SessionStoreTests {
         let example = try #require(
             page.components(separatedBy: "```json\n").last?.components(separatedBy: "\n```").first)
         let key = try CredentialKey(service: "latchkey:test", account: "alice", kind: .session)
-        try await store.save(Secret<SessionContent>.test(example), for: key)
+        try await store.save(Secret<StoredLogin>.test(example), for: key)
         let summary = try await sessions.load("alice")?.summary
         #expect(
             summary
@@ -67,7 +67,7 @@ struct SessionStoreTests {
                     isRefreshable: true))
         // And written again as it stands there.
         if let session = try await sessions.load("alice") { try await sessions.save(session) }
-        let written = try await store.read(key, as: SessionContent.self)?.takeSecret().testText
+        let written = try await store.read(key, as: StoredLogin.self)?.takeSecret().testText
         #expect(written == example)
     }
 
@@ -118,7 +118,7 @@ struct SessionStoreTests {
     ])
     func `what is no session of ours is a typed error without its text`(text: String) async throws {
         let key = try CredentialKey(service: "latchkey:test", account: "x", kind: .session)
-        try await store.save(Secret<SessionContent>.test(text), for: key)
+        try await store.save(Secret<StoredLogin>.test(text), for: key)
         let error = await #expect(throws: StoreError.self) { _ = try await sessions.load("x") }
         #expect(error?.code == .corrupted)
         #expect(error?.hint?.text == "sign in again")
@@ -127,7 +127,7 @@ struct SessionStoreTests {
     @Test func `a session that can't be read is listed as such, and hides no other`() async throws {
         try await sessions.save(session("b"))
         let key = try CredentialKey(service: "latchkey:test", account: "a", kind: .session)
-        try await store.save(Secret<SessionContent>.test("damaged"), for: key)
+        try await store.save(Secret<StoredLogin>.test("damaged"), for: key)
         let summaries = try await sessions.summaries()
         #expect(summaries.map(\.account) == ["a", "b"])
         #expect(summaries.map(\.isReadable) == [false, true])

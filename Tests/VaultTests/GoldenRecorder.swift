@@ -24,7 +24,7 @@ enum GoldenRecorder {
             options: SaveOptions(label: "Bob’s key"))
         try await store.save(secret(""), for: key("empty", kind: .current))
         let long = [UInt8](repeating: 0x5A, count: 6_000)
-        try await store.save(Secret<SessionContent>(copying: long.span), for: key("long", kind: .session))
+        try await store.save(Secret<StoredLogin>(copying: long.span), for: key("long", kind: .session))
         try await store.save(secret("gone"), for: key("gone"))
         try await store.delete(key("gone"))
 

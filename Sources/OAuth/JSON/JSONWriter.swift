@@ -5,7 +5,7 @@ public import LatchkeySecrets
 ///     var json = JSONWriter()
 ///     try json.member("access_token", secret: token)
 ///     try json.member("expires_at", integer: 1_790_000_000)
-///     let session = json.finish(as: SessionContent.self)
+///     let session = json.finish(as: StoredLogin.self)
 ///
 /// Values are secrets, integers, truth values, text that is no secret, and lists of such text. Each member name may be
 /// written once, as `JSONDocument` wants it; twice stops the process.

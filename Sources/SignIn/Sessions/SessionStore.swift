@@ -42,7 +42,7 @@ public struct SessionStore: Sendable {
 
     /// Saves a session, replacing the one of its account.
     public func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
-        let secret: Secret<SessionContent>
+        let secret: Secret<StoredLogin>
         do throws(JSONError) {
             secret = try session.encoded()
         } catch {
@@ -54,7 +54,7 @@ public struct SessionStore: Sendable {
 
     /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that is no session of ours.
     public func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
-        guard let record = try await store.read(try key(account), as: SessionContent.self, deadline: deadline) else {
+        guard let record = try await store.read(try key(account), as: StoredLogin.self, deadline: deadline) else {
             return nil
         }
         do throws(JSONError) {

@@ -12,7 +12,7 @@ extension StoredSession {
     /// By how much a session that is being refreshed is larger in the store than it must be: for the new tokens.
     private static let roomByteCount = 4096
 
-    borrowing func encoded() throws(JSONError) -> Secret<SessionContent> {
+    borrowing func encoded() throws(JSONError) -> Secret<StoredLogin> {
         var json = JSONWriter(limit: Self.maximumByteCount)
         try json.member("latchkey_session", integer: Self.format)
         try json.member("authority", publicText: authority)
@@ -36,11 +36,11 @@ extension StoredSession {
         case .some(let token): try json.member("refresh_token", secret: token)
         case .none: break
         }
-        return try json.finish(as: SessionContent.self)
+        return try json.finish(as: StoredLogin.self)
     }
 
     /// Reads what `encoded` wrote. Throws for anything else, a format of the future included.
-    init(decoding secret: borrowing Secret<SessionContent>) throws(JSONError) {
+    init(decoding secret: borrowing Secret<StoredLogin>) throws(JSONError) {
         let limits = JSONLimits(byteCount: Self.maximumByteCount)
         let document = try JSONDocument(secret.duplicate(as: MessageBody.self), limits: limits)
         let reader = SessionReader(document: document)

@@ -153,7 +153,7 @@ package enum SignInDefinitions {
 
     /// Not for the network, but for libcrypto, which `latchkey` doesn't load either.
     package static let importing = CommandDefinition(
-        "import", summary: "take over what another program keeps in a file or in a collection of the keyring",
+        "import", summary: "import what another program stores in a file or in a collection of the keyring",
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
         options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, GlobalOptions.json],
         details: """

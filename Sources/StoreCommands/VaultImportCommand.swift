@@ -17,14 +17,14 @@ enum VaultImportCommand {
 
     static let command = Command(
         CommandDefinition(
-            "vault", "import", summary: "take over everything from another vault, such as an export",
+            "vault", "import", summary: "import everything from another vault, such as an export",
             operands: [.required("FILE", help: "the other vault; it is not changed")],
             options: [keyFile, passphrase, conflict],
             details: """
                 Without an option FILE opens with a credential from systemd or a keyring's key that it has a slot for;
                 else its passphrase is asked for. All of FILE is checked first: what is refused changes nothing. A
-                thousand credentials at a time are taken over as a whole, each read back, and other programs have their
-                turn in between. When it is cut off, nothing is lost or half there: the next run takes over the rest.
+                thousand credentials at a time are imported as a whole, each read back, and other programs have their
+                turn in between. When it is cut off, nothing is lost or half there: the next run imports the rest.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
@@ -36,10 +36,10 @@ enum VaultImportCommand {
         let result: VaultImport
         do {
             defer { context.output.endProgress() }
-            result = try await vault.takeOver(
-                other, onConflict: choice(arguments), deadline: context.longDeadline(arguments)
+            result = try await vault.importAll(
+                from: other, onConflict: choice(arguments), deadline: context.longDeadline(arguments)
             ) { fraction in
-                context.output.showProgress("taking over", percent: Int(fraction * 100))
+                context.output.showProgress("importing", percent: Int(fraction * 100))
             }
         }
         try context.output.write(

@@ -28,7 +28,7 @@ struct ImportTests {
             ["-c", script], environment: environment, folder: session.directory.path)
     }
 
-    @Test func `git's file is taken over, a second time changes nothing, and the file is left`() async throws {
+    @Test func `git's file is imported, a second time changes nothing, and the file is left`() async throws {
         let file = session.directory / "credentials"
         for (user, password) in [("ada", "p@ss:w/rd%"), ("bob", "two")] {
             try await Program("git").run(
@@ -55,7 +55,7 @@ struct ImportTests {
         #expect(try await latchkey(["get", "git:https://example.org:8443", "ada"]).outputText == "p@ss:w/rd%")
     }
 
-    @Test func `Python keyring's plain file is taken over`() async throws {
+    @Test func `Python keyring's plain file is imported`() async throws {
         let script = """
             import keyrings.alt.file, os
             ring = keyrings.alt.file.PlaintextKeyring()
@@ -73,7 +73,7 @@ struct ImportTests {
         #expect(try await latchkey(["get", "long", "bob"]).outputText == String(repeating: "x", count: 500))
     }
 
-    @Test func `libsecret's encrypted file is taken over, with its passphrase and no other`() async throws {
+    @Test func `libsecret's encrypted file is imported, with its passphrase and no other`() async throws {
         let file = session.directory / "data/keyrings/default.keyring"
         let backend = [
             "SECRET_BACKEND": "file", "SECRET_FILE_TEST_PATH": file, "SECRET_FILE_TEST_PASSWORD": "correct horse",
@@ -114,7 +114,7 @@ struct ImportTests {
     /// oo7 has the format of libsecret's file with habits of its own, known from its source: the content type is an
     /// attribute, a file is `keyrings/v1/NAME.keyring`, and a sandbox's passphrase is 64 random bytes. The file is made
     /// here, as no Debian package writes one, with GLib's serialisation of what oo7 describes.
-    @Test func `a file as oo7 writes it is taken over, bytes and text, with a passphrase of any bytes`() async throws {
+    @Test func `a file as oo7 writes it is imported, bytes and text, with a passphrase of any bytes`() async throws {
         let script = #"""
             import hashlib, hmac, os, sys
             from cryptography.hazmat.primitives import padding
@@ -175,7 +175,7 @@ struct ImportTests {
         #expect(run.errorText.contains("of a keyring that is open, import the collection"))
     }
 
-    @Test func `another collection of the keyring is taken over`() async throws {
+    @Test func `another collection of the keyring is imported`() async throws {
         try await session.secretTool(
             ["store", "--label=Mine", "service", "s", "username", "ada"], input: Array("hunter2".utf8)
         ).successful("store")
@@ -185,7 +185,7 @@ struct ImportTests {
         #expect(try await latchkey(["import", "--from", "gnome-keyring-collection"]).status == 64)
     }
 
-    @Test func `what git, docker, cargo and others keep in a collection in their own ways is taken over with it`()
+    @Test func `what git, docker, cargo and others keep in a collection in their own ways is imported with it`()
         async throws
     {
         let git = try await GitCredentialLibsecret(on: session)
@@ -234,7 +234,7 @@ struct ImportTests {
         #expect(again.status == 0 && again.outputText.components(separatedBy: "same").count - 1 == expected.count)
     }
 
-    @Test func `gh's file is taken over from where gh keeps it`() async throws {
+    @Test func `gh's file is imported from where gh keeps it`() async throws {
         try session.directory.makeFolder("config/gh")
         try session.directory.write(
             "config/gh/hosts.yml",

@@ -185,7 +185,7 @@ import TestServices
             Run(command: "vault remove-slot", arguments: vault + ["file"], environment: right, statuses: [0]),
             Run(command: "vault remove-slot", arguments: vault + ["file"], environment: right, statuses: [1]),
             Run(command: "vault remove-slot", arguments: vault + ["passphrase"], environment: right, statuses: [73]),
-            // 1 and 69: there is nothing to take over, or no keyring to take it from.
+            // 1 and 69: there is nothing to import, or no keyring to take it from.
             Run(
                 command: "copy", arguments: vault + ["--from", "vault", "--to", "secret-service"], environment: right,
                 statuses: [0, 69]),

@@ -49,7 +49,7 @@ import TestServices
         let other = try VaultFolder()
         let target = try await filled(other, 2)
         let refused = await refusal { () async throws(StoreError) in
-            try await target.takeOver(store, onConflict: .replace)
+            try await target.importAll(from: store, onConflict: .replace)
         }
         #expect(refused?.code == .corrupted)
         #expect(try await target.list().all().count == 2)
@@ -81,13 +81,13 @@ import TestServices
         let before = try here.contents()
         guard choice != .refuse else {
             let error = await refusal { () async throws(StoreError) in
-                try await target.takeOver(source, onConflict: choice)
+                try await target.importAll(from: source, onConflict: choice)
             }
             #expect(error?.code == .conflict)
             #expect(try here.contents() == before)
             return
         }
-        let result = try await target.takeOver(source, onConflict: choice)
+        let result = try await target.importAll(from: source, onConflict: choice)
         #expect(result.addedCount == 11)
         #expect(result.replacedCount == (choice == .replace ? 1 : 0))
         #expect(result.keptCount == (choice == .keep ? 1 : 0))
@@ -97,7 +97,7 @@ import TestServices
         let report = try await target.verify()
         #expect(report.problems == [] && report.itemCount == 13)
         // The same again changes nothing but what differs.
-        let again = try await target.takeOver(source, onConflict: .keep)
+        let again = try await target.importAll(from: source, onConflict: .keep)
         #expect(again.keptCount == 12 && again.addedCount == 0)
     }
 
@@ -106,8 +106,8 @@ import TestServices
         let store = try await filled(folder, 3)
         let before = try folder.contents()
         for choice in [VaultImportChoice.refuse, .keep, .replace] {
-            let done = try await store.takeOver(
-                try await folder.store(), onConflict: choice, deadline: .after(.seconds(300)))
+            let done = try await store.importAll(
+                from: try await folder.store(), onConflict: choice, deadline: .after(.seconds(300)))
             #expect(done.keptCount == 3)
         }
         #expect(try folder.contents() == before)

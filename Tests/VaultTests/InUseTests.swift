@@ -85,7 +85,7 @@ import TestServices
         let there = try VaultFolder()
         let target = try await there.store()
         await expectRefusal("import") { () async throws(StoreError) in
-            _ = try await target.takeOver(unchecked, onConflict: .replace)
+            _ = try await target.importAll(from: unchecked, onConflict: .replace)
         }
         #expect(try folder.contents() == before)
         #expect(!folder.names.contains("export"))

@@ -61,7 +61,7 @@ import TestServices
         return found.count
     }
 
-    @Test func `a kill at any moment of it leaves whole credentials, and the next run takes over the rest`()
+    @Test func `a kill at any moment of it leaves whole credentials, and the next run imports the rest`()
         async throws
     {
         let folder = try await sample()
@@ -84,7 +84,7 @@ import TestServices
             #expect(count == Self.count || end.status == 137)
             if (1..<Self.count).contains(count) {
                 cutInBetween += 1
-                let rest = try await target.takeOver(source, onConflict: .refuse)
+                let rest = try await target.importAll(from: source, onConflict: .refuse)
                 #expect(rest == VaultImport(addedCount: Self.count - count, replacedCount: 0, keptCount: count))
                 #expect(try await target.verify().problems == [])
             }
@@ -105,7 +105,7 @@ import TestServices
         #expect(try await target.verify().problems == [])
         let count = try await imported(target, from: source)
         #expect((1..<Self.count).contains(count))
-        #expect(run.outputText.contains("\(count) credentials were taken over before that, and stay"))
+        #expect(run.outputText.contains("\(count) credentials were imported before that, and stay"))
     }
 
     @Test func `a conflict in its last part is found before the first is written`() async throws {
@@ -116,7 +116,7 @@ import TestServices
         try await target.save(secret("another"), for: last.key)
         let before = try size(folder)
         let error = await refusal { () async throws(StoreError) in
-            try await target.takeOver(source, onConflict: .refuse)
+            try await target.importAll(from: source, onConflict: .refuse)
         }
         #expect(error?.code == .conflict)
         #expect(try size(folder) == before)
@@ -131,7 +131,7 @@ import TestServices
         let (told, parts) = AsyncStream.makeStream(of: Double.self)
         let task = Task {
             defer { parts.finish() }
-            return try await target.takeOver(source, onConflict: .refuse) { parts.yield($0) }
+            return try await target.importAll(from: source, onConflict: .refuse) { parts.yield($0) }
         }
         // One transaction of it is in.
         var heard: [Double] = []
@@ -150,11 +150,11 @@ import TestServices
         case .failure(let error):
             let refusal = try #require(error as? StoreError)
             #expect(refusal.code == .cancelled)
-            #expect("\(refusal)".contains("\(count) credentials were taken over"), "\(refusal)")
+            #expect("\(refusal)".contains("\(count) credentials were imported"), "\(refusal)")
         }
         #expect(heard == heard.sorted())
         #expect(try await target.verify().problems == [])
-        #expect(try await target.takeOver(source, onConflict: .keep).keptCount == count)
+        #expect(try await target.importAll(from: source, onConflict: .keep).keptCount == count)
         #expect(try await target.list().all().count == 302 + Self.count)
     }
 }

@@ -98,7 +98,7 @@ import TestServices
         #expect(export.itemCount == 20)
         let other = try VaultFolder()
         let target = try await other.store()
-        #expect(try await target.takeOver(store, onConflict: .refuse).addedCount == 20)
+        #expect(try await target.importAll(from: store, onConflict: .refuse).addedCount == 20)
     }
 
     @Test func `a copy is the file, byte for byte, and nobody else's`() async throws {
@@ -154,8 +154,8 @@ import TestServices
                 let (target, source) = (try await folders[number].store(), try await folders[1 - number].store())
                 group.addTask {
                     let met = FirstTime()
-                    return try await target.takeOver(
-                        source, onConflict: .keep, deadline: .after(.seconds(600))
+                    return try await target.importAll(
+                        from: source, onConflict: .keep, deadline: .after(.seconds(600))
                     ) { _ in
                         // Here its walk over the other has begun.
                         if met.isFirst() && !meeting.wait(as: number) { Issue.record("the other never came") }

@@ -87,7 +87,7 @@ func all(_ store: VaultStore, _ job: String, keyFile: String) async throws {
             ? try await VaultStore.open(at: path + "-import", unlockedBy: .keyFile(keyFile))
             : try await VaultStore.create(at: path + "-import", unlockedBy: .keyFile(keyFile))
         say("importing")
-        count = try await target.takeOver(other, onConflict: .refuse, deadline: deadline).addedCount
+        count = try await target.importAll(from: other, onConflict: .refuse, deadline: deadline).addedCount
     default: exit(64)
     }
     say("items \(count)")

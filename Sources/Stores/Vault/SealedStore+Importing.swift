@@ -2,16 +2,16 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-// Taking over everything from another vault.
+// Importing everything from another vault.
 
 extension SealedStore {
-    /// Takes over all items of another vault, batch after batch.
+    /// Imports all items of another vault, batch after batch.
     ///
     /// The first walk over the other only looks: an unsound vault, and one that may not be merged, change nothing. The
     /// other is copied whatever its size: two vaults that are imported into each other would wait for each other's
     /// walk.
-    func takeOver(
-        _ other: SealedStore, onConflict choice: VaultImportChoice, deadline: Deadline,
+    func importAll(
+        from other: SealedStore, onConflict choice: VaultImportChoice, deadline: Deadline,
         progress: @escaping @Sendable (Double) -> Void
     ) async throws(StoreError) -> VaultImport {
         // Not on the store's thread: its own saves go on between the batches.
@@ -122,7 +122,7 @@ extension StoreError {
     /// Part of an import is in.
     fileprivate static func importCutOff(_ error: StoreError, after count: Int) -> StoreError {
         StoreError(
-            error.code, "\(error.cause); \(count) credentials were taken over before that, and stay",
-            hint: "run it again: what was taken over is left alone", platform: error.platform)
+            error.code, "\(error.cause); \(count) credentials were imported before that, and stay",
+            hint: "run it again: what was imported is left alone", platform: error.platform)
     }
 }

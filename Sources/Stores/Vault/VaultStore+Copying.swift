@@ -79,7 +79,7 @@ extension VaultStore {
         }
     }
 
-    /// Takes over all credentials of another vault, each read back before it is committed.
+    /// Imports all credentials of another vault, each read back before it is committed.
     ///
     /// What is there already in the same version is left alone. Before anything is changed all of the other is checked,
     /// and compared where the choice is to refuse: `corrupted` and `conflict` thrown then change nothing.
@@ -87,13 +87,13 @@ extension VaultStore {
     /// It works in transactions of up to 1,000 credentials or 8 MiB, between which others have their turn. A smaller
     /// import is there as a whole or not at all. A larger one that is cut off (killed, cancelled, out of time, disk
     /// full) leaves the transactions that were committed: whole credentials, in a sound vault. What is thrown says how
-    /// many; calling it again takes over the rest.
+    /// many; calling it again imports the rest.
     ///
     /// - Parameter progress: told after each part how far it is, from 0 to 1.
-    public func takeOver(
-        _ other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400)),
+    public func importAll(
+        from other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400)),
         progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws(StoreError) -> VaultImport {
-        try await rows.takeOver(other.rows, onConflict: choice, deadline: deadline, progress: progress)
+        try await rows.importAll(from: other.rows, onConflict: choice, deadline: deadline, progress: progress)
     }
 }

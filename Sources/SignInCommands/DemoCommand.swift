@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyEnvironment
 internal import LatchkeyInMemory
 internal import LatchkeyLeakAudit
 internal import LatchkeyLog

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeyEnvironment
 internal import LatchkeyHardening
 internal import LatchkeyLog
 internal import LatchkeySecrets

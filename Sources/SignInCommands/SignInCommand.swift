@@ -150,7 +150,7 @@ enum SignInCommand {
             if choice.reason != .asked { output.note(choice.logMessage) }
             if let wait = wait(choice.way, timeout, canPaste: canPaste) { output.note(wait) }
         }
-        return ways
+        return methods
     }
 
     /// How long the person is waited for, and what to do when nothing happens. A code for another device has its own

@@ -1,6 +1,6 @@
 internal import CLatchkeyProgramMemory
 internal import Glibc
-package import LatchkeyEnvironment
+internal import LatchkeyEnvironment
 internal import LatchkeyHardening
 internal import LatchkeyLog
 internal import LatchkeySecretService

@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// A thread of the system, for work that blocks: the tasks' few threads stay free.
 ///
@@ -17,7 +17,7 @@ package struct SystemThread: Sendable {
     }
 
     /// Waits until the work has ended.
-    package consuming func join() { unsafe pthread_join(number, nil) }
+    package consuming func join() { pthread_join(number, nil) }
 
     /// Starts a thread that nobody waits for. Throws pthread_create(3)'s error number.
     ///

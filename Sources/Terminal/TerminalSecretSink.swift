@@ -1,6 +1,6 @@
 internal import Glibc
 internal import LatchkeyLog
-package import LatchkeySecrets
+internal import LatchkeySecrets
 
 /// Shows a secret to the person at the terminal, on a line of its own: an authorization URL that has to be opened on
 /// another machine. `SecretPrompt` makes it.

@@ -34,7 +34,7 @@ public final class HeadlessBrowser: Sendable {
         }
         let server = WebDriver(base: "http://127.0.0.1:\(port)")
         let opened = try await server.call(
-            "POST", "/session", try await Self.capabilities(directory / "profile", handedOver), as: StoredLogin.self)
+            "POST", "/session", try await Self.capabilities(directory / "profile", handedOver), as: Session.self)
         self.driver = driver
         session = WebDriver(base: server.base + "/session/" + opened.sessionId)
         home = try await session.call("GET", "/window", as: String.self)

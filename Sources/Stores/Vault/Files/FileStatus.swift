@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeyLog
 
 /// lstat(2) and fstat(2) as values.
 struct FileStatus {

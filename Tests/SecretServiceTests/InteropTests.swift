@@ -63,9 +63,9 @@ struct InteropTests {
         // This backend looks for the general schema, which gnome-keyring gives an item without one not before it reads
         // its file again: once the file's time of change, in whole seconds, is another one.
         let wide = PythonKeyring(.libsecret, on: session)
-        let cancellation = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .seconds(120)
         var found = try await wide.get("s", "u")
-        while found == nil, ContinuousClock.now < cancellation {
+        while found == nil, ContinuousClock.now < deadline {
             try await probe.save("another", "u", "one")
             found = try await wide.get("s", "u")
         }

@@ -48,14 +48,14 @@ struct RefreshedIdentityTests {
         try await scene.signIn()
         let first = try await scene.token()
         scene.server.switchOn(.held(.keySet))
-        let refresh = Task { try await refresh(scene) }
+        let refreshing = Task { try await refresh(scene) }
         while (scene.requests[.keySet] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
         // The server holds its keys back; the new tokens are in the store all the same.
         let session = try await scene.service.sessions.load("octocat")!
         let stored = session.accessToken.testText
         #expect(stored != first)
         scene.server.switchOff(.held(.keySet))
-        #expect(try await refresh.value == stored)
+        #expect(try await refreshing.value == stored)
         #expect(scene.server.record.refreshes == 1)
     }
 

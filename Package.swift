@@ -14,8 +14,6 @@ func system(_ name: String, at folder: String, pkgConfig: String? = nil, apt: St
         providers: apt.map { [.apt([$0])] })
 }
 
-let desktop: TargetDependencyCondition? = .when(traits: ["Desktop"])
-
 let package = Package(
     name: "latchkey",
     products: [
@@ -30,16 +28,13 @@ let package = Package(
         .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
     ],
     traits: [
-        .default(enabledTraits: ["Desktop"]),
-        .trait(name: "Desktop", description: "The Secret Service store, through libsecret and GLib."),
-        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz."),
+        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz.")
     ],
     targets: [
         // MARK: System libraries
         system("CLatchkeyLinux", at: "CLinux"),
         system("CLatchkeySodium", at: "CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CLatchkeySQLite", at: "CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-        system("CLatchkeyLibsecret", at: "CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev"),
         system("CLatchkeyCurl", at: "CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CLatchkeyMicroHTTPD", at: "CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CLatchkeyCrypto", at: "CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
@@ -56,6 +51,8 @@ let package = Package(
         module("CLatchkeyProgramMemory", at: "CProgramMemory"),
 
         // MARK: Stores
+        // Loads libsecret and GLib when they are first needed; see Docs/Decisions/0029-libsecret-on-demand.md.
+        module("CLatchkeyLibsecret", at: "CLibsecret"),
         module("LatchkeyCredentials", at: "Credentials", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
         module(
             "LatchkeyInMemory", at: "Stores/InMemory",
@@ -69,9 +66,7 @@ let package = Package(
             ]),
         module(
             "LatchkeySecretService", at: "Stores/SecretService",
-            uses: [
-                "LatchkeyCredentials", "LatchkeySodium", .target(name: "CLatchkeyLibsecret", condition: desktop),
-            ]),
+            uses: ["LatchkeyCredentials", "LatchkeySodium", "CLatchkeyLibsecret"]),
         module(
             "LatchkeyStoreSelection", at: "StoreSelection",
             uses: [
@@ -290,7 +285,7 @@ let package = Package(
                 "LatchkeyTestServer", "CAllocations", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLoopback",
                 "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeySignIn",
                 "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
-                "CLatchkeySQLite", .target(name: "CLatchkeyLibsecret", condition: desktop), "LatchkeyCommand",
+                "CLatchkeySQLite", "CLatchkeyLibsecret", "LatchkeyCommand",
             ],
             path: "Tests/Benchmarks"),
         .testTarget(

@@ -27,11 +27,7 @@ package struct CommandProgram: Sendable {
     package func mainOnThisThread() -> Never {
         // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
         let hardening = Self.harden()
-        #if Desktop
-            SecretServiceThread.run { await main(hardening, isAlone: true) }
-        #else
-            CommandThread.run { await main(hardening, isAlone: true) }
-        #endif
+        SecretServiceThread.run { await main(hardening, isAlone: true) }
     }
 
     /// Hardens the process, runs the command that its arguments name, and ends it.

@@ -53,44 +53,40 @@ enum SearchInMany {
     }
 
     private static func time() async throws {
-        #if Desktop
-            let store = SecretServiceStore(SecretServiceConfiguration(coordination: nil))
-            let key = try CredentialKey(service: "many", account: "user5000")
-            let bare = BareLibsecret(service: "many", account: "user5000")
-            Comparison(
-                // 0.95 of libsecret's reads per second.
-                title: "Warm read from a keyring of \(itemCount) items (limit: 1.05 × libsecret)", limit: 1.05,
-                rows: try await Measurement.take(
-                    rounds: 5, count: 100,
-                    [
-                        ("libsecret, secret_service_lookup_sync", { _ = try bare.read() }),
-                        ("SecretServiceStore.read", { try await read(key, store) }),
-                    ])
-            ).show()
-            var others = (1...itemCount).makeIterator()
-            Comparison(
-                title: "First read of an item of that keyring",
-                rows: try await Measurement.take(
-                    rounds: 5, count: 20,
-                    [
-                        ("libsecret, secret_service_lookup_sync", { _ = try bare.read() }),
-                        (
-                            "SecretServiceStore.read, another one each time",
-                            {
-                                let other = "user\(others.next() ?? 0)"
-                                try await read(CredentialKey(service: "many", account: other), store)
-                            }
-                        ),
-                    ])
-            ).show()
-        #endif
+        let store = SecretServiceStore(SecretServiceConfiguration(coordination: nil))
+        let key = try CredentialKey(service: "many", account: "user5000")
+        let bare = try BareLibsecret(service: "many", account: "user5000")
+        Comparison(
+            // 0.95 of libsecret's reads per second.
+            title: "Warm read from a keyring of \(itemCount) items (limit: 1.05 × libsecret)", limit: 1.05,
+            rows: try await Measurement.take(
+                rounds: 5, count: 100,
+                [
+                    ("libsecret, secret_service_lookup_sync", { _ = try bare.read() }),
+                    ("SecretServiceStore.read", { try await read(key, store) }),
+                ])
+        ).show()
+        var others = (1...itemCount).makeIterator()
+        Comparison(
+            title: "First read of an item of that keyring",
+            rows: try await Measurement.take(
+                rounds: 5, count: 20,
+                [
+                    ("libsecret, secret_service_lookup_sync", { _ = try bare.read() }),
+                    (
+                        "SecretServiceStore.read, another one each time",
+                        {
+                            let other = "user\(others.next() ?? 0)"
+                            try await read(CredentialKey(service: "many", account: other), store)
+                        }
+                    ),
+                ])
+        ).show()
     }
 
-    #if Desktop
-        private static func read(_ key: CredentialKey, _ store: SecretServiceStore) async throws {
-            guard try await store.read(key, as: Password.self) != nil else { throw Missing() }
-        }
-    #endif
+    private static func read(_ key: CredentialKey, _ store: SecretServiceStore) async throws {
+        guard try await store.read(key, as: Password.self) != nil else { throw Missing() }
+    }
 
     private struct Missing: Error {}
 }

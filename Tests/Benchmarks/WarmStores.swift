@@ -67,33 +67,31 @@ struct WarmStores {
     func secretService() async throws {
         // libsecret keeps one bus a process, found from the environment at its first call.
         for (name, value) in session.environment { unsafe setenv(name, value, 1) }
-        #if Desktop
-            let store = SecretServiceStore(
-                SecretServiceConfiguration(coordination: LeaseDirectory(path: session.directory / "run/leases")))
-            let bare = BareLibsecret(service: "bench", account: "bare")
-            let (read, save) = operations(on: store)
-            try bare.save(text)
-            try await save()
-            Comparison(
-                // 0.95 of libsecret's reads per second.
-                title: "Warm read from the Secret Service (limit: 1.05 × libsecret)", limit: 1.05,
-                rows: try await Measurement.take(
-                    count: 100,
-                    [
-                        ("libsecret, secret_service_lookup_sync", { _ = try bare.read() }),
-                        ("SecretServiceStore.read", read),
-                    ])
-            ).show()
-            Comparison(
-                title: "Save to the Secret Service",
-                rows: try await Measurement.take(
-                    count: 30,
-                    [
-                        ("libsecret, secret_service_store_sync", { try bare.save(text) }),
-                        ("SecretServiceStore.save", save),
-                    ])
-            ).show()
-        #endif
+        let store = SecretServiceStore(
+            SecretServiceConfiguration(coordination: LeaseDirectory(path: session.directory / "run/leases")))
+        let bare = try BareLibsecret(service: "bench", account: "bare")
+        let (read, save) = operations(on: store)
+        try bare.save(text)
+        try await save()
+        Comparison(
+            // 0.95 of libsecret's reads per second.
+            title: "Warm read from the Secret Service (limit: 1.05 × libsecret)", limit: 1.05,
+            rows: try await Measurement.take(
+                count: 100,
+                [
+                    ("libsecret, secret_service_lookup_sync", { _ = try bare.read() }),
+                    ("SecretServiceStore.read", read),
+                ])
+        ).show()
+        Comparison(
+            title: "Save to the Secret Service",
+            rows: try await Measurement.take(
+                count: 30,
+                [
+                    ("libsecret, secret_service_store_sync", { try bare.save(text) }),
+                    ("SecretServiceStore.save", save),
+                ])
+        ).show()
     }
 
     func inMemory() async throws {

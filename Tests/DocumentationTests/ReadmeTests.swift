@@ -25,7 +25,7 @@ struct ReadmeTests {
     @Test func `the first line installs what the package's system libraries name`() throws {
         let manifest = try Repository.text("Package.swift")
         let named = manifest.matches(of: /apt: "([a-z0-9.+-]+)"/).map { String($0.output.1) }
-        try #require(named.count >= 6)
+        try #require(named.count >= 5)
         let commands = try Repository.blocks("sh", in: "README.md").joined(separator: "\n")
         for line in commands.split(separator: "\n") {
             let words = Set(line.split(separator: " ").map(String.init))

@@ -41,15 +41,17 @@ struct Compiler: Sendable {
         guard FileManager.default.fileExists(atPath: modules + "/LatchkeySecrets.swiftmodule") else {
             throw NotFound(what: modules + "/LatchkeySecrets.swiftmodule")
         }
-        let libraries = CompileCase.package.appendingPathComponent("Sources/SystemLibraries").path
-        let folders = try FileManager.default.contentsOfDirectory(atPath: libraries).sorted()
+        let sources = CompileCase.package.appendingPathComponent("Sources").path
+        let libraries = try FileManager.default.contentsOfDirectory(atPath: sources + "/SystemLibraries").sorted()
+        // libsecret's is ours: it is loaded, not linked to.
+        let moduleMaps = libraries.map { "SystemLibraries/\($0)" } + ["CLibsecret/include"]
         features = [
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
         ]
         // Ownership and lifetimes are checked after the types, so typechecking alone would miss them.
         searchOptions =
             ["-module-cache-path", Self.cache(beside: modules)]
-            + folders.flatMap { ["-Xcc", "-fmodule-map-file=\(libraries)/\($0)/module.modulemap"] }
+            + moduleMaps.flatMap { ["-Xcc", "-fmodule-map-file=\(sources)/\($0)/module.modulemap"] }
             // The build writes the map of a module that is in C.
             + ["-Xcc", "-fmodule-map-file=\(bundle.path)/CLatchkeyProgramMemory.build/module.modulemap"]
         options =
@@ -70,7 +72,7 @@ struct Compiler: Sendable {
         let isOfPackage = try String(contentsOfFile: path, encoding: .utf8).hasPrefix(
             "// Compiled as a part of the package")
         let package = isOfPackage ? packageOptions : []
-        let run = try await Self.run(executable, options + package + Self.libraryOptions() + [path])
+        let run = try await Self.run(executable, options + package + [path])
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
     }
 

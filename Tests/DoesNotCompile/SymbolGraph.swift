@@ -124,28 +124,17 @@ extension Compiler {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let tool = URL(fileURLWithPath: executable).deletingLastPathComponent().path + "/swift-symbolgraph-extract"
-        // The module of the keyring's store, where it is built, names types of libsecret.
-        let libraryOptions = try await Self.libraryOptions()
         var graphs: [SymbolGraph] = []
         for name in names {
             let run = try await Self.run(
                 tool,
                 ["-module-name", name, "-minimum-access-level", "public", "-skip-synthesized-members"]
                     + ["-target", Self.target, "-output-dir", folder]
-                    + places + libraryOptions + searchOptions)
+                    + places + searchOptions)
             guard run.status == 0 else { throw NotFound(what: "the symbols of \(name): \(run.output)") }
             graphs.append(try SymbolGraph(of: name, in: folder))
         }
         return graphs
-    }
-
-    static func libraryOptions() async throws -> [String] {
-        let report = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
-        defer { try? FileManager.default.removeItem(atPath: report) }
-        let run = try await run("/bin/sh", ["-c", "pkg-config --cflags-only-I libsecret-1 > \(report)"])
-        guard run.status == 0 else { return [] }
-        let flags = try String(contentsOfFile: report, encoding: .utf8).split(whereSeparator: \.isWhitespace)
-        return flags.flatMap { ["-Xcc", String($0)] }
     }
 
     private static var target: String {

@@ -124,6 +124,9 @@ import TestServices
         try await brake.run(["set", "bound", "ada"], environment: session.environment, input: Self.random()) { pid in
             let unbound = try await Program("python3").run([script, String(pid)])
             #expect(unbound.status == 0 && unbound.outputText == "", "\(unbound.outputText)\(unbound.errorText)")
+            // What was loaded while it ran is among them.
+            let maps = try String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8)
+            #expect(maps.contains("/libsecret-1.so") && maps.contains("/libgio-2.0.so"))
         }
         // The script sees such functions where there are some.
         let lazy = session.directory / "lazy"

@@ -1,139 +1,137 @@
-#if Desktop
-    internal import LatchkeyCredentials
-    internal import LatchkeyLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
-    /// Where a named collection is, found once an operation: labels and aliases may change between two of them.
-    @GLibThread final class CollectionPlace {
-        fileprivate(set) var path: String?
+/// Where a named collection is, found once an operation: labels and aliases may change between two of them.
+@GLibThread final class CollectionPlace {
+    fileprivate(set) var path: String?
 
-        nonisolated init() {}
-    }
+    nonisolated init() {}
+}
 
-    extension KeyringCollection {
-        /// The path to call methods of the collection on. Services answer on an alias's path as on the collection's
-        /// own.
-        func path(
-            _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> String {
-            switch configuration.collection.form {
-            case .alias(let alias): return BusName.aliases + alias
-            case .path(let path): return path
-            case .label(let label):
-                if let known = place.path { return known }
-                let found = try await path(labelled: label, session, interruption)
-                place.path = found
-                return found
-            }
-        }
-
-        /// The collection's own path, not the alias's.
-        func ownPath(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> String {
-            guard case .alias(let alias) = configuration.collection.form else {
-                return try await path(session, interruption)
-            }
-            let answer = try await session.call(.readAlias, on: BusName.service, [.string(alias)], interruption)
-            let own = answer[0].text
-            guard own != BusName.nothing else { throw missing(nil) }
-            return own
-        }
-
-        private func path(
-            labelled label: String, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> String {
-            let all = try await labels(session, interruption)
-            let found = all.filter { $0.label.utf8.elementsEqual(label.utf8) }.map(\.path)
-            switch found.count {
-            case 1: return found[0]
-            case 0: throw missing(nil, among: all.map(\.label))
-            default: throw .store(.ambiguousCollection(configuration.collection, at: found))
-            }
-        }
-
-        /// The labels of all collections, in the order in which the service names the collections.
-        private func labels(
-            _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> [(path: String, label: String)] {
-            let all = try await session.property(
-                "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption)
-            let arguments = [Variant.string(BusName.collectionInterface.description), .string("Label")]
-            var labels: [(String, String)] = []
-            let paths = Array(all.texts.prefix(Self.mostCollections))
-            for (path, answer) in zip(
-                paths, try await session.each(paths, .getProperty, arguments, interruption))
-            {
-                // One that has been deleted meanwhile has no label any more.
-                guard let label = answer?[0].unboxed else { continue }
-                guard label.is("s") else { throw .store(.keyringBrokeProtocol) }
-                labels.append((path, label.text))
-            }
-            return labels
-        }
-
-        /// More than a person has; a service that names more isn't asked for their labels.
-        static let mostCollections = 1000
-
-        // MARK: - What is missing
-
-        /// Makes a failure of a call to the collection's own object say that there is no such collection.
-        func onCollection(
-            _ call: () async throws(KeyringFailure) -> Variant
-        ) async throws(KeyringFailure) -> Variant {
-            do throws(KeyringFailure) {
-                return try await call()
-            } catch {
-                if case .bus(let failure) = error, failure.meaning == .noSuchObject { throw missing(failure) }
-                throw error
-            }
-        }
-
-        private func missing(_ failure: BusFailure?, among labels: [String] = []) -> KeyringFailure {
-            .noCollection(.noCollection(configuration.collection, among: labels, failure))
+extension KeyringCollection {
+    /// The path to call methods of the collection on. Services answer on an alias's path as on the collection's
+    /// own.
+    func path(
+        _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> String {
+        switch configuration.collection.form {
+        case .alias(let alias): return BusName.aliases + alias
+        case .path(let path): return path
+        case .label(let label):
+            if let known = place.path { return known }
+            let found = try await path(labelled: label, session, interruption)
+            place.path = found
+            return found
         }
     }
 
-    extension StoreError {
-        /// How many names an error shows.
-        private static let mostShown = 8
-
-        static func noCollection(
-            _ collection: SecretServiceConfiguration.Collection, among labels: [String], _ failure: BusFailure?
-        ) -> StoreError {
-            let cause: LogMessage
-            let hint: LogMessage
-            switch collection.form {
-            case .alias where collection == .standard:
-                cause = "the keyring service has no collection as its default"
-                hint =
-                    "let `latchkey set --create-collection` make one, or make one in your keyring application (in Seahorse: Password Keyring) and set it as default"
-            case .alias:
-                cause = "the keyring service has no collection for this session"
-                hint = "name another one with --collection; `default` is the desktop's own"
-            case .path:
-                cause = "the keyring service has no collection \(collection)"
-                hint = "name it by its label, or leave --collection out for the default one"
-            case .label:
-                // Not the label: it may be a secret that was typed in the wrong place.
-                cause = "the keyring service has no collection with that label"
-                let make: LogMessage = "let `latchkey set --create-collection` make it"
-                let shown = labels.filter { !$0.isEmpty }.prefix(mostShown).map(shownLabel)
-                hint = shown.isEmpty ? make : "there is \(LogMessage.joined(shown, separator: ", ")); or \(make)"
-            }
-            return StoreError(.unavailable, cause, hint: hint, platform: failure?.platform)
+    /// The collection's own path, not the alias's.
+    func ownPath(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> String {
+        guard case .alias(let alias) = configuration.collection.form else {
+            return try await path(session, interruption)
         }
+        let answer = try await session.call(.readAlias, on: BusName.service, [.string(alias)], interruption)
+        let own = answer[0].text
+        guard own != BusName.nothing else { throw missing(nil) }
+        return own
+    }
 
-        static func ambiguousCollection(
-            _ collection: SecretServiceConfiguration.Collection, at paths: [String]
-        ) -> StoreError {
-            let shown: [LogMessage] = paths.prefix(mostShown).map {
-                "\(LoggableText(reviewed: "a collection's path is shown in keyring applications", unredacted: $0))"
-            }
-            return StoreError(
-                .ambiguous, "\(paths.count) collections of the keyring are labelled '\(collection)'",
-                hint: "name one by its path, --collection PATH: \(LogMessage.joined(shown, separator: ", "))")
-        }
-
-        private static func shownLabel(_ label: String) -> LogMessage {
-            "'\(LoggableText(reviewed: "a collection's label is shown in keyring applications", unredacted: label))'"
+    private func path(
+        labelled label: String, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> String {
+        let all = try await labels(session, interruption)
+        let found = all.filter { $0.label.utf8.elementsEqual(label.utf8) }.map(\.path)
+        switch found.count {
+        case 1: return found[0]
+        case 0: throw missing(nil, among: all.map(\.label))
+        default: throw .store(.ambiguousCollection(configuration.collection, at: found))
         }
     }
-#endif
+
+    /// The labels of all collections, in the order in which the service names the collections.
+    private func labels(
+        _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [(path: String, label: String)] {
+        let all = try await session.property(
+            "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption)
+        let arguments = [Variant.string(BusName.collectionInterface.description), .string("Label")]
+        var labels: [(String, String)] = []
+        let paths = Array(all.texts.prefix(Self.mostCollections))
+        for (path, answer) in zip(
+            paths, try await session.each(paths, .getProperty, arguments, interruption))
+        {
+            // One that has been deleted meanwhile has no label any more.
+            guard let label = answer?[0].unboxed else { continue }
+            guard label.is("s") else { throw .store(.keyringBrokeProtocol) }
+            labels.append((path, label.text))
+        }
+        return labels
+    }
+
+    /// More than a person has; a service that names more isn't asked for their labels.
+    static let mostCollections = 1000
+
+    // MARK: - What is missing
+
+    /// Makes a failure of a call to the collection's own object say that there is no such collection.
+    func onCollection(
+        _ call: () async throws(KeyringFailure) -> Variant
+    ) async throws(KeyringFailure) -> Variant {
+        do throws(KeyringFailure) {
+            return try await call()
+        } catch {
+            if case .bus(let failure) = error, failure.meaning == .noSuchObject { throw missing(failure) }
+            throw error
+        }
+    }
+
+    private func missing(_ failure: BusFailure?, among labels: [String] = []) -> KeyringFailure {
+        .noCollection(.noCollection(configuration.collection, among: labels, failure))
+    }
+}
+
+extension StoreError {
+    /// How many names an error shows.
+    private static let mostShown = 8
+
+    static func noCollection(
+        _ collection: SecretServiceConfiguration.Collection, among labels: [String], _ failure: BusFailure?
+    ) -> StoreError {
+        let cause: LogMessage
+        let hint: LogMessage
+        switch collection.form {
+        case .alias where collection == .standard:
+            cause = "the keyring service has no collection as its default"
+            hint =
+                "\(Recovery.createCollection), or make one in your keyring application (in Seahorse: Password Keyring) and set it as default"
+        case .alias:
+            cause = "the keyring service has no collection for this session"
+            hint = "\(Recovery.chooseCollection); `default` is the desktop's own"
+        case .path:
+            cause = "the keyring service has no collection \(collection)"
+            hint = "name it by its label, or \(Recovery.chooseCollection)"
+        case .label:
+            // Not the label: it may be a secret that was typed in the wrong place.
+            cause = "the keyring service has no collection with that label"
+            let make: LogMessage = "\(Recovery.createCollection)"
+            let shown = labels.filter { !$0.isEmpty }.prefix(mostShown).map(shownLabel)
+            hint = shown.isEmpty ? make : "there is \(LogMessage.joined(shown, separator: ", ")); or \(make)"
+        }
+        return StoreError(.unavailable, cause, hint: hint, platform: failure?.platform)
+    }
+
+    static func ambiguousCollection(
+        _ collection: SecretServiceConfiguration.Collection, at paths: [String]
+    ) -> StoreError {
+        let shown: [LogMessage] = paths.prefix(mostShown).map {
+            "\(LoggableText(reviewed: "a collection's path is shown in keyring applications", unredacted: $0))"
+        }
+        return StoreError(
+            .ambiguous, "\(paths.count) collections of the keyring are labelled '\(collection)'",
+            hint: "\(Recovery.chooseCollection) by its path: \(LogMessage.joined(shown, separator: ", "))")
+    }
+
+    private static func shownLabel(_ label: String) -> LogMessage {
+        "'\(LoggableText(reviewed: "a collection's label is shown in keyring applications", unredacted: label))'"
+    }
+}

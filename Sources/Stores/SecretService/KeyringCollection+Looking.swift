@@ -1,114 +1,112 @@
-#if Desktop
-    internal import LatchkeyCredentials
+internal import LatchkeyCredentials
 
-    /// What a search for a key found.
-    struct FoundItems: Sendable {
-        let paths: [String]
-        /// Where the only item was asked about already, what it will answer.
-        let look: EarlyLook?
+/// What a search for a key found.
+struct FoundItems: Sendable {
+    let paths: [String]
+    /// Where the only item was asked about already, what it will answer.
+    let look: EarlyLook?
+}
+
+/// Questions about an item that are under way.
+struct EarlyLook: Sendable {
+    /// What the item is: asked for, or known from a moment ago.
+    enum Description: Sendable {
+        case asked(Pending<AsyncAnswer>)
+        case known(KnownItem)
+    }
+    let path: String
+    let description: Description
+    let secret: Pending<AsyncAnswer>?
+
+    var known: KnownItem? {
+        if case .known(let item) = description { item } else { nil }
+    }
+}
+
+/// What an item was when it was read a moment ago, and the version that it had with its secret.
+struct KnownItem: Sendable {
+    let item: KeyringItem
+    let version: CredentialVersion
+    let end: ContinuousClock.Instant
+}
+
+extension KeyringCollection {
+    /// Searches for the items of a key, and asks the only one for its description, and if wanted for its secret.
+    ///
+    /// An item that was the only one at the last search is asked together with the search: one round trip instead
+    /// of two. Its answers count only when the search finds it again, and it alone. One that was read a moment ago
+    /// is asked for its secret alone; see `read`.
+    func find(
+        _ key: CredentialKey, withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> FoundItems {
+        let path = try await path(session, interruption)
+        try interruption.check()
+        let searching = session.start(
+            .searchItems, on: path, [.strings(ItemAttributes.made(for: key))], interruption)
+        let place = KeyringSession.Place(collection: path, key: key)
+        let guess = session.lastFound[place].map { look(at: $0, withSecret, session, interruption) }
+        let paths = try await onCollection { () async throws(KeyringFailure) in
+            try await session.finish(searching, interruption)
+        }[0].texts
+        guard paths.count == 1 else { return FoundItems(paths: paths, look: nil) }
+        if let guess, guess.path == paths[0] { return FoundItems(paths: paths, look: guess) }
+        session.remember(paths[0], at: place)
+        return FoundItems(paths: paths, look: look(at: paths[0], withSecret, session, interruption))
     }
 
-    /// Questions about an item that are under way.
-    struct EarlyLook: Sendable {
-        /// What the item is: asked for, or known from a moment ago.
-        enum Description: Sendable {
-            case asked(Pending<AsyncAnswer>)
-            case known(KnownItem)
+    private func look(
+        at path: String, _ withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
+    ) -> EarlyLook {
+        let description: EarlyLook.Description
+        if withSecret, let known = session.known(path) {
+            description = .known(known)
+        } else {
+            let arguments = [Variant.string(BusName.itemInterface.description)]
+            description = .asked(session.start(.getAllProperties, on: path, arguments, interruption))
         }
-        let path: String
-        let description: Description
-        let secret: Pending<AsyncAnswer>?
-
-        var known: KnownItem? {
-            if case .known(let item) = description { item } else { nil }
-        }
+        return EarlyLook(
+            path: path, description: description,
+            secret: withSecret ? startSecret(at: path, session, interruption) : nil)
     }
 
-    /// What an item was when it was read a moment ago, and the version that it had with its secret.
-    struct KnownItem: Sendable {
-        let item: KeyringItem
-        let version: CredentialVersion
-        let end: ContinuousClock.Instant
+    /// Describes the items that were found and are still there.
+    func describe(
+        _ found: FoundItems, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [KeyringItem] {
+        guard let look = found.look else { return try await describe(found.paths, session, interruption) }
+        guard case .asked(let asked) = look.description else { return look.known.map { [$0.item] } ?? [] }
+        guard let properties = try await session.finishIfThere(asked, interruption)?[0] else { return [] }
+        guard let item = KeyringItem(path: look.path, properties) else { throw .store(.keyringBrokeProtocol) }
+        return [item]
+    }
+}
+
+extension KeyringSession {
+    /// A key in a collection, as the collection is called.
+    struct Place: Hashable {
+        let collection: String
+        let key: CredentialKey
     }
 
-    extension KeyringCollection {
-        /// Searches for the items of a key, and asks the only one for its description, and if wanted for its secret.
-        ///
-        /// An item that was the only one at the last search is asked together with the search: one round trip instead
-        /// of two. Its answers count only when the search finds it again, and it alone. One that was read a moment ago
-        /// is asked for its secret alone; see `read`.
-        func find(
-            _ key: CredentialKey, withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> FoundItems {
-            let path = try await path(session, interruption)
-            try interruption.check()
-            let searching = session.start(
-                .searchItems, on: path, [.strings(ItemAttributes.made(for: key))], interruption)
-            let place = KeyringSession.Place(collection: path, key: key)
-            let guess = session.lastFound[place].map { look(at: $0, withSecret, session, interruption) }
-            let paths = try await onCollection { () async throws(KeyringFailure) in
-                try await session.finish(searching, interruption)
-            }[0].texts
-            guard paths.count == 1 else { return FoundItems(paths: paths, look: nil) }
-            if let guess, guess.path == paths[0] { return FoundItems(paths: paths, look: guess) }
-            session.remember(paths[0], at: place)
-            return FoundItems(paths: paths, look: look(at: paths[0], withSecret, session, interruption))
-        }
+    private static let mostRemembered = 4096
+    /// How long an item is taken for what it was. gnome-keyring 42 looks through all its items for each property,
+    /// so in a large keyring the description of one costs four times as much as its secret and the search together.
+    private static let knownFor = Duration.seconds(1)
 
-        private func look(
-            at path: String, _ withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
-        ) -> EarlyLook {
-            let description: EarlyLook.Description
-            if withSecret, let known = session.known(path) {
-                description = .known(known)
-            } else {
-                let arguments = [Variant.string(BusName.itemInterface.description)]
-                description = .asked(session.start(.getAllProperties, on: path, arguments, interruption))
-            }
-            return EarlyLook(
-                path: path, description: description,
-                secret: withSecret ? startSecret(at: path, session, interruption) : nil)
-        }
-
-        /// Describes the items that were found and are still there.
-        func describe(
-            _ found: FoundItems, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> [KeyringItem] {
-            guard let look = found.look else { return try await describe(found.paths, session, interruption) }
-            guard case .asked(let asked) = look.description else { return look.known.map { [$0.item] } ?? [] }
-            guard let properties = try await session.finishIfThere(asked, interruption)?[0] else { return [] }
-            guard let item = KeyringItem(path: look.path, properties) else { throw .store(.keyringBrokeProtocol) }
-            return [item]
-        }
+    func known(_ path: String) -> KnownItem? {
+        guard let known = knownItems[path] else { return nil }
+        if known.end > .now { return known }
+        knownItems[path] = nil
+        return nil
     }
 
-    extension KeyringSession {
-        /// A key in a collection, as the collection is called.
-        struct Place: Hashable {
-            let collection: String
-            let key: CredentialKey
-        }
-
-        private static let mostRemembered = 4096
-        /// How long an item is taken for what it was. gnome-keyring 42 looks through all its items for each property,
-        /// so in a large keyring the description of one costs four times as much as its secret and the search together.
-        private static let knownFor = Duration.seconds(1)
-
-        func known(_ path: String) -> KnownItem? {
-            guard let known = knownItems[path] else { return nil }
-            if known.end > .now { return known }
-            knownItems[path] = nil
-            return nil
-        }
-
-        func remember(_ item: KeyringItem, _ version: CredentialVersion) {
-            if knownItems.count >= Self.mostRemembered { knownItems = [:] }
-            knownItems[item.path] = KnownItem(item: item, version: version, end: .now + Self.knownFor)
-        }
-
-        func remember(_ path: String, at place: Place) {
-            if lastFound.count >= Self.mostRemembered { lastFound = [:] }
-            lastFound[place] = path
-        }
+    func remember(_ item: KeyringItem, _ version: CredentialVersion) {
+        if knownItems.count >= Self.mostRemembered { knownItems = [:] }
+        knownItems[item.path] = KnownItem(item: item, version: version, end: .now + Self.knownFor)
     }
-#endif
+
+    func remember(_ path: String, at place: Place) {
+        if lastFound.count >= Self.mostRemembered { lastFound = [:] }
+        lastFound[place] = path
+    }
+}

@@ -1,166 +1,164 @@
-#if Desktop
-    internal import LatchkeyCredentials
-    internal import LatchkeySecrets
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
-    extension KeyringCollection {
-        func read<Purpose: SecretPurpose>(
-            _ key: CredentialKey, as purpose: Purpose.Type, _ deadline: Deadline
-        ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-            let interruption = Interruption(deadline)
-            var record: CredentialRecord<Purpose>?
-            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-                record = try await read(key, as: purpose, session, interruption)
-            }
-            return record
+extension KeyringCollection {
+    func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, _ deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        let interruption = try Interruption(deadline)
+        var record: CredentialRecord<Purpose>?
+        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            record = try await read(key, as: purpose, session, interruption)
         }
+        return record
+    }
 
-        private func read<Purpose: SecretPurpose>(
-            _ key: CredentialKey, as purpose: Purpose.Type, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
-            // Items may vanish or be locked between two steps; then it starts again.
-            for _ in 0..<Self.attempts {
-                let found = try await find(key, withSecret: true, session, interruption)
-                if found.paths.isEmpty {
-                    if try await unlockIfLocked(session, interruption) { continue }
-                    return nil
-                }
-                let items = try await describe(found, session, interruption)
-                if try await unlock(items, session, interruption) { continue }
-                guard let item = Self.matches(items, key).first else { return nil }
-                guard
-                    let decoded = try await secret(of: item, found.look, as: purpose, session, interruption)
-                else {
+    private func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
+        // Items may vanish or be locked between two steps; then it starts again.
+        for _ in 0..<Self.attempts {
+            let found = try await find(key, withSecret: true, session, interruption)
+            if found.paths.isEmpty {
+                if try await unlockIfLocked(session, interruption) { continue }
+                return nil
+            }
+            let items = try await describe(found, session, interruption)
+            if try await unlock(items, session, interruption) { continue }
+            guard let item = Self.matches(items, key).first else { return nil }
+            guard
+                let decoded = try await secret(of: item, found.look, as: purpose, session, interruption)
+            else {
+                session.knownItems[item.path] = nil
+                continue
+            }
+            let version = versionKey.version(of: key, label: item.label, decoded.secret)
+            if let known = found.look?.known {
+                // It holds as long as the secret is the same: another one may be another item's.
+                guard known.version == version else {
                     session.knownItems[item.path] = nil
                     continue
                 }
-                let version = versionKey.version(of: key, label: item.label, decoded.secret)
-                if let known = found.look?.known {
-                    // It holds as long as the secret is the same: another one may be another item's.
-                    guard known.version == version else {
-                        session.knownItems[item.path] = nil
-                        continue
-                    }
+            } else {
+                session.remember(item, version)
+            }
+            return makeRecord(key, item, version, decoded)
+        }
+        throw .store(.keyringKeepsChanging)
+    }
+
+    /// Returns the secret of an item that was looked at, or `nil` when it has vanished or isn't what it was.
+    private func secret<Purpose: SecretPurpose>(
+        of item: KeyringItem, _ look: EarlyLook?, as purpose: Purpose.Type, _ session: KeyringSession,
+        _ interruption: Interruption
+    ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
+        let pending = look?.secret ?? startSecret(at: item.path, session, interruption)
+        do throws(KeyringFailure) {
+            return try await secret(pending, of: item, as: purpose, session, interruption)
+        } catch {
+            // Locked or deleted since it was described.
+            guard look?.known != nil, case .bus(let failure) = error else { throw error }
+            guard failure.meaning == .isLocked || failure.meaning == .noSuchObject else { throw error }
+            return nil
+        }
+    }
+
+    private func makeRecord<Purpose: SecretPurpose>(
+        _ key: CredentialKey, _ item: KeyringItem, _ version: CredentialVersion,
+        _ decoded: consuming DecodedSecret<Purpose>
+    ) -> CredentialRecord<Purpose> {
+        let type = decoded.recognisedType
+        return CredentialRecord(
+            metadata: item.metadata(for: key), version: version, contentType: type, secret: decoded.takeSecret())
+    }
+
+    /// Returns the version of an item, or `nil` when it has vanished.
+    func version(
+        of key: CredentialKey, _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> CredentialVersion? {
+        let pending = startSecret(at: item.path, session, interruption)
+        guard let decoded = try await secret(pending, of: item, as: Password.self, session, interruption) else {
+            return nil
+        }
+        return versionKey.version(of: key, label: item.label, decoded.secret)
+    }
+
+    func startSecret(
+        at path: String, _ session: KeyringSession, _ interruption: Interruption
+    ) -> Pending<AsyncAnswer> {
+        session.start(.getSecrets, on: BusName.service, [.paths([path]), .path(session.path)], interruption)
+    }
+
+    func secret<Purpose: SecretPurpose>(
+        _ pending: Pending<AsyncAnswer>, of item: KeyringItem, as purpose: Purpose.Type, _ session: KeyringSession,
+        _ interruption: Interruption
+    ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
+        let secrets = try await session.finish(pending, interruption)[0]
+        // A service leaves out what it doesn't find.
+        guard let form = secrets.children.first(where: { $0[0].text == item.path })?[1] else { return nil }
+        guard let decoded = session.codec.decode(form, as: purpose) else { throw .store(.keyringSecretUnreadable) }
+        return decoded
+    }
+
+    // MARK: - Listing
+
+    /// Returns what can be read, in the order of service, account and kind.
+    func list(service: String?, _ deadline: Deadline) async throws(StoreError) -> [CredentialMetadata] {
+        let interruption = try Interruption(deadline)
+        var entries: [CredentialMetadata] = []
+        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            entries = try await list(service: service, session, interruption)
+        }
+        return entries
+    }
+
+    private func list(
+        service: String?, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [CredentialMetadata] {
+        var first: [CredentialKey: KeyringItem] = [:]
+        for item in try await allItems(service: service, session, interruption) {
+            guard let key = item.key else { continue }
+            if let other = first[key], other.precedes(item) { continue }
+            first[key] = item
+        }
+        return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
+    }
+
+    /// All items, or those of one service, unlocked, in no order.
+    func allItems(
+        service: String?, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [KeyringItem] {
+        // A locked collection shows its items without their names, or not at all.
+        _ = try await unlockIfLocked(session, interruption)
+        for _ in 0..<Self.attempts {
+            let paths =
+                if let service {
+                    try await search([(ItemAttributes.service, service)], session, interruption)
                 } else {
-                    session.remember(item, version)
+                    try await allPaths(session, interruption)
                 }
-                return makeRecord(key, item, version, decoded)
-            }
-            throw .store(.keyringKeepsChanging)
+            let items = try await describe(paths, session, interruption)
+            if try await unlock(items, session, interruption) { continue }
+            return items
         }
-
-        /// Returns the secret of an item that was looked at, or `nil` when it has vanished or isn't what it was.
-        private func secret<Purpose: SecretPurpose>(
-            of item: KeyringItem, _ look: EarlyLook?, as purpose: Purpose.Type, _ session: KeyringSession,
-            _ interruption: Interruption
-        ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
-            let pending = look?.secret ?? startSecret(at: item.path, session, interruption)
-            do throws(KeyringFailure) {
-                return try await secret(pending, of: item, as: purpose, session, interruption)
-            } catch {
-                // Locked or deleted since it was described.
-                guard look?.known != nil, case .bus(let failure) = error else { throw error }
-                guard failure.meaning == .isLocked || failure.meaning == .noSuchObject else { throw error }
-                return nil
-            }
-        }
-
-        private func makeRecord<Purpose: SecretPurpose>(
-            _ key: CredentialKey, _ item: KeyringItem, _ version: CredentialVersion,
-            _ decoded: consuming DecodedSecret<Purpose>
-        ) -> CredentialRecord<Purpose> {
-            let type = decoded.recognisedType
-            return CredentialRecord(
-                metadata: item.metadata(for: key), version: version, contentType: type, secret: decoded.takeSecret())
-        }
-
-        /// Returns the version of an item, or `nil` when it has vanished.
-        func version(
-            of key: CredentialKey, _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> CredentialVersion? {
-            let pending = startSecret(at: item.path, session, interruption)
-            guard let decoded = try await secret(pending, of: item, as: Password.self, session, interruption) else {
-                return nil
-            }
-            return versionKey.version(of: key, label: item.label, decoded.secret)
-        }
-
-        func startSecret(
-            at path: String, _ session: KeyringSession, _ interruption: Interruption
-        ) -> Pending<AsyncAnswer> {
-            session.start(.getSecrets, on: BusName.service, [.paths([path]), .path(session.path)], interruption)
-        }
-
-        func secret<Purpose: SecretPurpose>(
-            _ pending: Pending<AsyncAnswer>, of item: KeyringItem, as purpose: Purpose.Type, _ session: KeyringSession,
-            _ interruption: Interruption
-        ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
-            let secrets = try await session.finish(pending, interruption)[0]
-            // A service leaves out what it doesn't find.
-            guard let form = secrets.children.first(where: { $0[0].text == item.path })?[1] else { return nil }
-            guard let decoded = session.codec.decode(form, as: purpose) else { throw .store(.keyringSecretUnreadable) }
-            return decoded
-        }
-
-        // MARK: - Listing
-
-        /// Returns what can be read, in the order of service, account and kind.
-        func list(service: String?, _ deadline: Deadline) async throws(StoreError) -> [CredentialMetadata] {
-            let interruption = Interruption(deadline)
-            var entries: [CredentialMetadata] = []
-            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-                entries = try await list(service: service, session, interruption)
-            }
-            return entries
-        }
-
-        private func list(
-            service: String?, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> [CredentialMetadata] {
-            var first: [CredentialKey: KeyringItem] = [:]
-            for item in try await allItems(service: service, session, interruption) {
-                guard let key = item.key else { continue }
-                if let other = first[key], other.precedes(item) { continue }
-                first[key] = item
-            }
-            return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
-        }
-
-        /// All items, or those of one service, unlocked, in no order.
-        func allItems(
-            service: String?, _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> [KeyringItem] {
-            // A locked collection shows its items without their names, or not at all.
-            _ = try await unlockIfLocked(session, interruption)
-            for _ in 0..<Self.attempts {
-                let paths =
-                    if let service {
-                        try await search([(ItemAttributes.service, service)], session, interruption)
-                    } else {
-                        try await allPaths(session, interruption)
-                    }
-                let items = try await describe(paths, session, interruption)
-                if try await unlock(items, session, interruption) { continue }
-                return items
-            }
-            throw .store(.keyringKeepsChanging)
-        }
-
-        nonisolated static func precedes(_ left: CredentialKey, _ right: CredentialKey) -> Bool {
-            for (one, other) in [(left.service, right.service), (left.account, right.account)]
-            where !one.utf8.elementsEqual(other.utf8) {
-                return one.utf8.lexicographicallyPrecedes(other.utf8)
-            }
-            return left.kind.name < right.kind.name
-        }
+        throw .store(.keyringKeepsChanging)
     }
 
-    extension DecodedSecret {
-        /// What the bytes are. gnome-keyring calls everything text, so bytes that are no UTF-8 are not.
-        var recognisedType: SecretContentType {
-            guard contentType.hasPrefix("text/") else { return .binary }
-            return secret.withExposedBytes { bytes in (try? UTF8Span(validating: bytes)) == nil ? .binary : .text }
+    nonisolated static func precedes(_ left: CredentialKey, _ right: CredentialKey) -> Bool {
+        for (one, other) in [(left.service, right.service), (left.account, right.account)]
+        where !one.utf8.elementsEqual(other.utf8) {
+            return one.utf8.lexicographicallyPrecedes(other.utf8)
         }
-
-        consuming func takeSecret() -> Secret<Purpose> { secret }
+        return left.kind.name < right.kind.name
     }
-#endif
+}
+
+extension DecodedSecret {
+    /// What the bytes are. gnome-keyring calls everything text, so bytes that are no UTF-8 are not.
+    var recognisedType: SecretContentType {
+        guard contentType.hasPrefix("text/") else { return .binary }
+        return secret.withExposedBytes { bytes in (try? UTF8Span(validating: bytes)) == nil ? .binary : .text }
+    }
+
+    consuming func takeSecret() -> Secret<Purpose> { secret }
+}

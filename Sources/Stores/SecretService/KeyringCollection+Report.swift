@@ -1,96 +1,94 @@
-#if Desktop
-    internal import LatchkeyCredentials
-    internal import Glibc
+internal import LatchkeyCredentials
+internal import Glibc
 
-    extension KeyringCollection {
-        func report(_ deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
-            let interruption = Interruption(deadline)
-            var report: SecretServiceReport?
-            try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-                let process = try await processIdentifier(of: session, interruption)
-                let collections = try await session.property(
-                    "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption
-                ).texts
-                report = SecretServiceReport(
-                    processIdentifier: process, processName: process.flatMap(Self.name(ofProcess:)),
-                    collectionCount: collections.count,
-                    lockedCount: try await lockedCount(collections, session, interruption),
-                    aliases: try await aliases(session, interruption),
-                    collection: try await state(session, interruption),
-                    isSessionEncrypted: session.codec.isEncrypted,
-                    hasSystemPrompter: try await hasPrompter(session, interruption))
-            }
-            guard let report else { throw .keyringWentAway }
-            return report
+extension KeyringCollection {
+    func report(_ deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
+        let interruption = try Interruption(deadline)
+        var report: SecretServiceReport?
+        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            let process = try await processIdentifier(of: session, interruption)
+            let collections = try await session.property(
+                "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption
+            ).texts
+            report = SecretServiceReport(
+                processIdentifier: process, processName: process.flatMap(Self.name(ofProcess:)),
+                collectionCount: collections.count,
+                lockedCount: try await lockedCount(collections, session, interruption),
+                aliases: try await aliases(session, interruption),
+                collection: try await state(session, interruption),
+                isSessionEncrypted: session.codec.isEncrypted,
+                hasSystemPrompter: try await hasPrompter(session, interruption))
         }
+        guard let report else { throw .keyringWentAway }
+        return report
+    }
 
-        private func lockedCount(
-            _ collections: [String], _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Int {
-            let paths = Array(collections.prefix(Self.mostCollections))
-            let arguments = [Variant.string(BusName.collectionInterface.description), .string("Locked")]
-            var count = 0
-            for answer in try await session.each(paths, .getProperty, arguments, interruption) {
-                guard let value = answer?[0].unboxed else { continue }
-                guard value.is("b") else { throw .store(.keyringBrokeProtocol) }
-                if value.boolean { count += 1 }
-            }
-            return count
+    private func lockedCount(
+        _ collections: [String], _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Int {
+        let paths = Array(collections.prefix(Self.mostCollections))
+        let arguments = [Variant.string(BusName.collectionInterface.description), .string("Locked")]
+        var count = 0
+        for answer in try await session.each(paths, .getProperty, arguments, interruption) {
+            guard let value = answer?[0].unboxed else { continue }
+            guard value.is("b") else { throw .store(.keyringBrokeProtocol) }
+            if value.boolean { count += 1 }
         }
+        return count
+    }
 
-        private func aliases(
-            _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> [SecretServiceReport.Alias] {
-            var found: [SecretServiceReport.Alias] = []
-            for alias in SecretServiceReport.Alias.allCases {
-                let answer = try await session.call(
-                    .readAlias, on: BusName.service, [.string(alias.rawValue)], interruption)
-                if answer[0].text != BusName.nothing { found.append(alias) }
-            }
-            return found
+    private func aliases(
+        _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [SecretServiceReport.Alias] {
+        var found: [SecretServiceReport.Alias] = []
+        for alias in SecretServiceReport.Alias.allCases {
+            let answer = try await session.call(
+                .readAlias, on: BusName.service, [.string(alias.rawValue)], interruption)
+            if answer[0].text != BusName.nothing { found.append(alias) }
         }
+        return found
+    }
 
-        private func state(
-            _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> SecretServiceReport.CollectionState {
-            do throws(KeyringFailure) {
-                let path = try await ownPath(session, interruption)
-                if try await isLocked(session, interruption) { return .locked }
-                let items = try await session.property(
-                    "Items", "ao", of: BusName.collectionInterface, at: path, interruption)
-                return .open(itemCount: items.texts.count)
-            } catch {
-                if case .noCollection = error { return .missing }
-                throw error
-            }
-        }
-
-        // MARK: - The bus
-
-        private func processIdentifier(
-            of session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Int32? {
-            let answer = try await session.connection.ask(
-                .processIdentifier, [.string(session.owner)], interruption)
-            return Int32(exactly: answer[0].unsigned32)
-        }
-
-        /// Whether somebody has the prompter's name, or the bus would start it.
-        private func hasPrompter(
-            _ session: KeyringSession, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Bool {
-            let name = "org.gnome.keyring.SystemPrompter"
-            return try await session.connection.presence(of: name, interruption) != .absent
-        }
-
-        private static func name(ofProcess identifier: Int32) -> String? {
-            let descriptor = unsafe open("/proc/\(identifier)/comm", O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { return nil }
-            defer { close(descriptor) }
-            var buffer = [UInt8](repeating: 0, count: 64)
-            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return nil }
-            return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
+    private func state(
+        _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> SecretServiceReport.CollectionState {
+        do throws(KeyringFailure) {
+            let path = try await ownPath(session, interruption)
+            if try await isLocked(session, interruption) { return .locked }
+            let items = try await session.property(
+                "Items", "ao", of: BusName.collectionInterface, at: path, interruption)
+            return .open(itemCount: items.texts.count)
+        } catch {
+            if case .noCollection = error { return .missing }
+            throw error
         }
     }
-#endif
+
+    // MARK: - The bus
+
+    private func processIdentifier(
+        of session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Int32? {
+        let answer = try await session.connection.ask(
+            .processIdentifier, [.string(session.owner)], interruption)
+        return Int32(exactly: answer[0].unsigned32)
+    }
+
+    /// Whether somebody has the prompter's name, or the bus would start it.
+    private func hasPrompter(
+        _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Bool {
+        let name = "org.gnome.keyring.SystemPrompter"
+        return try await session.connection.presence(of: name, interruption) != .absent
+    }
+
+    private static func name(ofProcess identifier: Int32) -> String? {
+        let descriptor = unsafe open("/proc/\(identifier)/comm", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+}

@@ -1,254 +1,257 @@
-#if Desktop
-    internal import LatchkeyCredentials
-    internal import LatchkeyLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
-    /// The session with the keyring service that is open now: one connection, one owner of the service, one key.
-    @GLibThread final class KeyringSession {
-        let connection: BusConnection
-        let codec: SecretCodec
-        /// The unique name of the service's process. Calls go to it, so they can't reach a successor that doesn't know
-        /// us.
-        let owner: String
-        let path: String
-        private let window = CallWindow()
-        /// Where the only item of a key was at the last search.
-        var lastFound: [Place: String] = [:]
-        /// Items that were read a moment ago, by path.
-        var knownItems: [String: KnownItem] = [:]
+/// The session with the keyring service that is open now: one connection, one owner of the service, one key.
+@GLibThread final class KeyringSession {
+    let connection: BusConnection
+    let codec: SecretCodec
+    /// The unique name of the service's process. Calls go to it, so they can't reach a successor that doesn't know
+    /// us.
+    let owner: String
+    let path: String
+    private let window = CallWindow()
+    /// Where the only item of a key was at the last search.
+    var lastFound: [Place: String] = [:]
+    /// Items that were read a moment ago, by path.
+    var knownItems: [String: KnownItem] = [:]
 
-        init(connection: BusConnection, codec: SecretCodec, owner: String, path: String) {
-            self.connection = connection
-            self.codec = codec
-            self.owner = owner
-            self.path = path
+    init(connection: BusConnection, codec: SecretCodec, owner: String, path: String) {
+        self.connection = connection
+        self.codec = codec
+        self.owner = owner
+        self.path = path
+    }
+
+    /// Starts a call, so that several can be under way. It is sent when not too many are.
+    func start(
+        _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
+    ) -> Pending<AsyncAnswer> {
+        let answer = Pending<AsyncAnswer>(then: window.leave)
+        let arguments = Variant.tuple(arguments)
+        window.enter(interruption.trigger) { [connection, owner] in
+            connection.call(
+                method, on: path, of: owner, arguments, trigger: interruption.trigger, completing: answer)
         }
+        return answer
+    }
 
-        /// Starts a call, so that several can be under way. It is sent when not too many are.
-        func start(
-            _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
-        ) -> Pending<AsyncAnswer> {
-            let answer = Pending<AsyncAnswer>(then: window.leave)
-            let arguments = Variant.tuple(arguments)
-            window.enter(interruption.trigger) { [connection, owner] in
-                connection.call(
-                    method, on: path, of: owner, arguments, trigger: interruption.trigger, completing: answer)
+    func finish(
+        _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Variant {
+        try reply(await interruption.wait(pending))
+    }
+
+    func call(
+        _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Variant {
+        try interruption.check()
+        return try await finish(start(method, on: path, arguments, interruption), interruption)
+    }
+
+    /// Makes the same call on each of the paths and returns the answers in their order, `nil` for an object that is
+    /// not there any more.
+    func each(
+        _ paths: [String], _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [Variant?] {
+        try interruption.check()
+        var answers: [Variant?] = []
+        answers.reserveCapacity(paths.count)
+        var started: [Pending<AsyncAnswer>] = []
+        for index in paths.indices {
+            // Enough are under way to hide the round trip, and few enough to leave others their turn.
+            while started.count < min(paths.count, index + Self.window) {
+                started.append(start(method, on: paths[started.count], arguments, interruption))
             }
-            return answer
+            answers.append(try await finishIfThere(started[index], interruption))
         }
+        return answers
+    }
 
-        func finish(
-            _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Variant {
-            try reply(await interruption.wait(pending))
+    /// Waits for an answer; `nil`: the object isn't there any more.
+    func finishIfThere(
+        _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Variant? {
+        do throws(KeyringFailure) {
+            return try await finish(pending, interruption)
+        } catch {
+            if case .bus(let failure) = error, failure.meaning == .noSuchObject { return nil }
+            throw error
         }
+    }
 
-        func call(
-            _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Variant {
-            try interruption.check()
-            return try await finish(start(method, on: path, arguments, interruption), interruption)
+    private static let window = 32
+
+    /// Reads a property of an object, which must have this type.
+    func property(
+        _ name: String, _ type: StaticString, of interface: StaticString, at path: String,
+        _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Variant {
+        let arguments = [Variant.string(interface.description), .string(name)]
+        let value = try await call(.getProperty, on: path, arguments, interruption)[0].unboxed
+        guard value.is(type) else { throw .store(.keyringBrokeProtocol) }
+        return value
+    }
+
+    /// Makes a call that changes something: once it is sent, its answer is waited for (see `Interruption`).
+    func change(
+        _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
+    ) async throws(KeyringFailure) -> Variant {
+        try interruption.check()
+        knownItems[path] = nil
+        return try reply(await interruption.waitForChange(start(method, on: path, arguments, interruption)))
+    }
+
+    /// Tells Latchkey's processes that the secret of an item was set (see `KeyringCollection.changes`).
+    func announce(_ path: String) async {
+        connection.broadcast(
+            "ItemChanged", of: BusName.latchkeyInterface, from: BusName.latchkeyPath, .tuple([.path(path)]))
+        await flush()
+    }
+
+    /// Waits a moment until the bus has taken what was sent, because the process may end next. Any answer of the
+    /// bus shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
+    private func flush() async {
+        _ = try? await connection.ask(.ping, [], Interruption(.after(.milliseconds(200))))
+    }
+
+    /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.
+    func whenGone<Value>(_ pending: Pending<Value>, _ value: Value) -> Watch {
+        Watch(
+            process: connection.subscribe(
+                sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", signal: "NameOwnerChanged",
+                first: owner
+            ) { _ in pending.complete(value) },
+            bus: connection.subscribeToEnd { pending.complete(value) })
+    }
+
+    struct Watch: ~Copyable {
+        let process: Subscription
+        let bus: Subscription
+    }
+
+    private func reply(_ answer: AsyncAnswer) throws(KeyringFailure) -> Variant {
+        do throws(BusFailure) {
+            return try connection.reply(answer)
+        } catch {
+            throw .bus(error)
         }
+    }
+}
 
-        /// Makes the same call on each of the paths and returns the answers in their order, `nil` for an object that is
-        /// not there any more.
-        func each(
-            _ paths: [String], _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
-        ) async throws(KeyringFailure) -> [Variant?] {
-            try interruption.check()
-            var answers: [Variant?] = []
-            answers.reserveCapacity(paths.count)
-            var started: [Pending<AsyncAnswer>] = []
-            for index in paths.indices {
-                // Enough are under way to hide the round trip, and few enough to leave others their turn.
-                while started.count < min(paths.count, index + Self.window) {
-                    started.append(start(method, on: paths[started.count], arguments, interruption))
-                }
-                answers.append(try await finishIfThere(started[index], interruption))
-            }
-            return answers
-        }
+/// Keeps the session open across operations and stores of this process, and opens it anew when the service or the
+/// bus was restarted.
+@GLibThread final class KeyringConnection {
+    static let shared = KeyringConnection()
 
-        /// Waits for an answer; `nil`: the object isn't there any more.
-        func finishIfThere(
-            _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Variant? {
+    private var session: KeyringSession?
+    private let opening = AsyncMutex()
+
+    /// Runs `body` with the open session. When it fails for what may be the session's fault, and nothing can have
+    /// been changed yet, it runs once more with a new one.
+    func perform(
+        _ interruption: Interruption, _ body: (KeyringSession) async throws(KeyringFailure) -> Void
+    ) async throws(StoreError) {
+        do throws(KeyringFailure) {
+            let session = try await openSession(interruption)
             do throws(KeyringFailure) {
-                return try await finish(pending, interruption)
+                try await body(session)
             } catch {
-                if case .bus(let failure) = error, failure.meaning == .noSuchObject { return nil }
-                throw error
+                if error.endsSession { forget(session) }
+                guard error.mayBeSessions else { throw error }
+                try await body(openSession(interruption))
             }
+        } catch {
+            throw error.storeError
         }
+    }
 
-        private static let window = 32
-
-        /// Reads a property of an object, which must have this type.
-        func property(
-            _ name: String, _ type: StaticString, of interface: StaticString, at path: String,
-            _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Variant {
-            let arguments = [Variant.string(interface.description), .string(name)]
-            let value = try await call(.getProperty, on: path, arguments, interruption)[0].unboxed
-            guard value.is(type) else { throw .store(.keyringBrokeProtocol) }
-            return value
+    /// Whether a program offers the service. Nothing is started, no session and no bus.
+    ///
+    /// Without a bus no library is loaded for the answer.
+    func presence(_ deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
+        guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
+        let interruption = try Interruption(deadline)
+        do throws(KeyringFailure) {
+            return try await openBus(interruption).presence(of: BusName.wellKnown, interruption)
+        } catch {
+            if case .interrupted = error, !Task.isCancelled { throw .busTimedOut }
+            throw error.storeError
         }
+    }
 
-        /// Makes a call that changes something: once it is sent, its answer is waited for (see `Interruption`).
-        func change(
-            _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
-        ) async throws(KeyringFailure) -> Variant {
-            try interruption.check()
-            knownItems[path] = nil
-            return try reply(await interruption.waitForChange(start(method, on: path, arguments, interruption)))
+    /// What tells this session's bus from others.
+    func busIdentifier(_ deadline: Deadline) async throws(StoreError) -> String {
+        guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
+        let interruption = try Interruption(deadline)
+        do throws(KeyringFailure) {
+            return try await openBus(interruption).busIdentifier
+        } catch {
+            throw error.storeError
         }
+    }
 
-        /// Tells Latchkey's processes that the secret of an item was set (see `KeyringCollection.changes`).
-        func announce(_ path: String) async {
-            connection.broadcast(
-                "ItemChanged", of: BusName.latchkeyInterface, from: BusName.latchkeyPath, .tuple([.path(path)]))
-            await flush()
+    private func forget(_ old: KeyringSession) {
+        if session === old { session = nil }
+    }
+
+    // MARK: - Opening
+
+    private func openSession(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
+        try interruption.check()
+        if let session = usable { return session }
+        guard await opening.enter(interruption) else { throw .interrupted }
+        defer { opening.leave() }
+        if let session = usable { return session }
+        session = nil
+        let opened = try await open(interruption)
+        session = opened
+        return opened
+    }
+
+    private var usable: KeyringSession? {
+        guard let session, !session.connection.isClosed, session.codec.owner == session.owner else { return nil }
+        return session
+    }
+
+    private func open(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
+        let connection = try await openBus(interruption)
+        let codec = try await openCodec(interruption)
+        guard let owner = codec.owner, let path = codec.sessionPath else { throw .store(.noKeyringService(nil)) }
+        guard codec.isEncrypted else {
+            throw .store(
+                StoreError(
+                    .protocolViolation,
+                    "the keyring service could not agree on a key, so secrets would cross the bus plain",
+                    hint: "restart the keyring service; \(Recovery.diagnose)"))
         }
+        return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
+    }
 
-        /// Waits a moment until the bus has taken what was sent, because the process may end next. Any answer of the
-        /// bus shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
-        private func flush() async {
-            _ = try? await connection.ask(.ping, [], Interruption(.after(.milliseconds(200))))
-        }
-
-        /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.
-        func whenGone<Value>(_ pending: Pending<Value>, _ value: Value) -> Watch {
-            Watch(
-                process: connection.subscribe(
-                    sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", signal: "NameOwnerChanged",
-                    first: owner
-                ) { _ in pending.complete(value) },
-                bus: connection.subscribeToEnd { pending.complete(value) })
-        }
-
-        struct Watch: ~Copyable {
-            let process: Subscription
-            let bus: Subscription
-        }
-
-        private func reply(_ answer: AsyncAnswer) throws(KeyringFailure) -> Variant {
+    /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key
+    /// begins with, one key in 256, and KWallet takes no shorter ones.
+    private func openCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
+        var attempts = 1
+        while true {
+            let answer = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
             do throws(BusFailure) {
-                return try connection.reply(answer)
+                return try SecretCodec.opened(answer)
             } catch {
-                throw .bus(error)
+                guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
+                attempts += 1
             }
         }
     }
 
-    /// Keeps the session open across operations and stores of this process, and opens it anew when the service or the
-    /// bus was restarted.
-    @GLibThread final class KeyringConnection {
-        static let shared = KeyringConnection()
+    private static let attempts = 3
 
-        private var session: KeyringSession?
-        private let opening = AsyncMutex()
-
-        /// Runs `body` with the open session. When it fails for what may be the session's fault, and nothing can have
-        /// been changed yet, it runs once more with a new one.
-        func perform(
-            _ interruption: Interruption, _ body: (KeyringSession) async throws(KeyringFailure) -> Void
-        ) async throws(StoreError) {
-            do throws(KeyringFailure) {
-                let session = try await openSession(interruption)
-                do throws(KeyringFailure) {
-                    try await body(session)
-                } catch {
-                    if error.endsSession { forget(session) }
-                    guard error.mayBeSessions else { throw error }
-                    try await body(openSession(interruption))
-                }
-            } catch {
-                throw error.storeError
-            }
-        }
-
-        /// Whether a program offers the service. Nothing is started, no session and no bus.
-        func presence(_ interruption: Interruption) async throws(StoreError) -> SecretServicePresence {
-            guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
-            do throws(KeyringFailure) {
-                return try await openBus(interruption).presence(of: BusName.wellKnown, interruption)
-            } catch {
-                if case .interrupted = error, !Task.isCancelled { throw .busTimedOut }
-                throw error.storeError
-            }
-        }
-
-        /// What tells this session's bus from others.
-        func busIdentifier(_ interruption: Interruption) async throws(StoreError) -> String {
-            guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
-            do throws(KeyringFailure) {
-                return try await openBus(interruption).busIdentifier
-            } catch {
-                throw error.storeError
-            }
-        }
-
-        private func forget(_ old: KeyringSession) {
-            if session === old { session = nil }
-        }
-
-        // MARK: - Opening
-
-        private func openSession(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
-            try interruption.check()
-            if let session = usable { return session }
-            guard await opening.enter(interruption) else { throw .interrupted }
-            defer { opening.leave() }
-            if let session = usable { return session }
-            session = nil
-            let opened = try await open(interruption)
-            session = opened
-            return opened
-        }
-
-        private var usable: KeyringSession? {
-            guard let session, !session.connection.isClosed, session.codec.owner == session.owner else { return nil }
-            return session
-        }
-
-        private func open(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
-            let connection = try await openBus(interruption)
-            let codec = try await openCodec(interruption)
-            guard let owner = codec.owner, let path = codec.sessionPath else { throw .store(.noKeyringService(nil)) }
-            guard codec.isEncrypted else {
-                throw .store(
-                    StoreError(
-                        .protocolViolation,
-                        "the keyring service could not agree on a key, so secrets would cross the bus plain",
-                        hint: "restart the keyring service; `latchkey doctor` shows which program it is"))
-            }
-            return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
-        }
-
-        /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key
-        /// begins with, one key in 256, and KWallet takes no shorter ones.
-        private func openCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
-            var attempts = 1
-            while true {
-                let answer = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
-                do throws(BusFailure) {
-                    return try SecretCodec.opened(answer)
-                } catch {
-                    guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
-                    attempts += 1
-                }
-            }
-        }
-
-        private static let attempts = 3
-
-        private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
-            let answer = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })
-            do throws(BusFailure) {
-                return try BusConnection.opened(answer)
-            } catch {
-                if error.meaning == .cancelled { throw .interrupted }
-                throw .store(.noSessionBus(error))
-            }
+    private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
+        guard BusConnection.hasAddress else { throw .store(.noSessionBus(nil)) }
+        let answer = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })
+        do throws(BusFailure) {
+            return try BusConnection.opened(answer)
+        } catch {
+            if error.meaning == .cancelled { throw .interrupted }
+            throw .store(.noSessionBus(error))
         }
     }
-#endif
+}

@@ -1,204 +1,210 @@
-#if Desktop
-    internal import LatchkeyCredentials
-    internal import LatchkeyLog
+internal import LatchkeyCredentials
+internal import LatchkeyLog
 
-    /// A GError: domain, number and, when another program sent it, its D-Bus name. The prose is dropped.
-    struct BusFailure: Error, Hashable {
-        let domain: String
-        let number: Int
-        let remoteName: String?
+/// A GError: domain, number and, when another program sent it, its D-Bus name. The prose is dropped.
+struct BusFailure: Error, Hashable {
+    let domain: String
+    let number: Int
+    let remoteName: String?
 
-        var platform: PlatformCode {
-            PlatformCode(
-                domain: LoggableText(reviewed: "GLib's name for a kind of errors", unredacted: domain), number: number)
-        }
+    var platform: PlatformCode {
+        PlatformCode(
+            domain: LoggableText(reviewed: "GLib's name for a kind of errors", unredacted: domain), number: number)
+    }
+}
+
+/// Why a step of an operation failed.
+enum KeyringFailure: Error {
+    /// The deadline passed or the task was cancelled.
+    case interrupted
+    case bus(BusFailure)
+    /// The collection isn't there, for this reason; it could be made.
+    case noCollection(StoreError)
+    case store(StoreError)
+}
+
+// MARK: - What a failure means
+
+extension BusFailure {
+    enum Meaning {
+        /// There is no session bus.
+        case noBus
+        /// Nobody offers the Secret Service; the call was not delivered.
+        case noService
+        /// The service doesn't know our session: it is another process than the one that opened it.
+        case noSession
+        /// The connection or the service died while it held the call: it may have been carried out.
+        case lost
+        case cancelled
+        case isLocked
+        case noSuchObject
+        case accessDenied
+        /// The service can't make sense of what it was sent.
+        case badArguments
+        case wrongType
+        case tooLarge
+        case other
     }
 
-    /// Why a step of an operation failed.
-    enum KeyringFailure: Error {
-        /// The deadline passed or the task was cancelled.
-        case interrupted
-        case bus(BusFailure)
-        /// The collection isn't there, for this reason; it could be made.
-        case noCollection(StoreError)
-        case store(StoreError)
+    var meaning: Meaning {
+        switch remoteName {
+        case "org.freedesktop.Secret.Error.IsLocked": return .isLocked
+        case "org.freedesktop.Secret.Error.NoSession": return .noSession
+        case "org.freedesktop.Secret.Error.NoSuchObject": return .noSuchObject
+        default: break
+        }
+        switch (domain, number) {
+        // gioenums.h
+        case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3), ("g-dbus-error-quark", 18): return .noService
+        case ("g-dbus-error-quark", 4), ("g-dbus-error-quark", 15): return .lost
+        case ("g-dbus-error-quark", 9): return .accessDenied
+        case ("g-dbus-error-quark", 16): return .badArguments
+        case ("g-dbus-error-quark", 8), ("g-dbus-error-quark", 1): return .tooLarge
+        case ("g-dbus-error-quark", 19), ("g-dbus-error-quark", 41), ("g-dbus-error-quark", 42):
+            return .noSuchObject
+        case ("g-io-error-quark", 19): return .cancelled
+        case ("g-io-error-quark", 18), ("g-io-error-quark", 44): return .lost
+        case ("g-io-error-quark", 13): return .wrongType
+        case ("g-io-error-quark", 24): return .lost
+        default: return .other
+        }
+    }
+}
+
+extension StoreError {
+    private static let useVault: LogMessage =
+        "or \(Recovery.chooseStore); \(Recovery.diagnose)"
+
+    /// - Parameter missing: the library or the function of a library.
+    static func noSecretServiceLibrary(_ missing: String) -> StoreError {
+        let missing = LoggableText(reviewed: "our own name of a library or a function", unredacted: missing)
+        return StoreError(
+            .unavailable, "libsecret and GLib, which reach the keyring service, can't be loaded: no \(missing)",
+            hint: "install libsecret (Debian's package libsecret-1-0), or \(Recovery.chooseStore); \(Recovery.diagnose)")
     }
 
-    // MARK: - What a failure means
+    static func noSessionBus(_ failure: BusFailure?) -> StoreError {
+        StoreError(
+            .unavailable, "there is no session bus to reach the keyring service on",
+            hint:
+                "log in to a desktop session, or start one with `dbus-run-session`, and check DBUS_SESSION_BUS_ADDRESS; \(useVault)",
+            platform: failure?.platform)
+    }
 
-    extension BusFailure {
-        enum Meaning {
-            /// There is no session bus.
-            case noBus
-            /// Nobody offers the Secret Service; the call was not delivered.
-            case noService
-            /// The service doesn't know our session: it is another process than the one that opened it.
-            case noSession
-            /// The connection or the service died while it held the call: it may have been carried out.
-            case lost
-            case cancelled
-            case isLocked
-            case noSuchObject
-            case accessDenied
-            /// The service can't make sense of what it was sent.
-            case badArguments
-            case wrongType
-            case tooLarge
-            case other
-        }
+    static let busTimedOut = StoreError(
+        .timedOut, "the session bus did not answer in time",
+        hint: "try again, or \(Recovery.allowMoreTime); \(Recovery.diagnose)")
 
-        var meaning: Meaning {
-            switch remoteName {
-            case "org.freedesktop.Secret.Error.IsLocked": return .isLocked
-            case "org.freedesktop.Secret.Error.NoSession": return .noSession
-            case "org.freedesktop.Secret.Error.NoSuchObject": return .noSuchObject
-            default: break
+    static func noKeyringService(_ failure: BusFailure?) -> StoreError {
+        StoreError(
+            .unavailable, "no program on the session bus offers the Secret Service",
+            hint:
+                "start gnome-keyring-daemon, or switch the Secret Service on in KeePassXC's settings; \(useVault)",
+            platform: failure?.platform)
+    }
+
+    static let keyringLocked = StoreError(
+        .locked, "the keyring is locked and may not ask for its password",
+        hint: "unlock it in your keyring application, or \(Recovery.allowPrompt)")
+
+    static let keyringStaysLocked = StoreError(
+        .locked, "the keyring stayed locked",
+        hint: "unlock it in your keyring application; without a display nothing can ask for its password")
+
+    static let keyringPromptDismissed = StoreError(
+        .promptDismissed, "the keyring's prompt was dismissed, or could not be shown",
+        hint: "try again and enter the keyring's password; without a display \(Recovery.chooseStore)")
+
+    static let keyringTimedOut = StoreError(
+        .timedOut, "the keyring service did not answer in time",
+        hint: "look for an unlock dialog that waits for you; else try again, or \(Recovery.allowMoreTime)")
+
+    static let keyringWentAway = keyringWentAway(nil)
+
+    static func keyringWentAway(_ failure: BusFailure?) -> StoreError {
+        StoreError(
+            .unavailable, "the keyring service went away during the operation",
+            hint: "try again; a change may or may not have been made", platform: failure?.platform)
+    }
+
+    static let keyringStaysOpen = StoreError(
+        .unsupported, "the keyring service did not lock the keyring", hint: "lock it in your keyring application")
+
+    static let keyringBrokeProtocol = StoreError(
+        .protocolViolation, "the keyring service sent an answer of the wrong form",
+        hint: "restart the keyring service; \(Recovery.diagnose)")
+
+    static let keyringSecretUnsendable = StoreError(
+        .protocolViolation, "the secret could not be encrypted for the keyring service", hint: "try again")
+
+    static let keyringKeepsChanging = StoreError(
+        .busy, "other programs keep changing or locking the credential", hint: "try again")
+
+    static let keyringSecretUnreadable = StoreError(
+        .protocolViolation, "the keyring service sent a secret that its session does not decrypt",
+        hint: "try again; if it stays, restart the keyring service")
+}
+
+extension KeyringFailure {
+    /// Whether a new session may do better, with nothing changed so far: the service was restarted since, or it
+    /// doesn't know the session or its key. KWallet 5.103 forgets one session in 256 so, and says that an object is
+    /// missing.
+    var mayBeSessions: Bool {
+        switch self {
+        case .bus(let failure):
+            switch failure.meaning {
+            case .noService, .noSession, .badArguments: true
+            default: false
             }
-            switch (domain, number) {
-            // gioenums.h
-            case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3), ("g-dbus-error-quark", 18): return .noService
-            case ("g-dbus-error-quark", 4), ("g-dbus-error-quark", 15): return .lost
-            case ("g-dbus-error-quark", 9): return .accessDenied
-            case ("g-dbus-error-quark", 16): return .badArguments
-            case ("g-dbus-error-quark", 8), ("g-dbus-error-quark", 1): return .tooLarge
-            case ("g-dbus-error-quark", 19), ("g-dbus-error-quark", 41), ("g-dbus-error-quark", 42):
-                return .noSuchObject
-            case ("g-io-error-quark", 19): return .cancelled
-            case ("g-io-error-quark", 18), ("g-io-error-quark", 44): return .lost
-            case ("g-io-error-quark", 13): return .wrongType
-            case ("g-io-error-quark", 24): return .lost
-            default: return .other
-            }
+        case .store(let error): error == .keyringSecretUnreadable || error == .keyringKeepsChanging
+        case .interrupted, .noCollection: false
         }
     }
 
-    extension StoreError {
-        private static let useVault: LogMessage =
-            "or keep credentials in a vault: `--store vault`; `latchkey doctor` says more"
-
-        static func noSessionBus(_ failure: BusFailure?) -> StoreError {
-            StoreError(
-                .unavailable, "there is no session bus to reach the keyring service on",
-                hint:
-                    "log in to a desktop session, or start one with `dbus-run-session`, and check DBUS_SESSION_BUS_ADDRESS; \(useVault)",
-                platform: failure?.platform)
-        }
-
-        static let busTimedOut = StoreError(
-            .timedOut, "the session bus did not answer in time",
-            hint: "try again, or raise --timeout; `latchkey doctor` says more")
-
-        static func noKeyringService(_ failure: BusFailure?) -> StoreError {
-            StoreError(
-                .unavailable, "no program on the session bus offers the Secret Service",
-                hint:
-                    "start gnome-keyring-daemon, or switch the Secret Service on in KeePassXC's settings; \(useVault)",
-                platform: failure?.platform)
-        }
-
-        static let keyringLocked = StoreError(
-            .locked, "the keyring is locked and may not ask for its password",
-            hint: "unlock it in your keyring application, or run this where it may ask (without --no-prompt)")
-
-        static let keyringStaysLocked = StoreError(
-            .locked, "the keyring stayed locked",
-            hint: "unlock it in your keyring application; without a display nothing can ask for its password")
-
-        static let keyringPromptDismissed = StoreError(
-            .promptDismissed, "the keyring's prompt was dismissed, or could not be shown",
-            hint: "try again and enter the keyring's password; without a display use another store: `--store vault`")
-
-        static let keyringTimedOut = StoreError(
-            .timedOut, "the keyring service did not answer in time",
-            hint: "look for an unlock dialog that waits for you; else try again, or raise --timeout")
-
-        static let keyringWentAway = keyringWentAway(nil)
-
-        static func keyringWentAway(_ failure: BusFailure?) -> StoreError {
-            StoreError(
-                .unavailable, "the keyring service went away during the operation",
-                hint: "try again; a change may or may not have been made", platform: failure?.platform)
-        }
-
-        static let keyringStaysOpen = StoreError(
-            .unsupported, "the keyring service did not lock the keyring", hint: "lock it in your keyring application")
-
-        static let keyringBrokeProtocol = StoreError(
-            .protocolViolation, "the keyring service sent an answer of the wrong form",
-            hint: "restart the keyring service; `latchkey doctor` shows which program it is")
-
-        static let keyringSecretUnsendable = StoreError(
-            .protocolViolation, "the secret could not be encrypted for the keyring service", hint: "try again")
-
-        static let keyringKeepsChanging = StoreError(
-            .busy, "other programs keep changing or locking the credential", hint: "try again")
-
-        static let keyringSecretUnreadable = StoreError(
-            .protocolViolation, "the keyring service sent a secret that its session does not decrypt",
-            hint: "try again; if it stays, restart the keyring service")
+    /// Whether the session is of no use any more.
+    var endsSession: Bool {
+        if case .bus(let failure) = self, failure.meaning == .lost { return true }
+        return mayBeSessions
     }
 
-    extension KeyringFailure {
-        /// Whether a new session may do better, with nothing changed so far: the service was restarted since, or it
-        /// doesn't know the session or its key. KWallet 5.103 forgets one session in 256 so, and says that an object is
-        /// missing.
-        var mayBeSessions: Bool {
-            switch self {
-            case .bus(let failure):
-                switch failure.meaning {
-                case .noService, .noSession, .badArguments: true
-                default: false
-                }
-            case .store(let error): error == .keyringSecretUnreadable || error == .keyringKeepsChanging
-            case .interrupted, .noCollection: false
-            }
-        }
-
-        /// Whether the session is of no use any more.
-        var endsSession: Bool {
-            if case .bus(let failure) = self, failure.meaning == .lost { return true }
-            return mayBeSessions
-        }
-
-        /// What the caller of the store sees.
-        var storeError: StoreError {
-            switch self {
-            case .store(let error), .noCollection(let error): return error
-            case .interrupted: return Task.isCancelled ? .cancelled : .keyringTimedOut
-            case .bus(let failure):
-                switch failure.meaning {
-                case .cancelled: return Task.isCancelled ? .cancelled : .keyringTimedOut
-                case .noBus: return .noSessionBus(failure)
-                case .noService: return .noKeyringService(failure)
-                case .noSession, .lost: return .keyringWentAway(failure)
-                case .isLocked:
-                    return StoreError(
-                        .locked, "the keyring was locked during the operation", hint: "unlock it, then try again",
-                        platform: failure.platform)
-                case .noSuchObject:
-                    return StoreError(
-                        .protocolViolation, "the keyring service does not know an object that it named itself",
-                        hint: "try again; another program may have deleted it", platform: failure.platform)
-                case .accessDenied:
-                    return StoreError(
-                        .permissionDenied, "the session bus or the keyring service forbids the operation",
-                        hint: "check the sandbox's permission to talk to org.freedesktop.secrets",
-                        platform: failure.platform)
-                case .wrongType:
-                    return StoreError(
-                        .protocolViolation, "the keyring service sent an answer of the wrong form",
-                        hint: "restart the keyring service", platform: failure.platform)
-                case .tooLarge:
-                    return StoreError(
-                        .tooLarge, "the secret is larger than the session bus or the keyring service takes",
-                        platform: failure.platform)
-                case .badArguments, .other:
-                    return StoreError(
-                        .cannotWrite, "the keyring service refused the operation",
-                        hint: "look into the keyring service's log, and check that its disk is not full",
-                        platform: failure.platform)
-                }
+    /// What the caller of the store sees.
+    var storeError: StoreError {
+        switch self {
+        case .store(let error), .noCollection(let error): return error
+        case .interrupted: return Task.isCancelled ? .cancelled : .keyringTimedOut
+        case .bus(let failure):
+            switch failure.meaning {
+            case .cancelled: return Task.isCancelled ? .cancelled : .keyringTimedOut
+            case .noBus: return .noSessionBus(failure)
+            case .noService: return .noKeyringService(failure)
+            case .noSession, .lost: return .keyringWentAway(failure)
+            case .isLocked:
+                return StoreError(
+                    .locked, "the keyring was locked during the operation", hint: "unlock it, then try again",
+                    platform: failure.platform)
+            case .noSuchObject:
+                return StoreError(
+                    .protocolViolation, "the keyring service does not know an object that it named itself",
+                    hint: "try again; another program may have deleted it", platform: failure.platform)
+            case .accessDenied:
+                return StoreError(
+                    .permissionDenied, "the session bus or the keyring service forbids the operation",
+                    hint: "check the sandbox's permission to talk to org.freedesktop.secrets",
+                    platform: failure.platform)
+            case .wrongType:
+                return StoreError(
+                    .protocolViolation, "the keyring service sent an answer of the wrong form",
+                    hint: "restart the keyring service", platform: failure.platform)
+            case .tooLarge:
+                return StoreError(
+                    .tooLarge, "the secret is larger than the session bus or the keyring service takes",
+                    platform: failure.platform)
+            case .badArguments, .other:
+                return StoreError(
+                    .cannotWrite, "the keyring service refused the operation",
+                    hint: "look into the keyring service's log, and check that its disk is not full",
+                    platform: failure.platform)
             }
         }
     }
-#endif
+}

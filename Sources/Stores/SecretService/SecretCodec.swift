@@ -1,117 +1,122 @@
-#if Desktop
-    internal import CLatchkeyLibsecret
-    internal import LatchkeySecrets
-    internal import LatchkeySodium
+internal import CLatchkeyLibsecret
+internal import LatchkeySecrets
+internal import LatchkeySodium
 
-    /// An open session with the Secret Service: it encrypts secrets on their way over the bus.
-    @safe final class SecretCodec: Sendable {
-        private let service: ObjectReference
+/// An open session with the Secret Service: it encrypts secrets on their way over the bus.
+@safe final class SecretCodec: Sendable {
+    private let service: ObjectReference
 
-        private init(adopting pointer: UnsafeMutableRawPointer) {
-            unsafe service = ObjectReference(adopting: pointer)
+    private init(adopting pointer: UnsafeMutableRawPointer) {
+        unsafe service = ObjectReference(adopting: pointer)
+    }
+
+    static func open(_ trigger: Trigger) -> Pending<AsyncAnswer> {
+        unsafe start { callback, data in
+            unsafe trigger.cancellable.withPointer { unsafe latchkey_service_open($0, callback, data) }
         }
+    }
 
-        static func open(_ trigger: Trigger) -> Pending<AsyncAnswer> {
-            unsafe start { callback, data in
-                unsafe trigger.cancellable.withPointer { unsafe latchkey_service_open($0, callback, data) }
-            }
+    static func opened(_ answer: AsyncAnswer) throws(BusFailure) -> SecretCodec {
+        let pointer = try unsafe answer.finish { unsafe secret_service_open_finish($0, $1) }
+        return unsafe SecretCodec(adopting: UnsafeMutableRawPointer(pointer!))
+    }
+
+    /// Lends the pointer, which is a GDBusProxy's as well.
+    private func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+        unsafe service.withPointer { unsafe body(OpaquePointer($0)) }
+    }
+
+    /// The unique name of the program that offers the service, or `nil` when it is gone.
+    var owner: String? {
+        guard let name = unsafe withPointer({ unsafe g_dbus_proxy_get_name_owner($0) }) else { return nil }
+        defer { unsafe g_free(name) }
+        return unsafe String(cString: name)
+    }
+
+    var sessionPath: String? {
+        unsafe withPointer { service in
+            unsafe secret_service_get_session_dbus_path(service).map { unsafe String(cString: $0) }
         }
+    }
 
-        static func opened(_ answer: AsyncAnswer) throws(BusFailure) -> SecretCodec {
-            let pointer = try unsafe answer.finish { unsafe latchkey_service_open_finish($0, $1) }
-            return unsafe SecretCodec(adopting: pointer!)
+    /// Whether secrets cross the bus encrypted (`dh-ietf1024-sha256-cbc-aes128-pkcs7`) rather than `plain`.
+    var isEncrypted: Bool {
+        unsafe withPointer {
+            guard let name = unsafe secret_service_get_session_algorithms($0) else { return false }
+            return unsafe String(cString: name) != "plain"
         }
+    }
 
-        /// The unique name of the program that offers the service, or `nil` when it is gone.
-        var owner: String? {
-            guard let name = unsafe service.withPointer({ unsafe latchkey_service_owner($0) }) else { return nil }
-            defer { unsafe g_free(name) }
-            return unsafe String(cString: name)
-        }
-
-        var sessionPath: String? {
-            unsafe service.withPointer { unsafe latchkey_service_session_path($0).map { unsafe String(cString: $0) } }
-        }
-
-        /// Whether secrets cross the bus encrypted (`dh-ietf1024-sha256-cbc-aes128-pkcs7`) rather than `plain`.
-        var isEncrypted: Bool {
-            unsafe service.withPointer {
-                guard let name = unsafe latchkey_service_session_algorithms($0) else { return false }
-                return unsafe String(cString: name) != "plain"
-            }
-        }
-
-        /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory where it is, and encrypts
-        /// in memory of its own.
-        func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant?
-        {
-            secret.withExposedBytes { bytes in
-                unsafe bytes.withUnsafeBytes { buffer in
-                    var none: CChar = 0
-                    return unsafe withUnsafeMutablePointer(to: &none) { none in
-                        let base = unsafe UnsafeMutablePointer(
-                            mutating: buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(none))
-                        let value = unsafe SecretValueReference(
-                            adopting: secret_value_new_full(base, buffer.count, contentType.description, nil))
-                        return encode(value)
-                    }
+    /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory where it is, and encrypts
+    /// in memory of its own.
+    func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant?
+    {
+        secret.withExposedBytes { bytes in
+            unsafe bytes.withUnsafeBytes { buffer in
+                var none: CChar = 0
+                return unsafe withUnsafeMutablePointer(to: &none) { none in
+                    let base = unsafe UnsafeMutablePointer(
+                        mutating: buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(none))
+                    let value = unsafe SecretValueReference(
+                        adopting: secret_value_new_full(base, buffer.count, contentType.description, nil))
+                    return encode(value)
                 }
             }
         }
+    }
 
-        private func encode(_ value: borrowing SecretValueReference) -> Variant? {
-            unsafe service.withPointer { service in
-                unsafe value.withPointer { value in
-                    unsafe latchkey_service_encode(service, value).map { unsafe Variant(adopting: $0) }
-                }
+    private func encode(_ value: borrowing SecretValueReference) -> Variant? {
+        unsafe withPointer { service in
+            unsafe value.withPointer { value in
+                unsafe secret_service_encode_dbus_secret(service, value).map { unsafe Variant(adopting: $0) }
             }
         }
-
-        /// Returns the secret and its content type, or `nil` when the D-Bus form isn't what this session encrypts.
-        func decode<Purpose: SecretPurpose>(_ variant: Variant, as purpose: Purpose.Type) -> DecodedSecret<Purpose>? {
-            let pointer = unsafe service.withPointer { service in
-                unsafe variant.withPointer { unsafe latchkey_service_decode(service, $0) }
-            }
-            guard let pointer = unsafe pointer else { return nil }
-            return unsafe SecretValueReference(adopting: pointer).moved(as: purpose)
-        }
     }
 
-    /// A secret as it came from the service.
-    struct DecodedSecret<Purpose: SecretPurpose>: ~Copyable {
-        let secret: Secret<Purpose>
-        let contentType: String
+    /// Returns the secret and its content type, or `nil` when the D-Bus form isn't what this session encrypts.
+    func decode<Purpose: SecretPurpose>(_ variant: Variant, as purpose: Purpose.Type) -> DecodedSecret<Purpose>? {
+        let pointer = unsafe withPointer { service in
+            unsafe variant.withPointer { unsafe secret_service_decode_dbus_secret(service, $0) }
+        }
+        guard let pointer = unsafe pointer else { return nil }
+        return unsafe SecretValueReference(adopting: pointer).moved(as: purpose)
+    }
+}
+
+/// A secret as it came from the service.
+struct DecodedSecret<Purpose: SecretPurpose>: ~Copyable {
+    let secret: Secret<Purpose>
+    let contentType: String
+}
+
+/// The only reference to a SecretValue.
+@safe private struct SecretValueReference: ~Copyable {
+    private let pointer: OpaquePointer
+
+    init(adopting pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
     }
 
-    /// The only reference to a SecretValue.
-    @safe private struct SecretValueReference: ~Copyable {
-        private let pointer: OpaquePointer
-
-        init(adopting pointer: OpaquePointer) {
-            unsafe self.pointer = pointer
-        }
-
-        deinit {
-            unsafe secret_value_unref(UnsafeMutableRawPointer(pointer))
-        }
-
-        /// Lends the pointer; the value stays alive until `body` returns.
-        borrowing func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
-            unsafe body(pointer)
-        }
-
-        /// Copies the bytes of a value that libsecret decrypted into our memory, and wipes its own. libsecret does that
-        /// only where it could lock the memory: not where a large secret is past RLIMIT_MEMLOCK.
-        consuming func moved<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> DecodedSecret<Purpose> {
-            var count = 0
-            let base = unsafe secret_value_get(pointer, &count)
-            var bytes = unsafe MutableSpan<UInt8>(
-                _unsafeBytes: UnsafeMutableRawBufferPointer(
-                    start: UnsafeMutableRawPointer(mutating: base), count: count))
-            let secret = Secret<Purpose>(copying: bytes.span)
-            wipe(&bytes)
-            let type = unsafe secret_value_get_content_type(pointer).map { unsafe String(cString: $0) }
-            return DecodedSecret(secret: secret, contentType: type ?? "")
-        }
+    deinit {
+        unsafe secret_value_unref(UnsafeMutableRawPointer(pointer))
     }
-#endif
+
+    /// Lends the pointer; the value stays alive until `body` returns.
+    borrowing func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+        unsafe body(pointer)
+    }
+
+    /// Copies the bytes of a value that libsecret decrypted into our memory, and wipes its own. libsecret does that
+    /// only where it could lock the memory: not where a large secret is past RLIMIT_MEMLOCK.
+    consuming func moved<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> DecodedSecret<Purpose> {
+        var count = 0
+        let base = unsafe secret_value_get(pointer, &count)
+        var bytes = unsafe MutableSpan<UInt8>(
+            _unsafeBytes: UnsafeMutableRawBufferPointer(
+                start: UnsafeMutableRawPointer(mutating: base), count: count))
+        let secret = Secret<Purpose>(copying: bytes.span)
+        wipe(&bytes)
+        let type = unsafe secret_value_get_content_type(pointer).map { unsafe String(cString: $0) }
+        return DecodedSecret(secret: secret, contentType: type ?? "")
+    }
+}

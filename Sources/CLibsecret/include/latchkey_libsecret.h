@@ -1,0 +1,47 @@
+#pragma once
+
+// libsecret, GLib, GObject and GIO without their headers, and without linking to them: one call loads them, and their
+// functions can be called by their names from then on. Before that they lead nowhere.
+
+#include "libsecret_types.h"
+#include "libsecret_values.h"
+
+// Loads libsecret and the libraries that it needs, unless that was done. Returns NULL, or the name of what is missing:
+// libsecret-1.so.0, where it or a library of its own can't be loaded, or a function that it hasn't. From any thread.
+const char *latchkey_libsecret_load(void);
+
+// Where the functions are. Hidden: another library of the process that looks for GLib must not find anything here.
+struct latchkey_libsecret {
+#define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) RESULT(*NAME) PARAMETERS;
+#define VARIADIC(RESULT, NAME, PARAMETERS) RESULT(*NAME) PARAMETERS;
+#include "libsecret_functions.h"
+#undef FUNCTION
+#undef VARIADIC
+};
+extern struct latchkey_libsecret latchkey_libsecret __attribute__((visibility("hidden")));
+
+// Static, so that no symbol has the name of one of the libraries': a program that links to GLib itself calls GLib.
+#define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) \
+    static inline RESULT NAME PARAMETERS { return latchkey_libsecret.NAME ARGUMENTS; }
+#define VARIADIC(RESULT, NAME, PARAMETERS)
+#include "libsecret_functions.h"
+#undef FUNCTION
+#undef VARIADIC
+
+// MARK: - The service
+
+// A SecretService that opens sessions and encrypts, and nothing else: it keeps no copy of the service's properties,
+// hears none of its signals, and doesn't ask the bus to start what the first call starts. Each is a round trip less,
+// and libsecret 0.20 crashes on the signal CollectionCreated of a service that has just been restarted (KeePassXC sends
+// it). To be opened on one thread. `secret_service_open_finish` ends it.
+void latchkey_service_open(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data);
+
+// MARK: - The end of a connection
+
+typedef void (*latchkey_closed_callback)(
+    GDBusConnection *connection, gboolean was_remote, GError *error, gpointer data);
+
+static inline gulong latchkey_connection_on_closed(
+    GDBusConnection *connection, latchkey_closed_callback callback, gpointer data, GClosureNotify destroy) {
+    return g_signal_connect_data(connection, "closed", (GCallback)callback, data, destroy, G_CONNECT_DEFAULT);
+}

@@ -95,7 +95,7 @@ struct LibraryDeclarationTests {
         (types, "typedef struct _GVariant GVariant;", "typedef struct _GVariants GVariant;"),
         (values, "G_BUS_TYPE_SESSION = 2", "G_BUS_TYPE_SESSION = 1"),
         (values, "    gint code;\n    gchar *message;\n", "    gchar *message;\n    gint code;\n"),
-        (values, "    guint instance_size;\n", ""),
+        (values, "    guint class_size;\n", ""),
         (values, "    gpointer construct_properties;\n", ""),
         (values, "(GType type, guint count, GObjectConstructParam *parameters)", "(GType type, guint count)"),
     ])

@@ -80,7 +80,8 @@ extension StoreError {
         let missing = LoggableText(reviewed: "our own name of a library or a function", unredacted: missing)
         return StoreError(
             .unavailable, "libsecret and GLib, which reach the keyring service, can't be loaded: no \(missing)",
-            hint: "install libsecret (Debian's package libsecret-1-0), or \(Recovery.chooseStore); \(Recovery.diagnose)")
+            hint:
+                "install libsecret (Debian's package libsecret-1-0), or \(Recovery.chooseStore); \(Recovery.diagnose)")
     }
 
     static func noSessionBus(_ failure: BusFailure?) -> StoreError {

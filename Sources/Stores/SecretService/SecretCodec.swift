@@ -49,8 +49,7 @@ internal import LatchkeySodium
 
     /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory where it is, and encrypts
     /// in memory of its own.
-    func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant?
-    {
+    func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant? {
         secret.withExposedBytes { bytes in
             unsafe bytes.withUnsafeBytes { buffer in
                 var none: CChar = 0

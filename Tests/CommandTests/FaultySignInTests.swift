@@ -161,11 +161,11 @@ import TestServices
             expect(
                 run, code: "sign-in.page-never-opened",
                 hint: "see that BROWSER, or else the desktop's default browser, is one that opens pages; "
-                    + "or use --paste at a terminal")
+                    + "or use --paste at a terminal to open the page on another machine")
         } else {
             expect(
                 run, code: "sign-in.timed-out",
-                hint: "start the sign-in again, or give it more time with --timeout")
+                hint: "start the sign-in again, or raise --timeout")
         }
         #expect(try await content() == before)
     }

@@ -52,6 +52,8 @@ struct Compiler: Sendable {
         searchOptions =
             ["-module-cache-path", Self.cache(beside: modules)]
             + moduleMaps.flatMap { ["-Xcc", "-fmodule-map-file=\(sources)/\($0)/module.modulemap"] }
+            // The build writes the map of a module that is in C.
+            + ["-Xcc", "-fmodule-map-file=\(bundle.path)/CLatchkeyProgramMemory.build/module.modulemap"]
         options =
             ["-frontend", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-strict-memory-safety"]
             + ["-warnings-as-errors", "-I", modules] + searchOptions

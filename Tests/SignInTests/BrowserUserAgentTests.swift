@@ -113,7 +113,7 @@ struct BrowserUserAgentTests {
         #expect(failed == .unavailable(.browserFailed(status: 3)))
         let missing = await #expect(throws: UserAgentError.self) { try await signIn(agent("nothing-here")) }
         #expect(missing == .unavailable(.noBrowser(number: ENOENT)))
-        #expect(missing?.hint?.text.contains("--paste") == true)
+        #expect(missing?.recoveries == [.paste])
         let killed = try await folder.script("killed", "kill -9 $$")
         await #expect(throws: UserAgentError.unavailable(.browserFailed(status: 137))) {
             try await signIn(agent(killed))

@@ -132,7 +132,7 @@ private final class FakeStores: Sendable {
         }
         #expect(error.code == .unavailable)
         #expect(error.cause.text.contains("used before"))
-        #expect(error.hint?.text.contains("--store") == true)
+        #expect(error.recoveries == [.chooseStore, .diagnose])
         #expect(stores.state.withLock(\.opened) == ["first"])
         #expect(try memory.read() == "first")
     }

@@ -53,6 +53,25 @@ import TestServices
         #expect(seen.count >= 40)
     }
 
+    /// One in some hundred openings was refused as with a wrong key: its slot was replaced by another with the same key, and
+    /// the vault rekeyed, after the slots were read and before the manifest was.
+    @Test func `a vault opens while its slot is replaced and it is rekeyed, again and again`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let writers = try [start("slots", folder, "other", 100_000), start("rekey", folder, "-", 100_000)]
+        for writer in writers {
+            try await writer.wait(for: "its first step", within: .seconds(60)) {
+                writer.outputSoFar.contains("slot 1") || writer.outputSoFar.contains("rekeyed 1")
+            }
+        }
+        for _ in 0..<(runsLong ? 5000 : 200) { _ = try await folder.store() }
+        for writer in writers {
+            #expect(writer.isRunning)
+            writer.kill()
+            _ = try await writer.finish()
+        }
+    }
+
     @Test func `processes that count by compare-and-set lose no step`() async throws {
         let folder = try VaultFolder(inMemory: !runsLong)
         let store = try await folder.store()

@@ -60,5 +60,5 @@ extension KeyringCollection {
 extension StoreError {
     fileprivate static let newCollectionNeedsPrompt = StoreError(
         .locked, "a new collection needs a password, and nobody may be asked for one",
-        hint: "run this where the keyring may ask (without --no-prompt), or make it in your keyring application")
+        hint: "\(Recovery.allowPrompt), or make it in your keyring application")
 }

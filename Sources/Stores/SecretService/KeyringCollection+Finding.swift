@@ -103,17 +103,17 @@ extension StoreError {
         case .alias where collection == .standard:
             cause = "the keyring service has no collection as its default"
             hint =
-                "let `latchkey set --create-collection` make one, or make one in your keyring application (in Seahorse: Password Keyring) and set it as default"
+                "\(Recovery.createCollection), or make one in your keyring application (in Seahorse: Password Keyring) and set it as default"
         case .alias:
             cause = "the keyring service has no collection for this session"
-            hint = "name another one with --collection; `default` is the desktop's own"
+            hint = "\(Recovery.chooseCollection); `default` is the desktop's own"
         case .path:
             cause = "the keyring service has no collection \(collection)"
-            hint = "name it by its label, or leave --collection out for the default one"
+            hint = "name it by its label, or \(Recovery.chooseCollection)"
         case .label:
             // Not the label: it may be a secret that was typed in the wrong place.
             cause = "the keyring service has no collection with that label"
-            let make: LogMessage = "let `latchkey set --create-collection` make it"
+            let make: LogMessage = "\(Recovery.createCollection)"
             let shown = labels.filter { !$0.isEmpty }.prefix(mostShown).map(shownLabel)
             hint = shown.isEmpty ? make : "there is \(LogMessage.joined(shown, separator: ", ")); or \(make)"
         }
@@ -128,7 +128,7 @@ extension StoreError {
         }
         return StoreError(
             .ambiguous, "\(paths.count) collections of the keyring are labelled '\(collection)'",
-            hint: "name one by its path, --collection PATH: \(LogMessage.joined(shown, separator: ", "))")
+            hint: "\(Recovery.chooseCollection) by its path: \(LogMessage.joined(shown, separator: ", "))")
     }
 
     private static func shownLabel(_ label: String) -> LogMessage {

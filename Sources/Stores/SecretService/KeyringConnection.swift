@@ -222,7 +222,7 @@ internal import LatchkeyLog
                 StoreError(
                     .protocolViolation,
                     "the keyring service could not agree on a key, so secrets would cross the bus plain",
-                    hint: "restart the keyring service; `latchkey doctor` shows which program it is"))
+                    hint: "restart the keyring service; \(Recovery.diagnose)"))
         }
         return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
     }
@@ -245,6 +245,7 @@ internal import LatchkeyLog
     private static let attempts = 3
 
     private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
+        guard BusConnection.hasAddress else { throw .store(.noSessionBus(nil)) }
         let answer = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })
         do throws(BusFailure) {
             return try BusConnection.opened(answer)

@@ -73,7 +73,7 @@ extension BusFailure {
 
 extension StoreError {
     private static let useVault: LogMessage =
-        "or keep credentials in a vault: `--store vault`; `latchkey doctor` says more"
+        "or \(Recovery.chooseStore); \(Recovery.diagnose)"
 
     /// - Parameter missing: the library or the function of a library.
     static func noSecretServiceLibrary(_ missing: String) -> StoreError {
@@ -94,7 +94,7 @@ extension StoreError {
 
     static let busTimedOut = StoreError(
         .timedOut, "the session bus did not answer in time",
-        hint: "try again, or raise --timeout; `latchkey doctor` says more")
+        hint: "try again, or \(Recovery.allowMoreTime); \(Recovery.diagnose)")
 
     static func noKeyringService(_ failure: BusFailure?) -> StoreError {
         StoreError(
@@ -106,7 +106,7 @@ extension StoreError {
 
     static let keyringLocked = StoreError(
         .locked, "the keyring is locked and may not ask for its password",
-        hint: "unlock it in your keyring application, or run this where it may ask (without --no-prompt)")
+        hint: "unlock it in your keyring application, or \(Recovery.allowPrompt)")
 
     static let keyringStaysLocked = StoreError(
         .locked, "the keyring stayed locked",
@@ -114,11 +114,11 @@ extension StoreError {
 
     static let keyringPromptDismissed = StoreError(
         .promptDismissed, "the keyring's prompt was dismissed, or could not be shown",
-        hint: "try again and enter the keyring's password; without a display use another store: `--store vault`")
+        hint: "try again and enter the keyring's password; without a display \(Recovery.chooseStore)")
 
     static let keyringTimedOut = StoreError(
         .timedOut, "the keyring service did not answer in time",
-        hint: "look for an unlock dialog that waits for you; else try again, or raise --timeout")
+        hint: "look for an unlock dialog that waits for you; else try again, or \(Recovery.allowMoreTime)")
 
     static let keyringWentAway = keyringWentAway(nil)
 
@@ -133,7 +133,7 @@ extension StoreError {
 
     static let keyringBrokeProtocol = StoreError(
         .protocolViolation, "the keyring service sent an answer of the wrong form",
-        hint: "restart the keyring service; `latchkey doctor` shows which program it is")
+        hint: "restart the keyring service; \(Recovery.diagnose)")
 
     static let keyringSecretUnsendable = StoreError(
         .protocolViolation, "the secret could not be encrypted for the keyring service", hint: "try again")

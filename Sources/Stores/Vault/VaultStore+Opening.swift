@@ -115,11 +115,17 @@ extension VaultStore {
             let secret = try source.slotSecret(cost: slot.cost, salt: slot.head.salt, vault: vault)
             let keys = SlotKeys(of: secret, vault: vault)
             guard let root = keys.open(slot.box, of: slot.head, vault: vault) else { continue }
-            // Argon2 isn't done again because a writer came in between.
-            return try cancellation.retry { () throws(StoreError) in
-                try open(
-                    place, table, VaultKeys(root.duplicate(), vault: vault),
-                    .init(recordName: slot.recordName, keys: keys), circumstances)
+            do throws(StoreError) {
+                // Argon2 isn't done again because a writer came in between.
+                return try cancellation.retry { () throws(StoreError) in
+                    try open(
+                        place, table, VaultKeys(root.duplicate(), vault: vault),
+                        .init(recordName: slot.recordName, keys: keys), circumstances)
+                }
+            } catch  where error.code == .wrongKey {
+                // The vault was rekeyed since. Where this slot was replaced before that, another one may open it now.
+                let isThere = try table.read { (view) throws(StoreError) in try view.record(slot.recordName) != nil }
+                throw isThere ? error : StoreError(.busy, "the vault's key slots were changed while it was opened")
             }
         }
         throw .noSlotOpens(source.kind, tried: slots.count)

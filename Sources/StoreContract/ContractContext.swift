@@ -105,16 +105,19 @@ struct ContractContext: Sendable {
         try expect(seen == nil, "a credential is there", file: file, line: line)
     }
 
-    /// Checks that `body` throws this code, and returns the error.
+    /// Checks that `body` throws this code, or the other one, and returns the error.
     @discardableResult
     func expect(
-        _ code: StoreError.Code, from what: String, file: StaticString = #fileID, line: UInt = #line,
+        _ code: StoreError.Code, or other: StoreError.Code? = nil, from what: String, file: StaticString = #fileID,
+        line: UInt = #line,
         _ body: () async throws(StoreError) -> Void
     ) async throws -> StoreError {
         do throws(StoreError) {
             try await body()
         } catch {
-            try expect(error.code == code, "\(what) threw \(error), not \(code.name)", file: file, line: line)
+            try expect(
+                error.code == code || error.code == other, "\(what) threw \(error), not \(code.name)", file: file,
+                line: line)
             return error
         }
         throw fail("\(what) did not throw \(code.name)", file: file, line: line)

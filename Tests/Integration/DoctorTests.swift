@@ -71,7 +71,7 @@ struct DoctorTests {
 
         let directory = try TestDirectory()
         let none = try await latchkey(["list"], directory.environment())
-        #expect(none.errorText.hasSuffix("hint: make a vault with latchkey vault init, or start a keyring\n"))
+        #expect(none.errorText.hasSuffix("hint: make a vault with `latchkey vault init`, or start a keyring\n"))
     }
 
     @Test func `each measure of protection is reported, and what was left out`() async throws {

@@ -18,7 +18,8 @@ import Testing
         let log = RedactedLogger("test", minimumLevel: .trace, sink: audit.logSink(named: "the log"))
         let context = SignInContext(environment: .current(), log: log)
         let service = SignInService(
-            provider: try .issuer(Issuer(server.issuer), name: "test", clientID: "latchkey"),
+            provider: try .issuer(
+                Issuer(server.issuer), name: try #require(ProviderName("test")), clientID: "latchkey"),
             store: try InMemoryStore(), context: context)
         let person = PageFollower(http: context.http)
         try await service.signIn(
@@ -26,7 +27,7 @@ import Testing
         server.expireAccessTokens()
         let answer = try await service.send(GuardedRequest(.get, HTTPURL(server.userInfoEndpoint)))
         #expect(answer.status == 200)
-        try server.withEachSecret { (_, secret) in try? audit.plant(secret) }
+        server.withEachSecret { (_, secret) in try? audit.plant(secret) }
         try audit.report().check()
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TestServices
 
@@ -35,6 +36,23 @@ struct KeyringFaultTests {
         let read = try await probe.ask("read", "s", "u", "password")
         #expect(error(read) == ["store.unavailable", platform])
         #expect(read[4].contains("DBUS_SESSION_BUS_ADDRESS"))
+    }
+
+    /// GLib runs dbus-launch(1) where there is a display and no address, and the bus that it starts has no keyring.
+    @Test func `no bus is started where there is none`() async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["XDG_RUNTIME_DIR"] = try directory.makeFolder("empty")
+        environment["DISPLAY"] = ":77"
+        environment["PATH"] = try directory.makeFolder("bin") + ":" + Program.searchPath
+        let launcher = try directory.write(
+            "bin/dbus-launch", "#!/bin/sh\n: > '\(directory / "started")'\nexit 1\n", mode: 0o700)
+        #expect(FileManager.default.isExecutableFile(atPath: launcher))
+        let probe = try KeyringProbe(environment: environment, ["DBUS_SESSION_BUS_ADDRESS": nil])
+        for question in [["read", "s", "u", "password"], ["state"]] {
+            #expect(error(try await probe.ask(question))[0] == "store.unavailable")
+        }
+        #expect(!FileManager.default.fileExists(atPath: directory / "started"))
     }
 
     @Test func `a service that stopped answering is given up at the deadline, and works when it goes on`() async throws

@@ -66,7 +66,7 @@ let package = Package(
             ]),
         module(
             "LatchkeySecretService", at: "Stores/SecretService",
-            uses: ["LatchkeyCredentials", "LatchkeySodium", "CLatchkeyLibsecret"]),
+            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeySodium", "CLatchkeyLibsecret"]),
         module(
             "LatchkeyStoreSelection", at: "StoreSelection",
             uses: [
@@ -86,7 +86,7 @@ let package = Package(
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
         module(
             "LatchkeyLoopback", at: "LoopbackHTTP",
-            uses: ["LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
         module(
             "LatchkeyOAuth", at: "OAuth",
             uses: ["LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeySodium"]),

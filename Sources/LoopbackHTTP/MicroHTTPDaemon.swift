@@ -1,6 +1,7 @@
 internal import CLatchkeyMicroHTTPD
 internal import Glibc
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The library's daemon with its thread. All calls to libmicrohttpd are in here, Connection.swift and
 /// OutgoingMessage.swift.
@@ -34,7 +35,7 @@ internal import LatchkeySecrets
         let end = unsafe MHD_OptionItem(option: .END, value: 0, ptr_value: nil)
         let pointer = unsafe Self.withTLS(configuration.tls) { tls in
             unsafe options += tls + [end]
-            return unsafe Self.withSignalsBlocked {
+            return unsafe withSignalsBlocked {
                 unsafe latchkey_daemon_start(
                     tls.isEmpty ? 0 : 1, acceptCallback, context, handleCallback, context, &options)
             }
@@ -71,17 +72,6 @@ internal import LatchkeySecrets
                 }
             }
         }
-    }
-
-    /// The new thread inherits the mask: signals are for the program's own threads.
-    private static func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
-        var blocked = sigset_t()
-        var previous = sigset_t()
-        unsafe sigfillset(&blocked)
-        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { unsafe sigdelset(&blocked, signal) }
-        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
-        return body()
     }
 }
 

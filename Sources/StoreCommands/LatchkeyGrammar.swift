@@ -5,7 +5,7 @@ package enum LatchkeyGrammar {
     package static let version: StaticString = "0.1.0"
 
     package static let grammar = CommandGrammar(
-        program: "latchkey", summary: "keeps sign-ins: secrets in a keyring or a sealed vault, OAuth on top",
+        program: "latchkey", summary: "keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top",
         version: version, globalOptions: GlobalOptions.all,
         commands: SignInDefinitions.all + StoreCommandTable.all.map(\.definition),
         details: """

@@ -25,7 +25,7 @@ public struct VaultKeySearch: Sendable {
     }
 
     /// A search in which nobody is asked.
-    public init(credentialsDirectory: String?) {
+    package init(credentialsDirectory: String?) {
         self.init(credentialsDirectory: credentialsDirectory) { () throws(StoreError) in
             throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
         }

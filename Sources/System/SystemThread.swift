@@ -35,21 +35,16 @@ package struct SystemThread: Sendable {
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         if let stackByteCount { unsafe pthread_attr_setstacksize(&attributes, stackByteCount) }
-        // A thread inherits the mask of the one that starts it.
-        var blocked = sigset_t()
-        var previous = sigset_t()
-        unsafe sigfillset(&blocked)
-        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { unsafe sigdelset(&blocked, signal) }
-        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
         let work = unsafe Unmanaged.passRetained(Work(body))
         var thread = pthread_t()
-        let number = unsafe pthread_create(
-            &thread, &attributes,
-            { work in
-                unsafe Unmanaged<Work>.fromOpaque(work!).takeRetainedValue().body()
-                return nil
-            }, work.toOpaque())
+        let number = withSignalsBlocked {
+            unsafe pthread_create(
+                &thread, &attributes,
+                { work in
+                    unsafe Unmanaged<Work>.fromOpaque(work!).takeRetainedValue().body()
+                    return nil
+                }, work.toOpaque())
+        }
         guard number == 0 else {
             unsafe work.release()
             throw SystemErrorNumber(number)

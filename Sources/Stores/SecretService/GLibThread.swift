@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 internal import Synchronization
 
 /// The one thread on which GLib and libsecret run, as a global actor.
@@ -53,18 +54,11 @@ private final class GLibExecutor: SerialExecutor, TaskExecutor {
     }
 
     private func startThread() {
-        var thread = pthread_t()
-        let argument = unsafe Unmanaged.passRetained(self).toOpaque()
-        let status = withSignalsBlocked {
-            unsafe pthread_create(
-                &thread, nil,
-                { argument in
-                    let executor = unsafe Unmanaged<GLibExecutor>.fromOpaque(argument!).takeRetainedValue()
-                    executor.run()
-                }, argument)
+        do throws(SystemErrorNumber) {
+            try SystemThread.detach { self.run() }
+        } catch {
+            preconditionFailure("the thread for GLib could not be started")
         }
-        precondition(status == 0, "the thread for GLib could not be started")
-        pthread_detach(thread)
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -139,14 +133,4 @@ private final class GLibExecutor: SerialExecutor, TaskExecutor {
         // A signal's handler may end the wait early.
         while unsafe sem_wait(rings) != 0 {}
     }
-}
-
-/// Runs a call that may start threads: signals are for the thread that the program waits on.
-func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
-    var all = sigset_t()
-    var before = sigset_t()
-    unsafe sigfillset(&all)
-    unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    return body()
 }

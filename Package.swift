@@ -83,7 +83,7 @@ let package = Package(
         // MARK: Sign-in
         module(
             "LatchkeyHTTP", at: "HTTPTransport",
-            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
+            uses: ["LatchkeySystem", "LatchkeyEnvironment", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
         module(
             "LatchkeyLoopback", at: "LoopbackHTTP",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
@@ -130,7 +130,10 @@ let package = Package(
         // MARK: Products for other people's tests
         module(
             "LatchkeyTestServer", at: "AuthorizationServer",
-            uses: ["LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeySecrets", "LatchkeySodium"]),
+            uses: [
+                "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeySecrets",
+                "LatchkeySignIn", "LatchkeySodium",
+            ]),
         module(
             "LatchkeyStoreContract", at: "StoreContract",
             uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),

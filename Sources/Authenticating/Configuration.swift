@@ -23,7 +23,7 @@ extension OAuthAuthenticator {
         public var storage: Storage
         public var tokens: TokenHandling
         public var mode: Mode
-        public var userAuthenticator: UserAuthenticator
+        public var userAuthenticator: UserAgent
         /// How long a person may take, from the moment they are asked.
         public var timeout: Duration
         /// Is told how each sign-in ended, and awaited before any request goes on.
@@ -37,7 +37,7 @@ extension OAuthAuthenticator {
         public var context: SignInContext
 
         public init(
-            provider: OAuthProvider, userAuthenticator: UserAuthenticator, storage: Storage = .untilDiscarded,
+            provider: OAuthProvider, userAuthenticator: UserAgent, storage: Storage = .untilDiscarded,
             tokens: TokenHandling = TokenHandling(), mode: Mode = .automatic, context: SignInContext
         ) {
             self.provider = provider

@@ -144,21 +144,14 @@ public actor OAuthAuthenticator {
     }
 
     private func signIn() async throws(Failure) -> SessionSummary {
-        let (account, deadline) = (configuration.account, Deadline.after(configuration.timeout))
+        guard configuration.userAuthenticator.isAvailable else { throw Failure(.noUserAuthenticator) }
         do throws(SignInError) {
-            switch configuration.userAuthenticator.way {
-            case .agent(let agent):
-                return try await service.signIn(presenting: agent, account: account, deadline: deadline)
-            case .session(let methods):
-                return try await service.signIn(by: methods, account: account, deadline: deadline)
-            case .device(let prompt):
-                return try await service.signIn(showing: prompt, account: account, deadline: deadline)
-            case .nobody: break
-            }
+            return try await service.signIn(
+                presenting: configuration.userAuthenticator, account: configuration.account,
+                deadline: .after(configuration.timeout))
         } catch {
             throw .signIn(error)
         }
-        throw Failure(.noUserAuthenticator)
     }
 
     private func tell(_ result: Result<SessionSummary, Failure>) async {

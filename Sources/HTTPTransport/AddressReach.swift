@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Which addresses a client connects to. What counts is the address of the connection itself, however its name was
 /// looked up.
-public enum AddressReach: Sendable, Hashable, CaseIterable {
+package enum AddressReach: Sendable, Hashable, CaseIterable {
     case anywhere
     /// Addresses that anyone on the internet can have: no loopback, private, shared, link-local, documentation,
     /// multicast or reserved ones (RFC 6890), and none of those inside of an IPv6 address.

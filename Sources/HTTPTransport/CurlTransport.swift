@@ -1,3 +1,4 @@
+public import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import Synchronization
@@ -12,17 +13,17 @@ internal import Synchronization
 ///   are ordinary text.
 /// - A request other than GET and HEAD gets a connection of its own, so that libcurl never sends it twice.
 /// - Cancelling the task and reaching the timeout end the transfer at once.
-public final class CurlTransport: HTTPTransport {
-    public struct Configuration: Sendable {
-        public var trust: CertificateTrust
-        public var proxies: HTTPProxies
+public final class CurlTransport: ReachLimitingTransport {
+    package struct Configuration: Sendable {
+        package var trust: CertificateTrust
+        package var proxies: HTTPProxies
         /// The value of the `User-Agent` field.
-        public var userAgent: String
+        package var userAgent: String
         /// Which addresses it connects to. Where there is a proxy, that one connects, and is asked about every host but
         /// this machine: exceptions from it count only `anywhere`.
-        public var reach: AddressReach
+        package var reach: AddressReach
 
-        public init(
+        package init(
             trust: CertificateTrust = .system, proxies: HTTPProxies = .none, userAgent: String = "Latchkey",
             reach: AddressReach = .anywhere
         ) {
@@ -46,15 +47,26 @@ public final class CurlTransport: HTTPTransport {
     /// What `reaching` made, one of each kind.
     private let narrower = Mutex<[AddressReach: CurlTransport]>([:])
 
-    public init(configuration: Configuration = Configuration()) {
+    package init(configuration: Configuration) {
         self.configuration = configuration
+    }
+
+    /// Connects to each host itself, whatever the environment names as a proxy.
+    public convenience init(trust: CertificateTrust = .system) {
+        self.init(configuration: Configuration(trust: trust))
+    }
+
+    /// Goes through the proxies that the environment names: `https_proxy`, `all_proxy`, `no_proxy` and their like.
+    public convenience init(environment: ProgramEnvironment, trust: CertificateTrust = .system) {
+        self.init(
+            configuration: Configuration(trust: trust, proxies: HTTPProxies(environment: environment.variables)))
     }
 
     deinit {
         engine.stop()
     }
 
-    public func reaching(_ reach: AddressReach) -> any HTTPTransport {
+    package func reaching(_ reach: AddressReach) -> any HTTPTransport {
         if reach == configuration.reach { return self }
         return narrower.withLock { narrower in
             if let known = narrower[reach] { return known }

@@ -4,16 +4,16 @@ internal import LatchkeySecrets
 ///
 /// Loopback addresses never go through a proxy. Plain HTTP goes to loopback addresses alone, so `http_proxy` has
 /// nothing to say. An address may hold a password: it is kept as a secret and never shown.
-public struct HTTPProxies: Sendable {
+package struct HTTPProxies: Sendable {
     /// No proxy at all.
-    public static let none = HTTPProxies(environment: [:])
+    package static let none = HTTPProxies(environment: [:])
 
     let address: ProxyAddress?
     /// As libcurl reads it: names, addresses and networks with commas between them, or `*`.
     let exceptions: String
 
     /// Takes `https_proxy`, `all_proxy` and `no_proxy`, or the same in capitals, from an environment.
-    public init(environment: [String: String]) {
+    package init(environment: [String: String]) {
         func value(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         }

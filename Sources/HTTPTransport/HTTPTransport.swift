@@ -3,14 +3,19 @@ public protocol HTTPTransport: Sendable {
     /// Returns the answer whatever its status, or throws when there is none that is whole and within the limits.
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
+}
 
-    /// The same client, as far as it can tell addresses apart, for connections to these addresses alone; another is
-    /// `addressRefused`. A client that can't tell is returned as it is.
+/// A transport that tells addresses apart.
+package protocol ReachLimitingTransport: HTTPTransport {
+    /// The same transport for connections to these addresses alone; another is `addressRefused`.
     func reaching(_ reach: AddressReach) -> any HTTPTransport
 }
 
 extension HTTPTransport {
-    public func reaching(_ reach: AddressReach) -> any HTTPTransport { self }
+    /// The same transport for connections to these addresses alone; one that can't tell them apart is returned as it is.
+    package func reaching(_ reach: AddressReach) -> any HTTPTransport {
+        (self as? any ReachLimitingTransport)?.reaching(reach) ?? self
+    }
 }
 
 extension HTTPTransport {

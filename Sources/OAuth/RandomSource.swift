@@ -1,17 +1,17 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 internal import LatchkeySodium
 
 /// Where random octets come from: the kernel, or what a test puts in its place.
-public struct RandomSource: Sendable {
+package struct RandomSource: Sendable {
     private let fill: @Sendable (inout MutableSpan<UInt8>) throws(RandomSourceError) -> Void
 
     /// - Parameter fill: overwrites the whole span, or throws with the platform's error number.
-    public init(_ fill: @escaping @Sendable (inout MutableSpan<UInt8>) throws(RandomSourceError) -> Void) {
+    package init(_ fill: @escaping @Sendable (inout MutableSpan<UInt8>) throws(RandomSourceError) -> Void) {
         self.fill = fill
     }
 
     /// The kernel's generator (getentropy(3)); its status is checked on each call.
-    public static let system = RandomSource { (span) throws(RandomSourceError) in
+    package static let system = RandomSource { (span) throws(RandomSourceError) in
         do throws(RandomOctetsError) {
             try RandomOctets.fill(&span)
         } catch {
@@ -20,7 +20,7 @@ public struct RandomSource: Sendable {
     }
 
     /// Returns `byteCount` fresh octets as a secret.
-    public func secret<Purpose: SecretPurpose>(
+    package func secret<Purpose: SecretPurpose>(
         byteCount: Int, for purpose: Purpose.Type
     ) throws(RandomSourceError) -> Secret<Purpose> {
         try Secret<Purpose>(byteCount: byteCount) { (span) throws(RandomSourceError) in try fill(&span) }

@@ -28,7 +28,7 @@ extension StaticString: Loggable { public var logMessage: LogMessage { LogMessag
 
 // Safe: says how memory is kept, not what is in it.
 extension MemoryProtection: Loggable {
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .locked: "locked"
         case .unlocked: "not locked"

@@ -1,9 +1,9 @@
 internal import LatchkeySodium
 
 /// base64url without padding (RFC 4648 section 5), of things that are no secret.
-public enum Base64URL {
+package enum Base64URL {
     /// Returns the text for any bytes, digests included.
-    public static func encode(_ bytes: Span<UInt8>) -> String {
+    package static func encode(_ bytes: Span<UInt8>) -> String {
         var text = [UInt8](repeating: 0, count: Base64URLCodec.encodedByteCount(bytes.count))
         var span = text.mutableSpan
         Base64URLCodec.encode(bytes, into: &span)
@@ -11,7 +11,7 @@ public enum Base64URL {
     }
 
     /// Returns the bytes, or `nil` when `text` is not base64url without padding.
-    public static func decode(_ text: String) -> [UInt8]? {
+    package static func decode(_ text: String) -> [UInt8]? {
         let text = Array(text.utf8)
         var bytes = [UInt8](repeating: 0, count: text.count * 3 / 4)
         var span = bytes.mutableSpan

@@ -1,5 +1,5 @@
 /// How the memory of a secret is kept.
-public enum MemoryProtection: Sendable, Hashable {
+package enum MemoryProtection: Sendable, Hashable {
     /// Locked in memory (mlock(2)): it never reaches swap.
     case locked
     /// The system refused to lock it, usually for `RLIMIT_MEMLOCK`. It is still guarded, left out of core dumps and

@@ -66,7 +66,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     public var isEmpty: Bool { byteCount == 0 }
 
     /// Whether the memory could be locked.
-    public var memoryProtection: MemoryProtection { block.isLocked ? .locked : .unlocked }
+    package var memoryProtection: MemoryProtection { block.isLocked ? .locked : .unlocked }
 
     // MARK: - Lending
 

@@ -3,15 +3,15 @@ internal import LatchkeySodium
 /// Guarded memory that grows: for what is read or put together piece by piece, such as a prompt's answer or a body.
 ///
 /// It has a limit, in bytes; going past it throws and leaves what is there.
-public struct SecretBuilder: ~Copyable, Sendable {
+package struct SecretBuilder: ~Copyable, Sendable {
     private var block: GuardedBlock
     /// In bytes.
-    public private(set) var byteCount = 0
+    package private(set) var byteCount = 0
     /// The most bytes it takes.
-    public let limit: Int
+    package let limit: Int
 
     /// Makes an empty builder.
-    public init(capacity: Int = 240, limit: Int = .max) {
+    package init(capacity: Int = 240, limit: Int = .max) {
         block = GuardedPool.shared.take(byteCount: min(capacity, limit))
         self.limit = limit
     }
@@ -21,19 +21,19 @@ public struct SecretBuilder: ~Copyable, Sendable {
     }
 
     /// More than `limit` bytes were appended.
-    public struct LimitExceeded: Error, Hashable, Sendable {
-        public let limit: Int
+    package struct LimitExceeded: Error, Hashable, Sendable {
+        package let limit: Int
     }
 
     // MARK: - Appending
 
-    public mutating func append(_ byte: UInt8) throws(LimitExceeded) {
+    package mutating func append(_ byte: UInt8) throws(LimitExceeded) {
         try reserve(1)
         unsafe block.base.storeBytes(of: byte, toByteOffset: byteCount, as: UInt8.self)
         byteCount += 1
     }
 
-    public mutating func append(_ bytes: Span<UInt8>) throws(LimitExceeded) {
+    package mutating func append(_ bytes: Span<UInt8>) throws(LimitExceeded) {
         if bytes.isEmpty { return }
         try reserve(bytes.count)
         unsafe bytes.withUnsafeBytes { source in
@@ -43,12 +43,12 @@ public struct SecretBuilder: ~Copyable, Sendable {
     }
 
     /// Appends text that is no secret.
-    public mutating func append(publicText text: String) throws(LimitExceeded) {
+    package mutating func append(publicText text: String) throws(LimitExceeded) {
         try append(text.utf8.span)
     }
 
     /// Appends the base64url text of bytes, without padding (RFC 4648 section 5).
-    public mutating func append(base64URLOf bytes: Span<UInt8>) throws(LimitExceeded) {
+    package mutating func append(base64URLOf bytes: Span<UInt8>) throws(LimitExceeded) {
         let count = Base64URLCodec.encodedByteCount(bytes.count)
         try reserve(count)
         var target = unsafe MutableSpan<UInt8>(
@@ -57,19 +57,19 @@ public struct SecretBuilder: ~Copyable, Sendable {
         byteCount += count
     }
 
-    public mutating func append<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(LimitExceeded) {
+    package mutating func append<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(LimitExceeded) {
         try secret.withExposedBytes { (bytes) throws(LimitExceeded) in try append(bytes) }
     }
 
     /// Takes the last byte off, if there is one.
-    public mutating func removeLast() {
+    package mutating func removeLast() {
         guard byteCount > 0 else { return }
         byteCount -= 1
         unsafe block.base.storeBytes(of: 0, toByteOffset: byteCount, as: UInt8.self)
     }
 
     /// Takes everything off and wipes it.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         unsafe block.base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
         byteCount = 0
     }
@@ -77,12 +77,12 @@ public struct SecretBuilder: ~Copyable, Sendable {
     // MARK: - Finishing
 
     /// Ends the building and returns the secret.
-    public consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> Secret<Purpose> {
+    package consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> Secret<Purpose> {
         withExposedBytes { Secret<Purpose>(copying: $0) }
     }
 
     /// Lends what was built so far; see `Secret.withExposedBytes`.
-    public borrowing func withExposedBytes<Result: ~Copyable, Failure: Error>(
+    package borrowing func withExposedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let bytes = unsafe UnsafeRawBufferPointer(start: block.base, count: byteCount)

@@ -9,17 +9,17 @@ public enum AccessToken: SecretPurpose { public static var name: StaticString { 
 /// An OAuth refresh token (RFC 6749 section 1.5).
 public enum RefreshToken: SecretPurpose { public static var name: StaticString { "refresh token" } }
 /// An OAuth authorization code (RFC 6749 section 4.1.2).
-public enum AuthorizationCode: SecretPurpose { public static var name: StaticString { "authorization code" } }
+package enum AuthorizationCode: SecretPurpose { public static var name: StaticString { "authorization code" } }
 /// A PKCE code verifier (RFC 7636 section 4.1).
 public enum CodeVerifier: SecretPurpose { public static var name: StaticString { "code verifier" } }
 /// The `state` of an authorization request (RFC 6749 section 10.12).
-public enum AuthorizationState: SecretPurpose { public static var name: StaticString { "state" } }
+package enum AuthorizationState: SecretPurpose { public static var name: StaticString { "state" } }
 /// The `nonce` of an OpenID authentication request (OpenID Connect Core section 3.1.2.1).
-public enum OpenIDNonce: SecretPurpose { public static var name: StaticString { "nonce" } }
+package enum OpenIDNonce: SecretPurpose { public static var name: StaticString { "nonce" } }
 /// An OpenID ID token.
-public enum IDToken: SecretPurpose { public static var name: StaticString { "ID token" } }
+package enum IDToken: SecretPurpose { public static var name: StaticString { "ID token" } }
 /// A device code (RFC 8628 section 3.2).
-public enum DeviceCode: SecretPurpose { public static var name: StaticString { "device code" } }
+package enum DeviceCode: SecretPurpose { public static var name: StaticString { "device code" } }
 /// An OAuth client secret (RFC 6749 section 2.3.1).
 public enum ClientSecret: SecretPurpose { public static var name: StaticString { "client secret" } }
 /// A passphrase from which a key is derived.

@@ -18,19 +18,14 @@ struct Demonstration {
 
     /// The steps in order. `step` is called after each.
     func run(after step: () throws -> Void) async throws {
-        let http = CurlTransport()
         let service = SignInService(
             provider: try provider(), store: store,
-            context: SignInContext(http: http, leases: leases, log: log.category("latchkey.sign-in")))
+            context: SignInContext(http: CurlTransport(), leases: leases, log: log.category("latchkey.sign-in")))
         try output.write("server    \(shown(server.origin)), in this process")
         try output.write("store     \(store.identity)")
         try step()
 
-        let person = PageFollower(http: http)
-        let browser = BrowserUserAgent(
-            opener: { (link) throws(UserAgentError) in try await person.follow(link) },
-            log: log.category("latchkey.user-agent"))
-        let session = try await service.signIn(presenting: browser, deadline: .after(.seconds(60)))
+        let session = try await service.signIn(presenting: .consenting(), deadline: .after(.seconds(60)))
         try output.write("sign-in   as \(Account(session.account)), through the consent page, with PKCE and state")
         try step()
 

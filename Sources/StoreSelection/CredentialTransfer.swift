@@ -1,20 +1,20 @@
-public import LatchkeyCredentials
-public import LatchkeyLog
+package import LatchkeyCredentials
+package import LatchkeyLog
 internal import LatchkeySecrets
 
 /// Copies or moves credentials from one store to another, one at a time.
 ///
 /// What was written is read back and compared, in constant time, before anything is deleted. Each credential is whole
 /// in one of the stores whenever the process ends, so a transfer that was cut short goes on when it is asked for again.
-public struct CredentialTransfer: Sendable {
-    public enum Mode: Sendable, Hashable {
+package struct CredentialTransfer: Sendable {
+    package enum Mode: Sendable, Hashable {
         case copy
         /// The source's credential is deleted when the target holds it, and only if it is still what was copied.
         case move
     }
 
     /// What became of one credential, or would become of it.
-    public enum Outcome: Sendable, Hashable, CaseIterable, Loggable {
+    package enum Outcome: Sendable, Hashable, CaseIterable, Loggable {
         case copied
         case moved
         /// The target held the same secret already. A move has deleted the source's.
@@ -27,7 +27,7 @@ public struct CredentialTransfer: Sendable {
         case vanished
 
         /// Safe: words of ours.
-        public var logMessage: LogMessage {
+        package var logMessage: LogMessage {
             switch self {
             case .copied: "copied"
             case .moved: "moved"
@@ -39,13 +39,13 @@ public struct CredentialTransfer: Sendable {
         }
     }
 
-    public let source: any CredentialStore
-    public let target: any CredentialStore
-    public let mode: Mode
+    package let source: any CredentialStore
+    package let target: any CredentialStore
+    package let mode: Mode
     /// Whether another secret that the target holds is overwritten.
-    public let replaces: Bool
+    package let replaces: Bool
 
-    public init(
+    package init(
         from source: any CredentialStore, to target: any CredentialStore, mode: Mode, replaces: Bool = false
     ) {
         self.source = source
@@ -58,7 +58,7 @@ public struct CredentialTransfer: Sendable {
     ///
     /// Throws what the stores throw; `corrupted` when the target gave back something else than it was given, in which
     /// case the source is as it was.
-    public func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
+    package func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
         let present = try await target.read(key, as: Password.self, deadline: deadline)
         var condition = WriteCondition.absent
@@ -87,7 +87,7 @@ public struct CredentialTransfer: Sendable {
     }
 
     /// Says what `transfer` would do. It changes nothing.
-    public func plan(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
+    package func plan(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
         guard let present = try await target.read(key, as: Password.self, deadline: deadline) else {
             return mode == .copy ? .copied : .moved

@@ -1,12 +1,12 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
 /// A credential that is in another store as well.
-public struct OtherPlace: Sendable {
-    public let store: any CredentialStore
+package struct OtherPlace: Sendable {
+    package let store: any CredentialStore
     /// Whether both hold the same secret.
-    public let isSame: Bool
+    package let isSame: Bool
 }
 
 /// The stores beside the one that is used, as far as they can be looked into without asking anybody and at little cost.
@@ -17,7 +17,7 @@ extension StoreSelector {
     /// Opens the other stores. It opens nothing where there is certainly no other one.
     ///
     /// Throws `cancelled` alone.
-    public func openBeside(
+    package func openBeside(
         _ store: any CredentialStore, settings: StoreSettings
     ) async throws(StoreError) -> [any CredentialStore] {
         var settings = settings
@@ -38,7 +38,7 @@ extension StoreSelector {
     /// Returns where else a credential is that `store` holds.
     ///
     /// Throws `cancelled` alone.
-    public func places(
+    package func places(
         of key: CredentialKey, beside store: any CredentialStore, among others: [any CredentialStore],
         settings: StoreSettings
     ) async throws(StoreError) -> [OtherPlace] {

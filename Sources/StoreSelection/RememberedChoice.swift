@@ -1,15 +1,15 @@
 internal import Glibc
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 
 /// The file that remembers which store was found, so that a later run uses the same one or says why it can't.
 ///
 /// It holds the store's name and a line break. It is written whole or not at all.
-public struct RememberedChoice: Sendable, Hashable {
-    public let path: String
+package struct RememberedChoice: Sendable, Hashable {
+    package let path: String
 
     /// - Parameter path: `$XDG_STATE_HOME/latchkey/store`. Its folder is made (0700) when it is missing.
-    public init(path: String) {
+    package init(path: String) {
         self.path = path
     }
 
@@ -17,7 +17,7 @@ public struct RememberedChoice: Sendable, Hashable {
 
     /// Returns the name, or `nil` when nothing is remembered. Text that can't be a store's name is returned as it is:
     /// the selector refuses it.
-    public func read() throws(StoreError) -> String? {
+    package func read() throws(StoreError) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if descriptor < 0 {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -31,7 +31,7 @@ public struct RememberedChoice: Sendable, Hashable {
     }
 
     /// Remembers a name, replacing the one before.
-    public func write(_ name: StaticString) throws(StoreError) {
+    package func write(_ name: StaticString) throws(StoreError) {
         do throws(PrivateFile.Failure) {
             if let slash = path.lastIndex(of: "/") { try PrivateFile.makeFolder(String(path[..<slash])) }
             try PrivateFile.replace(path, with: "\(name)\n")

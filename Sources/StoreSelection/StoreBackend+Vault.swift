@@ -1,7 +1,7 @@
 internal import Glibc
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeySecrets
-public import LatchkeyVault
+package import LatchkeyVault
 
 extension StoreBackend {
     /// A sealed file. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
@@ -22,7 +22,7 @@ extension StoreBackend {
 
 extension StoreSettings {
     /// Opens the vault with the key that is named, or else with the first one that is found.
-    public func openVault() async throws(StoreError) -> VaultStore {
+    package func openVault() async throws(StoreError) -> VaultStore {
         if case .search(let search) = vaultKey {
             return try await search.open(self)
         }
@@ -37,7 +37,7 @@ extension StoreSettings.VaultKey {
     /// Reads or asks for what opens the vault. Where nothing is named, the person is asked.
     ///
     /// - Parameter deadline: how long a pipe that somebody else writes to is waited for; a person has no such limit.
-    public func source(deadline: Deadline = .standard) throws(StoreError) -> VaultKeySource {
+    package func source(deadline: Deadline = .standard) throws(StoreError) -> VaultKeySource {
         switch self {
         case .keyFile(let path): .keyFile(path)
         case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path, deadline: deadline))

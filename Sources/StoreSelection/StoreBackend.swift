@@ -1,12 +1,16 @@
-public import LatchkeyCredentials
-public import LatchkeyLog
-public import LatchkeySecretService
-public import LatchkeyVault
+package import LatchkeyCredentials
+package import LatchkeyLog
+package import LatchkeySecretService
+package import LatchkeySecrets
+package import LatchkeyVault
+
+/// Asks a person for a vault's passphrase.
+package typealias PassphrasePrompt = @Sendable () throws(StoreError) -> Secret<Passphrase>
 
 /// What opening a store may need, whichever it is.
-public struct StoreSettings: Sendable {
+package struct StoreSettings: Sendable {
     /// Where the key of a vault comes from.
-    public enum VaultKey: Sendable {
+    package enum VaultKey: Sendable {
         /// A file made by `latchkey vault init --key-file`.
         case keyFile(path: String)
         /// A file whose bytes, one line break at the end left out, are the passphrase.
@@ -17,28 +21,28 @@ public struct StoreSettings: Sendable {
         case search(VaultKeySearch)
     }
 
-    public var vaultPath: String
-    public var vaultKey: VaultKey
+    package var vaultPath: String
+    package var vaultKey: VaultKey
     /// Where it is remembered how far each vault was seen.
-    public var vaultMemory: RollbackMemory?
+    package var vaultMemory: RollbackMemory?
     /// When a vault's items are compared with its manifest.
-    public var vaultItemCheck = ItemCheck.whenSmall
+    package var vaultItemCheck = ItemCheck.whenSmall
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.
-    public var mayPrompt: Bool
+    package var mayPrompt: Bool
     /// How long one operation may take; a person's answer to a question of ours is not counted.
-    public var timeout: Duration
+    package var timeout: Duration
 
     /// Where Latchkey's processes meet, for stores that can't keep them apart themselves.
-    public var leases: LeaseDirectory?
+    package var leases: LeaseDirectory?
     /// Whether a keyring can show a window to ask in.
-    public var hasDisplay: Bool
+    package var hasDisplay: Bool
     /// Which collection of the keyring is used.
-    public var collection: SecretServiceConfiguration.Collection
+    package var collection: SecretServiceConfiguration.Collection
     /// Whether that collection is made when it is missing and something is saved in it.
-    public var mayCreateCollection: Bool
-    public var logger: RedactedLogger
+    package var mayCreateCollection: Bool
+    package var logger: RedactedLogger
 
-    public init(
+    package init(
         vaultPath: String, vaultKey: VaultKey, vaultMemory: RollbackMemory? = nil, mayPrompt: Bool,
         timeout: Duration = .seconds(30), leases: LeaseDirectory? = nil, hasDisplay: Bool = false,
         collection: SecretServiceConfiguration.Collection = .standard, mayCreateCollection: Bool = false,
@@ -57,10 +61,10 @@ public struct StoreSettings: Sendable {
     }
 
     /// The moment at which an operation that starts now gives up.
-    public var deadline: Deadline { .after(timeout) }
+    package var deadline: Deadline { .after(timeout) }
 
     /// The same, where a question counts as not answered.
-    public var askingNobody: StoreSettings {
+    package var askingNobody: StoreSettings {
         var settings = self
         settings.mayPrompt = false
         if case .search(let search) = vaultKey { settings.vaultKey = .search(search.askingNobody) }
@@ -69,22 +73,22 @@ public struct StoreSettings: Sendable {
 }
 
 /// A kind of store that can be chosen: an entry of a `StoreCatalogue`.
-public struct StoreBackend: Sendable {
+package struct StoreBackend: Sendable {
     /// The name on the command line, such as `vault`.
-    public let name: StaticString
+    package let name: StaticString
     /// Whether it keeps what it is given after the process has ended. A store that doesn't is never chosen.
-    public let isPersistent: Bool
+    package let isPersistent: Bool
     /// Throws why the store can't be used here and now. It asks nobody anything and changes nothing.
-    public let probe: @Sendable (StoreSettings) async throws(StoreError) -> Void
-    public let open: @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
+    package let probe: @Sendable (StoreSettings) async throws(StoreError) -> Void
+    package let open: @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
     /// Opens the store for a look, beside the one that is used: without a person's answer, without starting a program,
     /// and without the cost of a passphrase. Returns `nil` where that can't be.
-    public let openBeside: @Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?
+    package let openBeside: @Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?
     /// Whether something may be kept there: `false` where it is certain that nothing is, such as a vault nobody made.
-    public let exists: @Sendable (StoreSettings) -> Bool
+    package let exists: @Sendable (StoreSettings) -> Bool
 
     /// - Parameter openBeside: `nil`: as `open`, where nobody is asked.
-    public init(
+    package init(
         name: StaticString, isPersistent: Bool = true,
         exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },
         probe: @escaping @Sendable (StoreSettings) async throws(StoreError) -> Void,
@@ -108,20 +112,20 @@ public struct StoreBackend: Sendable {
 }
 
 /// The stores that can be chosen, the preferred one first.
-public struct StoreCatalogue: Sendable {
-    public private(set) var backends: [StoreBackend]
+package struct StoreCatalogue: Sendable {
+    package private(set) var backends: [StoreBackend]
 
-    public init(_ backends: [StoreBackend]) {
+    package init(_ backends: [StoreBackend]) {
         self.backends = backends
     }
 
     /// Returns the catalogue with one more store at its end. Names have to differ.
-    public func adding(_ backend: StoreBackend) -> StoreCatalogue {
+    package func adding(_ backend: StoreBackend) -> StoreCatalogue {
         precondition(self[backend.name.description] == nil, "\(backend.name) is in the catalogue already")
         return StoreCatalogue(backends + [backend])
     }
 
-    public subscript(_ name: String) -> StoreBackend? {
+    package subscript(_ name: String) -> StoreBackend? {
         backends.first { $0.name.description == name }
     }
 }

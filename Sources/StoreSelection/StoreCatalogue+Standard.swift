@@ -3,7 +3,7 @@ internal import LatchkeyInMemory
 
 extension StoreCatalogue {
     /// Latchkey's own stores, the preferred one first.
-    public static let standard = StoreCatalogue([.secretService, .vault, .inMemory])
+    package static let standard = StoreCatalogue([.secretService, .vault, .inMemory])
 }
 
 extension StoreBackend {

@@ -55,7 +55,7 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
 
 /// Which store is used, who said so, and why the ones before it were not.
 public struct StoreChoice: Sendable, Loggable {
-    public let backend: StoreBackend
+    package let backend: StoreBackend
     public let source: StoreChoiceSource
     /// In catalogue order; empty unless `source` is `probed`.
     public let refusals: [StoreRefusal]
@@ -70,7 +70,7 @@ public struct StoreChoice: Sendable, Loggable {
 
 /// Why no store could be chosen.
 public struct StoreSelectionError: RedactedError, Hashable {
-    public enum Problem: Sendable, Hashable {
+    package enum Problem: Sendable, Hashable {
         /// No store of the catalogue has this name.
         case unknownName(StoreChoiceSource)
         /// The in-memory store was named where what it keeps would be lost.
@@ -79,7 +79,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case noneWorks([StoreRefusal])
     }
 
-    public let problem: Problem
+    package let problem: Problem
     /// The names that could have been given.
     public let names: [LogMessage]
 

@@ -1,12 +1,12 @@
 public import LatchkeyCredentials
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// A store that somebody named, and where.
-public struct NamedStore: Sendable, Hashable {
-    public let name: String
-    public let source: StoreChoiceSource
+package struct NamedStore: Sendable, Hashable {
+    package let name: String
+    package let source: StoreChoiceSource
 
-    public init(name: String, source: StoreChoiceSource) {
+    package init(name: String, source: StoreChoiceSource) {
         self.name = name
         self.source = source
     }
@@ -17,12 +17,12 @@ public struct NamedStore: Sendable, Hashable {
 /// Nothing is chosen silently: the answer says why, and what was named or used before and is gone is an error, never a
 /// reason to take another store.
 public struct StoreSelector: Sendable {
-    public let catalogue: StoreCatalogue
+    package let catalogue: StoreCatalogue
     private let remembered: RememberedChoice?
     let logger: RedactedLogger
 
     /// - Parameter remembered: `nil` remembers nothing.
-    public init(catalogue: StoreCatalogue, remembered: RememberedChoice?, logger: RedactedLogger = .disabled) {
+    package init(catalogue: StoreCatalogue, remembered: RememberedChoice?, logger: RedactedLogger = .disabled) {
         self.catalogue = catalogue
         self.remembered = remembered
         self.logger = logger.category("latchkey.selection")
@@ -37,7 +37,7 @@ public struct StoreSelector: Sendable {
     /// Chooses a store without opening it.
     ///
     /// - Parameter remembers: whether a store that was found is remembered for the next time.
-    public func choose(
+    package func choose(
         named: NamedStore?, settings: StoreSettings, remembers: Bool = true
     ) async throws(Failure) -> StoreChoice {
         if let named { return try choice(of: named) }
@@ -48,7 +48,7 @@ public struct StoreSelector: Sendable {
     }
 
     /// Chooses a store and opens it.
-    public func open(
+    package func open(
         named: NamedStore?, settings: StoreSettings
     ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
         let choice = try await choose(named: named, settings: settings)
@@ -63,7 +63,7 @@ public struct StoreSelector: Sendable {
     /// Opens every store that there is, the chosen one first, for a person who keeps credentials in several.
     ///
     /// The ones that refuse are in the view's `refusals`. Throws when nothing could be chosen, or when all refuse.
-    public func openAll(
+    package func openAll(
         named: NamedStore?, settings: StoreSettings
     ) async throws(Failure) -> StoreView {
         let chosen = try await choose(named: named, settings: settings).backend
@@ -88,7 +88,7 @@ public struct StoreSelector: Sendable {
     // MARK: - Named
 
     /// Returns the store of a name, or throws why it can't be used by anyone: it is unknown, or keeps nothing.
-    public func backend(_ named: NamedStore) throws(Failure) -> StoreBackend {
+    package func backend(_ named: NamedStore) throws(Failure) -> StoreBackend {
         try choice(of: named).backend
     }
 

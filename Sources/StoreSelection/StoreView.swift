@@ -1,5 +1,5 @@
-public import LatchkeyCredentials
-public import LatchkeyLog
+package import LatchkeyCredentials
+package import LatchkeyLog
 internal import LatchkeySecrets
 
 /// Several stores seen as one, where a person has a desktop by day and a vault by night.
@@ -7,14 +7,14 @@ internal import LatchkeySecrets
 /// A credential is used where it lives; a new one goes to the chosen store, the first. That it lives in two places at
 /// once is an error which names them, unless both hold the same secret. A store that can't be asked is passed over as
 /// long as the others know the credential; otherwise its refusal is thrown, because absence can't be claimed.
-public struct StoreView: Sendable {
+package struct StoreView: Sendable {
     /// The chosen store first.
-    public let stores: [any CredentialStore]
+    package let stores: [any CredentialStore]
     /// The stores that could not even be opened.
-    public let refusals: [StoreRefusal]
+    package let refusals: [StoreRefusal]
     private let logger: RedactedLogger
 
-    public init(_ stores: [any CredentialStore], refusals: [StoreRefusal] = [], logger: RedactedLogger = .disabled) {
+    package init(_ stores: [any CredentialStore], refusals: [StoreRefusal] = [], logger: RedactedLogger = .disabled) {
         precondition(!stores.isEmpty, "a view has at least one store")
         self.stores = stores
         self.refusals = refusals
@@ -25,7 +25,7 @@ public struct StoreView: Sendable {
     ///
     /// Throws `ambiguous` when two stores hold different secrets under the key, and the refusal of a store that can't
     /// be asked when no other one has the credential.
-    public func store(for key: CredentialKey, deadline: Deadline) async throws(StoreError) -> any CredentialStore {
+    package func store(for key: CredentialKey, deadline: Deadline) async throws(StoreError) -> any CredentialStore {
         if let only { return only }
         let (found, refusal) = try await places(of: key, deadline: deadline)
         if let first = found.first {
@@ -45,7 +45,7 @@ public struct StoreView: Sendable {
     /// Returns the store that has anything of a service, or the chosen one when none has.
     ///
     /// Throws `ambiguous` when two have, and the refusal of a store that can't be asked when no other one has.
-    public func store(
+    package func store(
         forService service: String, deadline: Deadline
     ) async throws(StoreError) -> any CredentialStore {
         if let only { return only }
@@ -72,7 +72,7 @@ public struct StoreView: Sendable {
     }
 
     /// Returns all stores that have a credential, and why one could not be asked.
-    public func places(
+    package func places(
         of key: CredentialKey, deadline: Deadline
     ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
         var found: [any CredentialStore] = []

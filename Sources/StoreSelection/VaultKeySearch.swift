@@ -1,6 +1,6 @@
-public import LatchkeyCredentials
+internal import LatchkeyCredentials
 internal import LatchkeyLog
-public import LatchkeySecrets
+internal import LatchkeySecrets
 internal import LatchkeyVault
 
 /// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault
@@ -9,16 +9,16 @@ internal import LatchkeyVault
 ///
 /// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential
 /// that others can read, is an error.
-public struct VaultKeySearch: Sendable {
+package struct VaultKeySearch: Sendable {
     /// Whether a key that was left in the kernel will do; it doesn't when its time shall be prolonged.
-    public var takesUnlocked = true
+    package var takesUnlocked = true
     /// What `$CREDENTIALS_DIRECTORY` says.
-    public let credentialsDirectory: String?
+    package let credentialsDirectory: String?
     /// Asks the person for the passphrase. It throws `locked` or `promptDismissed` when nobody answers.
-    public let ask: @Sendable () throws(StoreError) -> Secret<Passphrase>
+    package let ask: PassphrasePrompt
 
-    public init(
-        credentialsDirectory: String?, ask: @escaping @Sendable () throws(StoreError) -> Secret<Passphrase>
+    package init(
+        credentialsDirectory: String?, ask: @escaping PassphrasePrompt
     ) {
         self.credentialsDirectory = credentialsDirectory
         self.ask = ask
@@ -32,7 +32,7 @@ public struct VaultKeySearch: Sendable {
     }
 
     /// The same search, in which nobody is asked.
-    public var askingNobody: VaultKeySearch { VaultKeySearch(credentialsDirectory: credentialsDirectory) }
+    package var askingNobody: VaultKeySearch { VaultKeySearch(credentialsDirectory: credentialsDirectory) }
 
     func open(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
         var refusal: StoreError?

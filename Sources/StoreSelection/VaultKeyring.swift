@@ -1,8 +1,8 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService
-public import LatchkeyVault
+package import LatchkeyVault
 
 /// Keys of vaults in the desktop's keyring (Secret Service): an item for each slot, so that a vault opens without a
 /// passphrase while its user is logged in.
@@ -10,13 +10,13 @@ public import LatchkeyVault
 /// Its service is `latchkey vault`, its account the slot's reference. The item is there before its slot is, and goes
 /// after it. Whoever is killed in between leaves an item that opens nothing; it can be deleted in any keyring
 /// application.
-public struct VaultKeyring: Sendable {
+package struct VaultKeyring: Sendable {
     private static let service = "latchkey vault"
     private let store: SecretServiceStore
     private let timeout: Duration
 
     /// The keyring may ask its password in a window, where there is a display and `settings` don't forbid it.
-    public init(_ settings: StoreSettings) {
+    package init(_ settings: StoreSettings) {
         store = SecretServiceStore(
             SecretServiceConfiguration(
                 collection: settings.collection, mayPrompt: settings.mayPrompt && settings.hasDisplay,
@@ -28,7 +28,7 @@ public struct VaultKeyring: Sendable {
     /// the keyring lost.
     ///
     /// Throws what the keyring throws, and `protocolViolation` when it gives back something else.
-    public func makeKey(
+    package func makeKey(
         for slot: KeySlotReference, ofVaultAt path: String
     ) async throws(StoreError) -> VaultKeySource {
         let made: Secret<VaultSlotKey>
@@ -69,7 +69,7 @@ public struct VaultKeyring: Sendable {
 
     /// Deletes the key of a slot that is gone, and returns whether there was one.
     @discardableResult
-    public func forget(_ slot: KeySlotReference) async throws(StoreError) -> Bool {
+    package func forget(_ slot: KeySlotReference) async throws(StoreError) -> Bool {
         try await store.delete(Self.item(slot), condition: .none, deadline: .after(timeout))
     }
 

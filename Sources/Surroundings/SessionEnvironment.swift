@@ -1,37 +1,37 @@
 internal import Glibc
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// What the session of a process has to reach a person with: a display, a terminal; and what may stand between them.
 ///
 /// It is read from the environment and from files that sandboxes leave, and asks no other program.
-public struct SessionEnvironment: Sendable, Hashable {
-    public enum Sandbox: Sendable, Hashable {
+package struct SessionEnvironment: Sendable, Hashable {
+    package enum Sandbox: Sendable, Hashable {
         case flatpak
         case snap
         case container
     }
 
     /// `WAYLAND_DISPLAY` is set.
-    public var hasWayland = false
+    package var hasWayland = false
     /// `DISPLAY` is set.
-    public var hasX11 = false
+    package var hasX11 = false
     /// `BROWSER` names one (see `BrowserChoice`).
-    public var namesBrowser = false
+    package var namesBrowser = false
     /// The session came over SSH, so a display may be another machine's.
-    public var isOverSSH = false
+    package var isOverSSH = false
     /// The Windows Subsystem for Linux, whose browser is usually a Windows program.
-    public var isWSL = false
-    public var sandbox: Sandbox?
+    package var isWSL = false
+    package var sandbox: Sandbox?
     /// A person can be asked at a terminal.
-    public var hasTerminal = false
+    package var hasTerminal = false
 
     /// Nothing at all.
-    public init() {}
+    package init() {}
 
     /// - Parameters:
     ///   - environment: of the process.
     ///   - hasTerminal: whether a person can be asked at a terminal: the caller knows whether it may.
-    public init(environment: [String: String], hasTerminal: Bool) {
+    package init(environment: [String: String], hasTerminal: Bool) {
         self.init(environment: environment, hasTerminal: hasTerminal) { unsafe access($0, F_OK) == 0 }
     }
 
@@ -54,15 +54,15 @@ public struct SessionEnvironment: Sendable, Hashable {
         return nil
     }
 
-    public var hasDisplay: Bool { hasWayland || hasX11 }
+    package var hasDisplay: Bool { hasWayland || hasX11 }
 
     /// Whether the person's browser may run where a loopback address is another machine's.
-    public var mayBeElsewhere: Bool { isOverSSH || isWSL || sandbox == .container }
+    package var mayBeElsewhere: Bool { isOverSSH || isWSL || sandbox == .container }
 }
 
 extension SessionEnvironment: Loggable {
     /// Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         var parts: [LogMessage] = []
         if hasWayland { parts.append("Wayland") }
         if hasX11 { parts.append("X11") }

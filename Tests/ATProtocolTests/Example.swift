@@ -9,7 +9,7 @@ import TestSecrets
 // Docs/ATProtocol.md shows this function word for word.
 
 func sessionOf(
-    handle: String, with client: ATProtocolClient, asking browser: any UserAgent, at server: String
+    handle: String, with client: ATProtocolClient, asking browser: any RedirectUserAgent, at server: String
 ) async throws -> GuardedResponse {
     if try await client.currentSession() == nil {
         try await client.authenticate(handle: handle, presenting: browser, deadline: .after(.seconds(300)))

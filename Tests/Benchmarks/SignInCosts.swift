@@ -157,7 +157,7 @@ private final class CannedServer: HTTPTransport {
 }
 
 /// A person and a server that answer at once, with the state that they were sent.
-private struct PromptAgent: UserAgent {
+private struct PromptAgent: RedirectUserAgent {
     func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         Attempt(redirect: redirect.withPort(9))
     }

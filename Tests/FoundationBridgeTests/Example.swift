@@ -12,7 +12,7 @@ import Testing
 // Docs/Authenticator.md shows this function word for word.
 
 func profile(
-    at address: URL, of provider: OAuthProvider, asking browser: any UserAgent, keptIn store: any CredentialStore,
+    at address: URL, of provider: OAuthProvider, asking browser: any RedirectUserAgent, keptIn store: any CredentialStore,
     leases: LeaseDirectory, show: @escaping @Sendable (OAuthAuthenticator.Status) async -> Void
 ) async throws -> Data {
     let context = SignInContext(http: CurlTransport(), leases: leases)

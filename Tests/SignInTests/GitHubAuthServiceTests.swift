@@ -60,7 +60,7 @@ final class GitHubScene: Sendable {
         return BrowserUserAgent { link throws(UserAgentError) in try await follower.follow(link) }
     }
 
-    func failure(_ agent: (any UserAgent)? = nil) async -> GitHubAuthError? {
+    func failure(_ agent: (any RedirectUserAgent)? = nil) async -> GitHubAuthError? {
         do throws(GitHubAuthError) {
             try await service.signIn(presenting: agent ?? browser, deadline: .unhurried)
             return nil
@@ -80,7 +80,7 @@ final class GitHubScene: Sendable {
 }
 
 /// An agent that ends as it is told.
-private struct EndingUserAgent: UserAgent {
+private struct EndingUserAgent: RedirectUserAgent {
     let error: UserAgentError
 
     func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt { throw error }

@@ -7,45 +7,26 @@ public import LatchkeySignIn
 extension ATProtocolClient {
     // MARK: - In one call
 
-    /// Signs an account in through a user agent, keeps its session, and makes it the current one.
+    /// Signs an account in, keeps its session, and makes it the current one.
     ///
     /// The session is kept under the handle, or under the DID when that was given. Throws
-    /// `.authorizationInProgress` while another authorization goes on.
+    /// `.authorizationInProgress` while another authorization goes on, and `.presenterFailed` when the caller's own
+    /// user interface did.
     ///
     /// - Parameters:
     ///   - handle: a handle or a DID.
     ///   - deadline: when to stop waiting for the person.
     @discardableResult
     public func authenticate(
-        handle: String, presenting agent: any UserAgent, deadline: Deadline
-    ) async throws(ATProtocolError) -> SessionSummary {
-        try await authenticate(handle) { service, account throws(SignInError) in
-            try await service.signIn(presenting: agent, account: account, deadline: deadline)
-        }
-    }
-
-    /// The same in the way that suits the session it runs in; see `SignInService.signIn(by:)`.
-    @discardableResult
-    public func authenticate(
-        handle: String, by methods: SignInMethods, deadline: Deadline
-    ) async throws(ATProtocolError) -> SessionSummary {
-        try await authenticate(handle) { service, account throws(SignInError) in
-            try await service.signIn(by: methods, account: account, deadline: deadline)
-        }
-    }
-
-    /// The same through an adopter's own user interface; it answers `nil` when the person gives up, which becomes
-    /// `.authorizationCancelled`.
-    @discardableResult
-    public func authenticate(
-        handle: String, using presenter: any AuthorizationPresenter, deadline: Deadline
+        handle: String, presenting agent: UserAgent, deadline: Deadline
     ) async throws(ATProtocolError) -> SessionSummary {
         do throws(ATProtocolError) {
-            return try await authenticate(
-                handle: handle, presenting: PresentingUserAgent(presenter: presenter), deadline: deadline)
+            return try await authenticate(handle) { service, account throws(SignInError) in
+                try await service.signIn(presenting: agent, account: account, deadline: deadline)
+            }
         } catch {
             let failed = SignInError(.userAgent(UserAgentError(.unavailable(.pageFailed))))
-            throw error.code == .signIn(failed) ? ATProtocolError(.presenterFailed) : error
+            throw agent.isPresenter && error.code == .signIn(failed) ? ATProtocolError(.presenterFailed) : error
         }
     }
 

@@ -18,7 +18,7 @@ public import LatchkeySignIn
 /// secret.
 public actor ATProtocolClient {
     public nonisolated let configuration: ATProtocolConfiguration
-    public nonisolated let sessions: SessionStore
+    package nonisolated let sessions: SessionStore
     nonisolated let store: any CredentialStore
     nonisolated let context: SignInContext
     nonisolated let resolver: any IdentityResolver

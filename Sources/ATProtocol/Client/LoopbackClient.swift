@@ -1,11 +1,11 @@
-public import LatchkeyOAuth
+package import LatchkeyOAuth
 
 /// The client that needs no document: for command lines and for development. Its id says all that there is to know.
-public enum LoopbackClient {
+package enum LoopbackClient {
     /// Returns `http://localhost?redirect_uri=…&scope=…` for a redirect on a loopback address, the port left out.
     ///
     /// Throws `.invalidRedirectURI` for any other redirect.
-    public static func identifier(redirect: RedirectURI, scopes: ScopeList) throws(ATProtocolError) -> String {
+    package static func identifier(redirect: RedirectURI, scopes: ScopeList) throws(ATProtocolError) -> String {
         guard redirect.kind == .loopback, let address = redirect.loopbackAddress else {
             throw ATProtocolError(.invalidRedirectURI)
         }

@@ -52,17 +52,17 @@ public struct DID: Sendable, Hashable, Loggable {
 }
 
 /// Who is to sign in: a handle, or a DID.
-public enum AccountIdentifier: Sendable, Hashable, Loggable {
+package enum AccountIdentifier: Sendable, Hashable, Loggable {
     case handle(ATProtocolHandle)
     case did(DID)
 
     /// Reads either. Throws `.invalidDID` for a text that starts with `did:`, `.invalidHandle` for any other.
-    public init(_ text: String) throws(ATProtocolError) {
+    package init(_ text: String) throws(ATProtocolError) {
         self = text.hasPrefix("did:") ? .did(try DID(text)) : .handle(try ATProtocolHandle(text))
     }
 
     /// The name that its session is kept under.
-    public var accountName: String {
+    package var accountName: String {
         switch self {
         case .handle(let handle): handle.text
         case .did(let did): did.text
@@ -70,7 +70,7 @@ public enum AccountIdentifier: Sendable, Hashable, Loggable {
     }
 
     // Safe: both are public.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .handle(let handle): "\(handle)"
         case .did(let did): "\(did)"

@@ -1,4 +1,4 @@
-public import LatchkeyHTTP
+package import LatchkeyHTTP
 
 /// Finds who an account is. Shipped: `NetworkIdentityResolver`; tests and adopters may have their own.
 public protocol IdentityResolver: Sendable {
@@ -10,18 +10,18 @@ public protocol IdentityResolver: Sendable {
 }
 
 /// An account whose handle and DID were found to name each other.
-public struct ResolvedIdentity: Sendable, Hashable {
-    public let did: DID
+package struct ResolvedIdentity: Sendable, Hashable {
+    package let did: DID
     /// `nil` when the account was named by its DID: then no handle was looked up.
-    public let handle: ATProtocolHandle?
-    public let personalServer: HTTPURL
+    package let handle: ATProtocolHandle?
+    package let personalServer: HTTPURL
 }
 
 extension IdentityResolver {
     /// Returns an account's identity, verified in both directions.
     ///
     /// Throws `.handleMismatch` when the document that the handle leads to names another handle or none.
-    public func identity(of identifier: AccountIdentifier) async throws(ATProtocolError) -> ResolvedIdentity {
+    package func identity(of identifier: AccountIdentifier) async throws(ATProtocolError) -> ResolvedIdentity {
         switch identifier {
         case .did(let did):
             let document = try await checkedDocument(of: did)

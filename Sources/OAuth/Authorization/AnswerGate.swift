@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// A loopback listener, a paste prompt and a handler of a private-use scheme can share one gate: forged answers change
 /// nothing, whoever sends them first.
-public final class AnswerGate: Sendable {
-    public enum Admission: Sendable, Hashable {
+package final class AnswerGate: Sendable {
+    package enum Admission: Sendable, Hashable {
         /// The answer belongs to the attempt, and is the first that does.
         case admitted
         /// Its state is missing or another: somebody else's, or forged.
@@ -23,7 +23,7 @@ public final class AnswerGate: Sendable {
     }
 
     /// Compares the state in constant time. An error answer is admitted like any other: it ends the attempt.
-    public func admit(_ answer: borrowing RedirectAnswer) -> Admission {
+    package func admit(_ answer: borrowing RedirectAnswer) -> Admission {
         let isOurs =
             switch answer.state {
             case .some(let theirs): state.matches(theirs)
@@ -37,7 +37,7 @@ public final class AnswerGate: Sendable {
     }
 
     /// Ends the wait: whatever comes from now on is `.repeated` or `.foreign`.
-    public func close() {
+    package func close() {
         isOpen.withLock { $0 = false }
     }
 }

@@ -1,11 +1,11 @@
 /// What will be asked of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
-public struct AuthorizationRequest: Sendable {
-    public let server: AuthorizationServerMetadata
-    public let client: ClientConfiguration
+package struct AuthorizationRequest: Sendable {
+    package let server: AuthorizationServerMetadata
+    package let client: ClientConfiguration
     /// Where the answer goes; the client's redirect with the listener's port in it.
-    public let redirect: RedirectURI
+    package let redirect: RedirectURI
     /// Of the key that the code and its tokens will be bound to (RFC 9449 section 10), if any.
-    public let keyThumbprint: String?
+    package let keyThumbprint: String?
 
     /// - Parameters:
     ///   - redirect: the client's own unless the listener chose the port of a loopback address.
@@ -14,7 +14,7 @@ public struct AuthorizationRequest: Sendable {
     /// Throws `.invalidConfiguration`: `.redirectPort` when a loopback address has no port yet, `.redirect` when it is
     /// not the client's but for the port. Throws `.invalidMetadata(.withoutES256)` when the server doesn't take our
     /// proofs.
-    public init(
+    package init(
         server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil,
         dpop: DPoPProofSigner? = nil
     ) throws(OAuthError) {
@@ -42,7 +42,7 @@ public struct AuthorizationRequest: Sendable {
     }
 
     /// Begins one attempt: a fresh code verifier, a fresh state, and a fresh nonce when `openid` is among the scopes.
-    public func begin(random: RandomSource) throws(OAuthError) -> PendingAuthorization {
+    package func begin(random: RandomSource) throws(OAuthError) -> PendingAuthorization {
         try PendingAuthorization(self, random: random)
     }
 }

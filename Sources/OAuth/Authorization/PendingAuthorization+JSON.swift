@@ -1,7 +1,7 @@
-public import LatchkeySecrets
+internal import LatchkeySecrets
 
 /// What the guarded memory of a kept attempt is for.
-public enum PendingSecrets: SecretPurpose { public static var name: StaticString { "pending authorization" } }
+package enum PendingSecrets: SecretPurpose { public static var name: StaticString { "pending authorization" } }
 
 // An attempt that goes on in another process is kept in a store: what it holds of secrets, beside what the caller adds.
 

@@ -1,16 +1,16 @@
 internal import LatchkeyHTTP
 internal import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// One attempt to sign in, from the address the browser is sent to until its answer is believed.
 ///
 /// It holds the code verifier, the state and the nonce, and can be used once: validating an answer consumes it, whether
 /// the answer is good or not.
 public struct PendingAuthorization: ~Copyable, Sendable {
-    public let request: AuthorizationRequest
+    package let request: AuthorizationRequest
     let pkce: PKCEChallenge
     /// What the answer must bring back (RFC 6749 section 10.12).
-    public let state: Secret<AuthorizationState>
+    package let state: Secret<AuthorizationState>
     let nonce: Secret<OpenIDNonce>?
 
     /// Random octets behind a state or nonce; their base64url text has 43 characters.
@@ -117,7 +117,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     }
 
     /// Returns the gate that lets the first answer through that belongs to this attempt.
-    public borrowing func answerGate() -> AnswerGate {
+    package borrowing func answerGate() -> AnswerGate {
         AnswerGate(state: state.duplicate())
     }
 

@@ -1,12 +1,12 @@
-public import LatchkeyHTTP
-public import LatchkeyLog
+package import LatchkeyHTTP
+package import LatchkeyLog
 internal import LatchkeySecrets
 
 /// What a `request_uri` is for: it stands for a whole authorization request, for a short while (RFC 9126 section 2.2).
 enum PushedRequest: SecretPurpose { static var name: StaticString { "pushed authorization request" } }
 
 /// Pushes authorization requests to a server beforehand (RFC 9126), so that the browser's address holds none of it.
-public struct PushedRequestEndpoint: Sendable {
+package struct PushedRequestEndpoint: Sendable {
     private let server: AuthorizationServerMetadata
     private let url: HTTPURL
     private let endpoint: EndpointClient
@@ -21,7 +21,7 @@ public struct PushedRequestEndpoint: Sendable {
     ///   that wants a proof as well gets one.
     /// - Parameter provesAtOnce: whether the first request carries a proof, for servers that take none without (AT
     ///   Protocol). Others never tell the nonce they want at this endpoint.
-    public init?(
+    package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
         dpop: DPoPProofSigner? = nil,
         provesAtOnce: Bool = false, log: RedactedLogger = .disabled
@@ -40,7 +40,7 @@ public struct PushedRequestEndpoint: Sendable {
     ///
     /// Throws `.requestRefused(.pushedAuthorization, …)`, `.networkError`, or `.invalidResponse(.pushedRequest)` for an
     /// answer without a `request_uri` that can still be used.
-    public func push(
+    package func push(
         _ pending: borrowing PendingAuthorization, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> AuthorizationURL {
         let first = provesAtOnce ? provingEndpoint : endpoint

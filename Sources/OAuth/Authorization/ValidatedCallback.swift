@@ -4,7 +4,7 @@ public import LatchkeySecrets
 ///
 /// It has no initialiser outside this module; `PendingAuthorization.validate` makes it.
 public struct ValidatedCallback: ~Copyable, Sendable {
-    public let request: AuthorizationRequest
+    package let request: AuthorizationRequest
     let code: Secret<AuthorizationCode>
     let verifier: Secret<CodeVerifier>
     let nonce: Secret<OpenIDNonce>?

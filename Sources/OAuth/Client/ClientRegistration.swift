@@ -1,18 +1,18 @@
-public import LatchkeyHTTP
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyHTTP
+package import LatchkeyLog
+package import LatchkeySecrets
 
 /// What a client tells about itself when it registers (RFC 7591 section 2). It holds no secret.
-public struct ClientRegistration: Sendable, Hashable {
-    public var name: String
-    public var redirects: [RedirectURI]
-    public var scopes: ScopeList
-    public var grantTypes: [String]
-    public var method: ClientAuthentication.Method
+package struct ClientRegistration: Sendable, Hashable {
+    package var name: String
+    package var redirects: [RedirectURI]
+    package var scopes: ScopeList
+    package var grantTypes: [String]
+    package var method: ClientAuthentication.Method
     /// Whether tokens are to be bound to a key (RFC 9449 section 5.2).
-    public var usesDPoP: Bool
+    package var usesDPoP: Bool
 
-    public init(
+    package init(
         name: String, redirects: [RedirectURI], scopes: ScopeList = [],
         grantTypes: [String] = ["authorization_code", "refresh_token"],
         method: ClientAuthentication.Method = .none, usesDPoP: Bool = false
@@ -27,17 +27,17 @@ public struct ClientRegistration: Sendable, Hashable {
 }
 
 /// A client as the server knows it (RFC 7591 section 3.2.1).
-public struct ClientIdentity: ~Copyable, Sendable {
-    public let clientID: String
-    public let secret: Secret<ClientSecret>?
+package struct ClientIdentity: ~Copyable, Sendable {
+    package let clientID: String
+    package let secret: Secret<ClientSecret>?
     /// How it proves itself, which may be another way than was asked for.
-    public let method: ClientAuthentication.Method
+    package let method: ClientAuthentication.Method
 }
 
 /// Registers clients at a server (RFC 7591), without an access token of its own.
-public struct RegistrationEndpoint: Sendable {
+package struct RegistrationEndpoint: Sendable {
     /// How a server wants to be told about a client.
-    public enum Dialect: Sendable, Hashable {
+    package enum Dialect: Sendable, Hashable {
         /// As RFC 7591 says: JSON.
         case standard
         /// As Mastodon's `/api/v1/apps` does: a form, and a secret for each client.
@@ -50,13 +50,13 @@ public struct RegistrationEndpoint: Sendable {
     private let log: RedactedLogger
 
     /// Returns `nil` when the server has no such endpoint.
-    public init?(server: AuthorizationServerMetadata, http: any HTTPTransport, log: RedactedLogger = .disabled) {
+    package init?(server: AuthorizationServerMetadata, http: any HTTPTransport, log: RedactedLogger = .disabled) {
         guard let url = server.registrationEndpoint else { return nil }
         self.init(url: url, dialect: .standard, http: server.transport(http), log: log)
     }
 
     /// An endpoint at a known address.
-    public init(url: HTTPURL, dialect: Dialect, http: any HTTPTransport, log: RedactedLogger = .disabled) {
+    package init(url: HTTPURL, dialect: Dialect, http: any HTTPTransport, log: RedactedLogger = .disabled) {
         self.url = url
         self.dialect = dialect
         self.http = http
@@ -67,7 +67,7 @@ public struct RegistrationEndpoint: Sendable {
     ///
     /// Throws `.requestRefused(.registration, …)`, `.networkError`, `.invalidResponse(.registration)` for an answer
     /// without a client id, or with a way of authentication that we don't have or that lacks its secret.
-    public func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
+    package func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
         let request =
             switch dialect {
             case .standard: GuardedRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client))

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// What servers told about proofs: the nonce each wants next (RFC 9449 sections 8 and 9), and how their clocks differ
 /// from ours. One for all sessions of a process; nothing in it is a secret.
-public final class DPoPNonceCache: Sendable {
+package final class DPoPNonceCache: Sendable {
     struct Origin: Sendable, Hashable {
         var nonce: String?
         /// Seconds that the server's clock is ahead of ours.
@@ -21,7 +21,7 @@ public final class DPoPNonceCache: Sendable {
     /// A difference greater than two days is not believed.
     static let maximumSkew: Int64 = 2 * 86_400
 
-    public init() {}
+    package init() {}
 
     func origin(of url: HTTPURL) -> Origin {
         origins.withLock { $0[url.origin] ?? Origin() }

@@ -1,15 +1,15 @@
 internal import LatchkeyLibCrypto
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// The key that tokens are bound to (RFC 9449): one of P-256, made here, whose private half leaves guarded memory for a
 /// credential store alone.
-public struct DPoPProofKey: ~Copyable, Sendable {
+package struct DPoPProofKey: ~Copyable, Sendable {
     private let scalar: Secret<PrivateKey>
     /// The coordinates of the public point, base64url.
     let x: String
     let y: String
     /// The base64url text of the SHA-256 thumbprint of the public key (RFC 7638), 43 characters: `jkt`.
-    public let thumbprint: String
+    package let thumbprint: String
     /// The base64url text of the header that all its proofs have.
     let proofHeader: String
 
@@ -17,7 +17,7 @@ public struct DPoPProofKey: ~Copyable, Sendable {
     ///
     /// Throws `.noRandomOctets` when the generator refuses, `.invalidConfiguration(.signingKey)` when it gives what is
     /// no key, which happens to one in 2^32 numbers: each of four tries has to fail.
-    public static func generate(random: RandomSource = .system) throws(OAuthError) -> DPoPProofKey {
+    package static func generate(random: RandomSource = .system) throws(OAuthError) -> DPoPProofKey {
         for _ in 0..<4 {
             let scalar: Secret<PrivateKey>
             do throws(RandomSourceError) {
@@ -52,7 +52,7 @@ public struct DPoPProofKey: ~Copyable, Sendable {
     // MARK: - In a store
 
     /// Returns the key as a private JSON Web Key (RFC 7518 section 6.2), for a store.
-    public borrowing func encoded() throws(JSONError) -> Secret<PrivateKey> {
+    package borrowing func encoded() throws(JSONError) -> Secret<PrivateKey> {
         var json = JSONWriter(limit: 1024)
         try json.member("kty", publicText: "EC")
         try json.member("crv", publicText: "P-256")
@@ -64,7 +64,7 @@ public struct DPoPProofKey: ~Copyable, Sendable {
 
     /// Reads what `encoded` wrote. Throws `.wrongType` for anything else: another kind of key, or a public half that is
     /// not the private one's.
-    public init(decoding text: borrowing Secret<PrivateKey>) throws(JSONError) {
+    package init(decoding text: borrowing Secret<PrivateKey>) throws(JSONError) {
         let document = try JSONDocument(
             text.duplicate(as: MessageBody.self), limits: JSONLimits(byteCount: 4096, depth: 2, valueCount: 32))
         guard let kind = document.member("kty"), document.isText(kind, "EC"),

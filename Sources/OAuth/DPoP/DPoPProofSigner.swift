@@ -1,11 +1,11 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 package import LatchkeyHTTP
 package import LatchkeySecrets
 
 /// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof
 /// needs.
-public final class DPoPProofSigner: Sendable {
-    public let key: DPoPProofKey
+package final class DPoPProofSigner: Sendable {
+    package let key: DPoPProofKey
     private let memory: DPoPNonceCache
     private let random: RandomSource
     private let now: @Sendable () -> UnixTime
@@ -13,7 +13,7 @@ public final class DPoPProofSigner: Sendable {
     /// - Parameters:
     ///   - memory: shared by all that speak to the same servers.
     ///   - now: the clock of this machine; a server's difference from it is learned.
-    public init(
+    package init(
         key: consuming DPoPProofKey, memory: DPoPNonceCache = DPoPNonceCache(), random: RandomSource = .system,
         now: @escaping @Sendable () -> UnixTime = UnixTime.now
     ) {
@@ -24,7 +24,7 @@ public final class DPoPProofSigner: Sendable {
     }
 
     /// The key's thumbprint: `jkt`, and `dpop_jkt` of an authorization request.
-    public var thumbprint: String { key.thumbprint }
+    package var thumbprint: String { key.thumbprint }
 
     /// What a proof is made with.
     package struct Basis: Sendable {

@@ -1,5 +1,5 @@
 public import LatchkeyHTTP
-public import LatchkeyLog
+package import LatchkeyLog
 public import LatchkeySecrets
 
 /// The code that a person enters (RFC 8628 section 3.3): whoever has it can be signed in as somebody else.
@@ -19,7 +19,7 @@ public struct DeviceAuthorization: ~Copyable, Sendable {
 }
 
 /// Begins sign-ins on another device (RFC 8628 section 3.1).
-public struct DeviceAuthorizationEndpoint: Sendable {
+package struct DeviceAuthorizationEndpoint: Sendable {
     private let server: AuthorizationServerMetadata
     private let client: ClientConfiguration
     private let url: HTTPURL
@@ -32,7 +32,7 @@ public struct DeviceAuthorizationEndpoint: Sendable {
     static let maximumSeconds: Double = 86_400
 
     /// Returns `nil` when the server has no such endpoint.
-    public init?(
+    package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
         log: RedactedLogger = .disabled
     ) {
@@ -47,7 +47,7 @@ public struct DeviceAuthorizationEndpoint: Sendable {
     ///
     /// Throws `.requestRefused(.deviceAuthorization, …)`, `.networkError`, or `.invalidResponse(.deviceCodes)` for an
     /// answer that is incomplete, or whose address is neither HTTPS nor loopback.
-    public func begin(authentication: borrowing ClientAuthentication) async throws(OAuthError) -> DeviceAuthorization {
+    package func begin(authentication: borrowing ClientAuthentication) async throws(OAuthError) -> DeviceAuthorization {
         var form = FormBody()
         if !client.scopes.isEmpty { try form.append("scope", text: client.scopes.text) }
         let answer = try await endpoint.post(url, form, authentication: authentication)

@@ -12,7 +12,7 @@ extension TokenEndpoint {
     /// `exchange`.
     ///
     /// - Parameter timeout: how long to wait at most, where the codes live longer.
-    public func poll(
+    package func poll(
         _ device: borrowing DeviceAuthorization, authentication: borrowing ClientAuthentication,
         timeout: Duration = .seconds(86_400), clock: PollClock = .continuous
     ) async throws(OAuthError) -> TokenResponse {

@@ -1,17 +1,17 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// The sink that writes secrets into a form in guarded memory: the body of a token, revocation or similar request, or
 /// the query of an authorization request.
 ///
 /// It is the only way for a code, a verifier, a refresh token or a client secret to a server's endpoint.
-public struct FormFieldSink: SecretSink, ~Copyable {
-    public static var reason: StaticString { "OAuth sends codes, verifiers, tokens and state as form fields" }
+package struct FormFieldSink: SecretSink, ~Copyable {
+    package static var reason: StaticString { "OAuth sends codes, verifiers, tokens and state as form fields" }
 
     var output: SecretBuilder
     let space: PercentEncoding.Space
 
     /// Percent-encodes the bytes as the value of the field begun last.
-    public mutating func receive(_ bytes: Span<UInt8>) throws(SecretBuilder.LimitExceeded) {
+    package mutating func receive(_ bytes: Span<UInt8>) throws(SecretBuilder.LimitExceeded) {
         try PercentEncoding.append(bytes, to: &output, space: space)
     }
 }

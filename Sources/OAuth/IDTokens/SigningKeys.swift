@@ -4,14 +4,14 @@ internal import LatchkeySecrets
 internal import Synchronization
 
 /// Servers' public keys, kept while the process lives and asked for anew when a token names one that isn't among them.
-public final class SigningKeys: Sendable {
+package final class SigningKeys: Sendable {
     private let sets = Mutex<[HTTPURL: [VerificationKey]]>([:])
 
     private static let maximumByteCount = 256 << 10
     /// Of one token without a key's name.
     private static let maximumTries = 8
 
-    public init() {}
+    package init() {}
 
     /// Checks an ID token's signature (OpenID Connect Core section 3.1.3.7 items 6 to 8).
     ///

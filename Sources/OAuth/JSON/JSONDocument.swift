@@ -1,17 +1,17 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// Bounds on what a `JSONDocument` takes.
-public struct JSONLimits: Sendable, Hashable {
+package struct JSONLimits: Sendable, Hashable {
     /// Of the whole text.
-    public var byteCount: Int
+    package var byteCount: Int
     /// Of arrays and objects inside each other.
-    public var depth: Int
+    package var depth: Int
     /// Of all values and member names together.
-    public var valueCount: Int
+    package var valueCount: Int
     /// Of one object.
-    public var memberCount: Int
+    package var memberCount: Int
 
-    public init(byteCount: Int = 256 << 10, depth: Int = 16, valueCount: Int = 16_384, memberCount: Int = 256) {
+    package init(byteCount: Int = 256 << 10, depth: Int = 16, valueCount: Int = 16_384, memberCount: Int = 256) {
         self.byteCount = byteCount
         self.depth = depth
         self.valueCount = valueCount
@@ -20,24 +20,24 @@ public struct JSONLimits: Sendable, Hashable {
 }
 
 /// Why a text is no JSON that we take, or a value not what was asked for.
-public struct JSONError: Error, Hashable, Sendable {
-    public enum Problem: Sendable, Hashable, CaseIterable {
+package struct JSONError: Error, Hashable, Sendable {
+    package enum Problem: Sendable, Hashable, CaseIterable {
         case tooLarge, tooDeep, tooManyValues, unexpectedEnd, unexpectedByte, invalidUTF8, invalidEscape,
             controlCharacter, invalidNumber, duplicateMember, wrongType, outOfRange, tooLong
     }
 
-    public let problem: Problem
+    package let problem: Problem
 
-    public init(_ problem: Problem) {
+    package init(_ problem: Problem) {
         self.problem = problem
     }
 }
 
 /// One value of a `JSONDocument`: a place in it, not a copy. It is of use with its own document alone.
-public struct JSONValue: Sendable, Hashable {
-    public enum Kind: Sendable, Hashable { case object, array, string, number, boolean, null }
+package struct JSONValue: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable { case object, array, string, number, boolean, null }
 
-    public let kind: Kind
+    package let kind: Kind
     let index: Int
 }
 
@@ -46,12 +46,12 @@ public struct JSONValue: Sendable, Hashable {
 /// Reading is strict: UTF-8, no duplicate member names, no lone surrogates, nothing behind the value, and everything
 /// bounded. Nothing is copied when it is read: secret members go from the text into a `Secret` with their escapes
 /// resolved, never through a `String`; what is public is asked for as text, with a length limit.
-public struct JSONDocument: ~Copyable, Sendable {
+package struct JSONDocument: ~Copyable, Sendable {
     private let body: Secret<MessageBody>
     private let nodes: [JSONNode]
 
     /// Reads a whole text. Throws what is wrong with it; the text is wiped then.
-    public init(_ body: consuming Secret<MessageBody>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+    package init(_ body: consuming Secret<MessageBody>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
         nodes = try body.withExposedBytes { (bytes) throws(JSONError) in
             var scanner = JSONScanner(limits: limits)
             try scanner.scan(bytes)
@@ -60,14 +60,14 @@ public struct JSONDocument: ~Copyable, Sendable {
         self.body = body
     }
 
-    public var root: JSONValue { value(at: 0) }
+    package var root: JSONValue { value(at: 0) }
 
     private borrowing func value(at index: Int) -> JSONValue { JSONValue(kind: nodes[index].kind, index: index) }
 
     // MARK: - Inside objects and arrays
 
     /// Returns a member of an object, or `nil` when there is none, it is `null`, or `value` is no object.
-    public borrowing func member(_ name: StaticString, of value: JSONValue) -> JSONValue? {
+    package borrowing func member(_ name: StaticString, of value: JSONValue) -> JSONValue? {
         member(named: name.description, of: value)
     }
 
@@ -87,10 +87,10 @@ public struct JSONDocument: ~Copyable, Sendable {
     }
 
     /// Returns a member of the outermost object; see `member(_:of:)`.
-    public borrowing func member(_ name: StaticString) -> JSONValue? { member(name, of: root) }
+    package borrowing func member(_ name: StaticString) -> JSONValue? { member(name, of: root) }
 
     /// Returns the elements of an array in order; none for any other value.
-    public borrowing func elements(of value: JSONValue) -> [JSONValue] {
+    package borrowing func elements(of value: JSONValue) -> [JSONValue] {
         guard value.kind == .array else { return [] }
         var elements: [JSONValue] = []
         var index = value.index + 1
@@ -104,7 +104,7 @@ public struct JSONDocument: ~Copyable, Sendable {
     // MARK: - Values
 
     /// Returns a string as a secret, its escapes resolved, as UTF-8.
-    public borrowing func secret<Purpose: SecretPurpose>(
+    package borrowing func secret<Purpose: SecretPurpose>(
         _ value: JSONValue, as purpose: Purpose.Type
     ) throws(JSONError) -> Secret<Purpose> {
         guard value.kind == .string else { throw JSONError(.wrongType) }
@@ -136,7 +136,7 @@ public struct JSONDocument: ~Copyable, Sendable {
     }
 
     /// Whether a string is exactly this text; false for any other value.
-    public borrowing func isText(_ value: JSONValue, _ text: StaticString) -> Bool {
+    package borrowing func isText(_ value: JSONValue, _ text: StaticString) -> Bool {
         guard value.kind == .string else { return false }
         let text = Array(text.description.utf8)
         return body.withExposedBytes { JSONString.equals($0, nodes[value.index].bytes, text.span) }
@@ -144,7 +144,7 @@ public struct JSONDocument: ~Copyable, Sendable {
 
     /// Returns a number without fraction and exponent. Throws `.outOfRange` when it doesn't fit, `.wrongType` for any
     /// other value.
-    public borrowing func integer(_ value: JSONValue) throws(JSONError) -> Int64 {
+    package borrowing func integer(_ value: JSONValue) throws(JSONError) -> Int64 {
         guard value.kind == .number else { throw JSONError(.wrongType) }
         let text = number(value)
         guard !text.utf8.contains(where: { $0 == 0x2E || $0 | 0x20 == 0x65 }) else { throw JSONError(.wrongType) }
@@ -153,14 +153,14 @@ public struct JSONDocument: ~Copyable, Sendable {
     }
 
     /// Returns a number. Throws `.outOfRange` for one that is not finite as a double.
-    public borrowing func double(_ value: JSONValue) throws(JSONError) -> Double {
+    package borrowing func double(_ value: JSONValue) throws(JSONError) -> Double {
         guard value.kind == .number else { throw JSONError(.wrongType) }
         guard let number = Double(number(value)), number.isFinite else { throw JSONError(.outOfRange) }
         return number
     }
 
     /// Returns `true` or `false`. Throws `.wrongType` for any other value.
-    public borrowing func boolean(_ value: JSONValue) throws(JSONError) -> Bool {
+    package borrowing func boolean(_ value: JSONValue) throws(JSONError) -> Bool {
         guard value.kind == .boolean else { throw JSONError(.wrongType) }
         return nodes[value.index].bytes.count == 4
     }

@@ -1,4 +1,4 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// Writes one JSON object (RFC 8259) into guarded memory: a session for its store, a request's body.
 ///
@@ -9,15 +9,15 @@ public import LatchkeySecrets
 ///
 /// Values are secrets, integers, truth values, text that is no secret, and lists of such text. Each member name may be
 /// written once, as `JSONDocument` wants it; twice stops the process.
-public struct JSONWriter: ~Copyable, Sendable {
+package struct JSONWriter: ~Copyable, Sendable {
     private var output: SecretBuilder
     private var names: [String] = []
 
     /// In bytes.
-    public static let defaultLimit = 256 << 10
+    package static let defaultLimit = 256 << 10
 
     /// - Parameter limit: in bytes, of the finished text.
-    public init(limit: Int = JSONWriter.defaultLimit) {
+    package init(limit: Int = JSONWriter.defaultLimit) {
         output = SecretBuilder(capacity: 1008, limit: limit)
         names.reserveCapacity(8)
     }
@@ -25,7 +25,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     // MARK: - Members
 
     /// Writes a secret as a string. Throws `.invalidUTF8` when it is none; binary secrets go in as base64url.
-    public mutating func member<Purpose: SecretPurpose>(
+    package mutating func member<Purpose: SecretPurpose>(
         _ name: StaticString, secret: borrowing Secret<Purpose>
     ) throws(JSONError) {
         try begin(name)
@@ -36,13 +36,13 @@ public struct JSONWriter: ~Copyable, Sendable {
     }
 
     /// Writes text that is no secret.
-    public mutating func member(_ name: StaticString, publicText text: String) throws(JSONError) {
+    package mutating func member(_ name: StaticString, publicText text: String) throws(JSONError) {
         try begin(name)
         try append(quoting: text.utf8.span)
     }
 
     /// Writes a list of texts that are no secrets.
-    public mutating func member(_ name: StaticString, publicTexts texts: [String]) throws(JSONError) {
+    package mutating func member(_ name: StaticString, publicTexts texts: [String]) throws(JSONError) {
         try begin(name)
         try append("[")
         for (index, text) in texts.enumerated() {
@@ -52,18 +52,18 @@ public struct JSONWriter: ~Copyable, Sendable {
         try append("]")
     }
 
-    public mutating func member(_ name: StaticString, integer: Int64) throws(JSONError) {
+    package mutating func member(_ name: StaticString, integer: Int64) throws(JSONError) {
         try begin(name)
         try append(integer.description)
     }
 
-    public mutating func member(_ name: StaticString, boolean: Bool) throws(JSONError) {
+    package mutating func member(_ name: StaticString, boolean: Bool) throws(JSONError) {
         try begin(name)
         try append(boolean ? "true" : "false")
     }
 
     /// Ends the object and returns it.
-    public consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) throws(JSONError) -> Secret<Purpose>
+    package consuming func finish<Purpose: SecretPurpose>(as purpose: Purpose.Type) throws(JSONError) -> Secret<Purpose>
     {
         try append(names.isEmpty ? "{}" : "}")
         return output.finish(as: purpose)

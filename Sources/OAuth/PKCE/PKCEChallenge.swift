@@ -20,7 +20,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
     /// Makes a fresh pair from 64 random octets.
     ///
     /// Throws `PKCEError.failedToGenerateRandomOctets` when the generator refuses.
-    public static func generate(random: RandomSource = .system) throws(PKCEError) -> PKCEChallenge {
+    package static func generate(random: RandomSource = .system) throws(PKCEError) -> PKCEChallenge {
         let octets: Secret<CodeVerifier>
         do throws(RandomSourceError) {
             octets = try random.secret(byteCount: octetCount, for: CodeVerifier.self)

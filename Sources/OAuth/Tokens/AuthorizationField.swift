@@ -4,8 +4,8 @@ public import LatchkeySecrets
 /// The sink that writes a token or a client secret into an `Authorization` field (RFC 9110 section 11.6.2).
 ///
 /// It is the only way for an access token into a request; there is none into a URL.
-public struct AuthorizationFieldSink: SecretSink, ~Copyable {
-    public static var reason: StaticString { "a server takes tokens and client secrets in the Authorization field" }
+package struct AuthorizationFieldSink: SecretSink, ~Copyable {
+    package static var reason: StaticString { "a server takes tokens and client secrets in the Authorization field" }
 
     var output: SecretBuilder
 
@@ -20,7 +20,7 @@ public struct AuthorizationFieldSink: SecretSink, ~Copyable {
 
     /// Appends visible ASCII. Throws for an empty secret, a space, a control character or a byte outside ASCII: it
     /// could end the field and begin another (CWE-93).
-    public mutating func receive(_ bytes: Span<UInt8>) throws(OAuthError) {
+    package mutating func receive(_ bytes: Span<UInt8>) throws(OAuthError) {
         guard ASCII.isVisible(bytes, limit: output.limit), !ASCII.contains(bytes, 0x20) else {
             throw OAuthError(.invalidResponse(.malformedToken))
         }

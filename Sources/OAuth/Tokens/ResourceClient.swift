@@ -1,16 +1,16 @@
-public import LatchkeyHTTP
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyHTTP
+package import LatchkeyLog
+package import LatchkeySecrets
 
 /// Sends requests with an access token: as a bearer (RFC 6750), or with a proof of the key that it is bound to (RFC
 /// 9449 section 7).
-public struct ResourceClient: Sendable {
+package struct ResourceClient: Sendable {
     private let http: any HTTPTransport
     private let dpop: DPoPProofSigner?
     private let log: RedactedLogger
 
     /// - Parameter dpop: the signer of the key that the token is bound to; `nil` for a bearer token.
-    public init(http: any HTTPTransport, dpop: DPoPProofSigner? = nil, log: RedactedLogger = .disabled) {
+    package init(http: any HTTPTransport, dpop: DPoPProofSigner? = nil, log: RedactedLogger = .disabled) {
         self.http = http
         self.dpop = dpop
         self.log = log
@@ -20,7 +20,7 @@ public struct ResourceClient: Sendable {
     /// of our clock, is made anew and sent once more.
     ///
     /// Throws `.networkError`, or `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
-    public func send(
+    package func send(
         _ request: borrowing GuardedRequest, token: borrowing Secret<AccessToken>,
         limits: TransferLimits = TransferLimits()
     ) async throws(OAuthError) -> GuardedResponse {

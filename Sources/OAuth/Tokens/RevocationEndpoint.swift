@@ -1,16 +1,16 @@
-public import LatchkeyHTTP
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyHTTP
+package import LatchkeyLog
+package import LatchkeySecrets
 
 /// Revokes tokens (RFC 7009).
-public struct RevocationEndpoint: Sendable {
-    public let url: HTTPURL
+package struct RevocationEndpoint: Sendable {
+    package let url: HTTPURL
     private let endpoint: EndpointClient
 
     /// Returns `nil` when the server has no revocation endpoint.
     ///
     /// - Parameter dpop: the signer of the key that the tokens are bound to, if they are.
-    public init?(
+    package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
         dpop: DPoPProofSigner? = nil,
         log: RedactedLogger = .disabled
@@ -61,7 +61,7 @@ public struct RevocationEndpoint: Sendable {
     ///
     /// A token that the server doesn't know is revoked as far as anyone can tell: no error. Throws `.revocationFailed`
     /// or `.networkError`.
-    public func revoke(
+    package func revoke(
         _ token: borrowing Secret<RefreshToken>, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
         try Self.require(
@@ -72,7 +72,7 @@ public struct RevocationEndpoint: Sendable {
     ///
     /// - Parameter bearer: the session's access token. Some servers refuse public clients here but take this instead;
     ///   it is used after such a refusal alone.
-    public func revoke(
+    package func revoke(
         _ token: borrowing Secret<RefreshToken>, bearer: borrowing Secret<AccessToken>,
         authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
@@ -84,7 +84,7 @@ public struct RevocationEndpoint: Sendable {
     }
 
     /// Revokes an access token; a public client that is refused proves itself with the token.
-    public func revoke(
+    package func revoke(
         _ token: borrowing Secret<AccessToken>, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
         let answer = try await endpoint.post(url, try form(token, hint: "access_token"), authentication: authentication)

@@ -1,12 +1,12 @@
-public import LatchkeyCredentials
-public import LatchkeyHTTP
-public import LatchkeyLog
+package import LatchkeyCredentials
+package import LatchkeyHTTP
+package import LatchkeyLog
 public import LatchkeySecrets
 
 /// Exchanges codes and refresh tokens at a server's token endpoint (RFC 6749 sections 4.1.3 and 6).
 public struct TokenEndpoint: Sendable {
     public let server: AuthorizationServerMetadata
-    public let client: ClientConfiguration
+    package let client: ClientConfiguration
     let endpoint: EndpointClient
     let signingKeys: SigningKeys
     /// In place of the server's revocation endpoint.
@@ -17,7 +17,7 @@ public struct TokenEndpoint: Sendable {
     ///   - dpop: the signer of the key that tokens are, or will be, bound to (RFC 9449 section 5).
     ///   - signingKeys: where servers' public keys are kept, to check ID tokens with.
     ///   - now: the clock that ID tokens are checked against, unless the server's `Date` says what its own is.
-    public init(
+    package init(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
         dpop: DPoPProofSigner? = nil,
         signingKeys: SigningKeys = SigningKeys(), log: RedactedLogger = .disabled,

@@ -16,7 +16,7 @@ public struct TokenResponse: ~Copyable, Sendable {
     /// none.
     public let refreshToken: Secret<RefreshToken>?
     /// Checked (issuer, audience, expiry, nonce) and kept only when `openid` was asked for.
-    public let idToken: Secret<IDToken>?
+    package let idToken: Secret<IDToken>?
     /// The `sub` of the ID token: who signed in, in the server's own terms.
     public let subject: String?
     /// How long the access token lives from the answer on, in seconds; `nil` when the server doesn't say.

@@ -58,7 +58,7 @@ public actor GitHubAuthService {
     /// - Parameter deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
     @discardableResult
     public func signIn(
-        presenting agent: any UserAgent, deadline: Deadline = .after(.seconds(600))
+        presenting agent: UserAgent, deadline: Deadline = .after(.seconds(600))
     ) async throws(GitHubAuthError) -> GHAuthInfo {
         try await told { () throws(SignInError) in
             GHAuthInfo(try await service.signIn(presenting: agent, deadline: deadline))

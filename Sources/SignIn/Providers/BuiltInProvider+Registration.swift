@@ -1,4 +1,4 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
@@ -12,7 +12,7 @@ extension BuiltInProvider {
     }
 
     /// Whether each host gives a client id to any program that asks; see `registered`.
-    public var registersPrograms: Bool { registration != nil }
+    package var registersPrograms: Bool { registration != nil }
 
     /// Returns the provider at a host where the program registers by itself: once for each host.
     ///
@@ -26,7 +26,7 @@ extension BuiltInProvider {
     /// - Parameters:
     ///   - choices: the client id in it is not used.
     ///   - program: what people see on the host's pages.
-    public func registered(
+    package func registered(
         _ choices: Choices, as program: String, keptIn store: any CredentialStore, context: SignInContext,
         deadline: Deadline = .standard
     ) async throws(SignInError) -> OAuthProvider {
@@ -81,7 +81,7 @@ extension BuiltInProvider {
     }
 
     /// Forgets what a host gave, so that it is asked again. The client's secret stays where it is.
-    public func forgetRegistration(
+    package func forgetRegistration(
         of name: ProviderName, at host: String, in store: any CredentialStore, deadline: Deadline = .standard
     ) async throws(SignInError) {
         guard let registration else { return }

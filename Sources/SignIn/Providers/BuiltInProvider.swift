@@ -1,10 +1,10 @@
 internal import LatchkeyHTTP
-public import LatchkeyOAuth
+package import LatchkeyOAuth
 
 /// A service whose addresses and particulars are known: all that is left to say is who the client is there.
-public struct BuiltInProvider: Sendable {
+package struct BuiltInProvider: Sendable {
     /// Where a service is.
-    public enum Host: Sendable, Hashable {
+    package enum Host: Sendable, Hashable {
         /// At one place.
         case fixed
         /// At this host, unless the person names one of their own.
@@ -14,31 +14,31 @@ public struct BuiltInProvider: Sendable {
     }
 
     /// What a person may set. What is left out has the service's own default.
-    public struct Choices: Sendable {
-        public var name: ProviderName
-        public var clientID: String
+    package struct Choices: Sendable {
+        package var name: ProviderName
+        package var clientID: String
         /// A host name, with or without a port; `nil` for the service's own.
-        public var host: String?
-        public var scopes: ScopeList?
-        public var redirect: RedirectURI?
+        package var host: String?
+        package var scopes: ScopeList?
+        package var redirect: RedirectURI?
         /// How the client's secret is sent, when it has one in the store.
-        public var secretMethod: ClientAuthentication.Method?
+        package var secretMethod: ClientAuthentication.Method?
 
-        public init(name: ProviderName, clientID: String) {
+        package init(name: ProviderName, clientID: String) {
             self.name = name
             self.clientID = clientID
         }
     }
 
-    public let name: ProviderName
-    public let host: Host
+    package let name: ProviderName
+    package let host: Host
     /// The client id where the person has none; `nil` where one must be registered.
-    public let standardClientID: String?
+    package let standardClientID: String?
     /// Whether each account has a server of its own, which is found by the account (AT Protocol).
-    public let findsServerByAccount: Bool
+    package let findsServerByAccount: Bool
     /// Whether it takes any path of a loopback address, registered or not: then paths don't keep its codes from other
     /// servers.
-    public let takesAnyLoopbackPath: Bool
+    package let takesAnyLoopbackPath: Bool
     /// Where it gives any program a client id that asks for one; `nil` where a person registers it on a page.
     let registration: Registration?
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
@@ -61,7 +61,7 @@ public struct BuiltInProvider: Sendable {
     ///
     /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, for a host where the service has one place
     /// alone, and for none where it needs one.
-    public func provider(_ choices: Choices) throws(OAuthError) -> OAuthProvider {
+    package func provider(_ choices: Choices) throws(OAuthError) -> OAuthProvider {
         switch (host, choices.host) {
         case (.fixed, nil): try make(choices, .unused)
         case (.standard(let standard), let chosen): try make(choices, try ServiceHost(chosen ?? standard))
@@ -71,16 +71,16 @@ public struct BuiltInProvider: Sendable {
     }
 
     /// Each service, by name.
-    public static let all: [BuiltInProvider] = [
+    package static let all: [BuiltInProvider] = [
         .bluesky, .codeberg, .gitHub, .gitLab, .google, .mastodon, .microsoft, .spotify,
     ]
 
     /// Whether a text is a host's name, with or without a port.
-    public static func isHost(_ text: String) -> Bool {
+    package static func isHost(_ text: String) -> Bool {
         (try? ServiceHost(text)) != nil
     }
 
-    public static func named(_ name: String) -> BuiltInProvider? {
+    package static func named(_ name: String) -> BuiltInProvider? {
         all.first { $0.name.text == name }
     }
 }

@@ -131,7 +131,7 @@ public struct OAuthProvider: Sendable, Hashable {
     }
 
     /// What the server knows of us.
-    public var client: ClientConfiguration {
+    package var client: ClientConfiguration {
         get throws(OAuthError) {
             try ClientConfiguration(
                 clientID: clientID, redirect: redirect, scopes: scopes, extraParameters: parameters)

@@ -4,13 +4,13 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 
 /// Who signed in, as the server says.
-public struct AccountIdentity: Sendable, Hashable {
+package struct AccountIdentity: Sendable, Hashable {
     /// The name under which the session is kept.
-    public let name: String
+    package let name: String
     /// The server's own identifier, which stays when the name changes.
-    public let subject: String?
+    package let subject: String?
 
-    public init(name: String, subject: String?) {
+    package init(name: String, subject: String?) {
         self.name = name
         self.subject = subject
     }

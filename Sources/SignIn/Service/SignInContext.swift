@@ -1,19 +1,19 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 public import LatchkeyEnvironment
 public import LatchkeyHTTP
 public import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyOAuth
 
 /// The world as a sign-in sees it: network, randomness, clock, leases and log.
 public struct SignInContext: Sendable {
-    public var http: any HTTPTransport
+    package var http: any HTTPTransport
     /// Where this user's processes agree on who refreshes a session.
-    public var leases: LeaseDirectory
-    public var random: RandomSource
-    public var now: @Sendable () -> UnixTime
-    public var log: RedactedLogger
+    package var leases: LeaseDirectory
+    package var random: RandomSource
+    package var now: @Sendable () -> UnixTime
+    package var log: RedactedLogger
 
-    public init(
+    package init(
         http: any HTTPTransport, leases: LeaseDirectory, random: RandomSource = .system,
         now: @escaping @Sendable () -> UnixTime = UnixTime.now, log: RedactedLogger = .disabled
     ) {
@@ -24,11 +24,12 @@ public struct SignInContext: Sendable {
         self.log = log
     }
 
-    /// A program's own: libcurl with the environment's proxies, and the leases of this user's processes.
-    public init(environment: ProgramEnvironment, log: RedactedLogger = .disabled) {
-        let proxies = HTTPProxies(environment: environment.variables)
-        self.init(
-            http: CurlTransport(configuration: CurlTransport.Configuration(proxies: proxies)), leases: .standard,
-            log: log)
+    /// A program's own, with the leases of this user's processes.
+    ///
+    /// - Parameter http: libcurl with the environment's proxies unless told otherwise.
+    public init(
+        environment: ProgramEnvironment, http: (any HTTPTransport)? = nil, log: RedactedLogger = .disabled
+    ) {
+        self.init(http: http ?? CurlTransport(environment: environment), leases: .standard, log: log)
     }
 }

@@ -1,16 +1,16 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyOAuth
 internal import LatchkeySecrets
 
 extension SignInService {
-    /// Signs a person in who confirms on another device (RFC 8628); otherwise as `signIn(presenting:)`.
+    /// Signs a person in who confirms on another device (RFC 8628).
     ///
     /// - Parameters:
     ///   - prompt: shows the person what to enter where.
     ///   - clock: what waits between two questions to the server.
     @discardableResult
-    public func signIn(
+    package func signIn(
         showing prompt: any DevicePrompt, account: String? = nil, deadline: Deadline, clock: PollClock = .continuous
     ) async throws(SignInError) -> SessionSummary {
         let provider = provider

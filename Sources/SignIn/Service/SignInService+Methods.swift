@@ -1,31 +1,31 @@
 public import LatchkeyCredentials
-public import LatchkeyEnvironment
+package import LatchkeyEnvironment
 internal import LatchkeyLog
 public import LatchkeyOAuth
 
 /// All the ways that a program can sign a person in; the session decides which is used.
-public struct SignInMethods: Sendable {
-    public var sessionEnvironment: SessionEnvironment
+package struct SignInMethods: Sendable {
+    package var sessionEnvironment: SessionEnvironment
     /// What to start browsers with: the process's environment.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// In place of the choice.
-    public var wanted: SignInMethod?
+    package var wanted: SignInMethod?
     /// Private windows; see `BrowserChoice`.
-    public var ephemeral = false
+    package var ephemeral = false
     /// Where to ask; `nil`: nobody may be asked.
-    public var terminal: (any PromptTerminal)?
+    package var terminal: (any PromptTerminal)?
     /// Where to show codes for other devices; `nil`: nowhere.
-    public var devicePrompt: (any DevicePrompt)?
+    package var devicePrompt: (any DevicePrompt)?
     /// The private-use schemes whose handler is installed, and passes addresses on to `redirects`.
-    public var handledSchemes: Set<String> = []
+    package var handledSchemes: Set<String> = []
     /// Where to wait for handlers.
-    public var redirects: RedirectFolder?
+    package var redirects: RedirectFolder?
     /// Is told which way it is and why, before the person is bothered; not where that way turns out not to be there.
-    public var announce: @Sendable (SignInChoice) -> Void = { _ in }
+    package var announce: @Sendable (SignInChoice) -> Void = { _ in }
 
     /// What the environment of a program offers: a browser where there is a display, and where the caller can ask, a
     /// terminal to paste at or to show a code on.
-    public init(
+    package init(
         environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil, devicePrompt: (any DevicePrompt)? = nil
     ) {
         self.init(
@@ -37,18 +37,42 @@ public struct SignInMethods: Sendable {
     }
 
     /// - Parameter session environment: of the session; its `hasTerminal` counts only together with `terminal`.
-    public init(sessionEnvironment: SessionEnvironment, environment: [String: String]) {
+    package init(sessionEnvironment: SessionEnvironment, environment: [String: String]) {
         self.sessionEnvironment = sessionEnvironment
         self.environment = environment
     }
 }
 
 extension SignInService {
-    /// Signs a person in by the way that fits the session (`SignInChoice`); otherwise as `signIn(presenting:)`.
+    /// Signs a person in, keeps the session, and makes its account the current one.
     ///
-    /// Throws `.userAgent(.unavailable)` when no way is left; its hint says what to do.
+    /// Each attempt has its own code verifier and state. A new attempt cancels the one before it, which throws
+    /// `.superseded`. Each line that an attempt logs, in whatever part, has its `sign_in` field. When anything fails
+    /// after the server has given tokens, they are revoked, as far as the server can.
+    ///
+    /// Throws `.userAgent(.unavailable)` when there is no way to ask a person; its hint says what to do.
+    ///
+    /// - Parameters:
+    ///   - account: the name to keep the session under; by default what the server calls the person.
+    ///   - redirect: in place of the provider's, for servers that compare ports. A code for another device needs none.
+    ///   - deadline: when to stop waiting for the person; ten minutes from now unless said otherwise.
     @discardableResult
     public func signIn(
+        presenting agent: UserAgent, account: String? = nil, redirect: RedirectURI? = nil,
+        deadline: Deadline = .after(.seconds(600))
+    ) async throws(SignInError) -> SessionSummary {
+        switch agent.way {
+        case .methods(let methods):
+            try await signIn(by: methods, account: account, redirect: redirect, deadline: deadline)
+        case .redirect(let agent):
+            try await signIn(presenting: agent, account: account, redirect: redirect, deadline: deadline)
+        case .device(let prompt): try await signIn(showing: prompt, account: account, deadline: deadline)
+        case .unavailable: throw .userAgent(.unavailable(.noWay))
+        }
+    }
+
+    /// Signs a person in by the way that fits the session (`SignInChoice`).
+    func signIn(
         by methods: SignInMethods, account: String? = nil, redirect: RedirectURI? = nil,
         deadline: Deadline = .after(.seconds(600))
     ) async throws(SignInError) -> SessionSummary {
@@ -62,7 +86,7 @@ extension SignInService {
             methods.announce(choice)
             return try await signIn(showing: prompt, account: account, deadline: deadline)
         }
-        let agent: any UserAgent
+        let agent: any RedirectUserAgent
         do throws(UserAgentError) {
             agent = try methods.agent(for: choice, redirect, log.category("latchkey.user-agent"))
         } catch {
@@ -100,7 +124,7 @@ extension SignInService {
 extension SignInMethods {
     fileprivate func agent(
         for choice: SignInChoice, _ redirect: RedirectURI, _ log: RedactedLogger
-    ) throws(UserAgentError) -> any UserAgent {
+    ) throws(UserAgentError) -> any RedirectUserAgent {
         switch choice.way {
         case .browser: return BrowserUserAgent(browsers: try browsers, log: log)
         case .browserAndPaste:

@@ -1,22 +1,13 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyOAuth
 internal import LatchkeySecrets
 
 extension SignInService {
-    /// Signs a person in, keeps the session, and makes its account the current one.
-    ///
-    /// Each attempt has its own code verifier and state. A new attempt cancels the one before it, which throws
-    /// `.superseded`. Each line that an attempt logs, in whatever part, has its `sign_in` field. When anything fails
-    /// after the server has given tokens, they are revoked, as far as the server can.
-    ///
-    /// - Parameters:
-    ///   - account: the name to keep the session under; by default what the server calls the person.
-    ///   - redirect: in place of the provider's, for servers that compare ports.
-    ///   - deadline: when to stop waiting for the person; ten minutes from now unless said otherwise.
+    /// Signs a person in with an answer that comes to a redirect address.
     @discardableResult
-    public func signIn(
-        presenting agent: any UserAgent, account: String? = nil, redirect: RedirectURI? = nil,
+    package func signIn(
+        presenting agent: any RedirectUserAgent, account: String? = nil, redirect: RedirectURI? = nil,
         deadline: Deadline = .after(.seconds(600))
     ) async throws(SignInError) -> SessionSummary {
         var provider = provider
@@ -67,7 +58,7 @@ extension SignInService {
     }
 
     private func attemptSignIn(
-        _ provider: OAuthProvider, presenting agent: any UserAgent, account: String?, deadline: Deadline
+        _ provider: OAuthProvider, presenting agent: any RedirectUserAgent, account: String?, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
         let secret = try await clientSecret()
@@ -90,7 +81,7 @@ extension SignInService {
 
     private func attemptSignIn(
         _ provider: OAuthProvider, _ server: AuthorizationServerMetadata, _ secret: borrowing Secret<ClientSecret>?,
-        presenting agent: any UserAgent, account: String?, deadline: Deadline
+        presenting agent: any RedirectUserAgent, account: String?, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
         let attempt: any UserAgentAttempt
         do throws(UserAgentError) {

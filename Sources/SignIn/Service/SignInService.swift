@@ -13,7 +13,7 @@ package import LatchkeySecrets
 /// refreshed session is stored before it is used. Every error is a `SignInError`, which holds no secret.
 public actor SignInService {
     public nonisolated let provider: OAuthProvider
-    public nonisolated let sessions: SessionStore
+    package nonisolated let sessions: SessionStore
     let context: SignInContext
     let identify: Identify?
     let steps: SignInSteps

@@ -22,7 +22,7 @@ package struct SignInSteps: Sendable {
     /// The client's secret, where it isn't in the store.
     package var clientSecret: GivenClientSecret?
 
-    package init() {}
+    public init() {}
 }
 
 /// A client's secret that a program brings along, as one that is its own confidential client does.

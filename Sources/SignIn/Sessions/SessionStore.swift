@@ -1,6 +1,6 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyOAuth
 internal import LatchkeySecrets
 
 /// Keeps one provider's sessions in any `CredentialStore`: one item for each account, one that names the current
@@ -8,15 +8,15 @@ internal import LatchkeySecrets
 ///
 /// Items have the service `latchkey:PROVIDER`; a session's account is the account's name, with the kind `session`; a
 /// key's account is its thumbprint, with the kind `private-key`.
-public struct SessionStore: Sendable {
-    public let store: any CredentialStore
-    public let provider: String
+package struct SessionStore: Sendable {
+    package let store: any CredentialStore
+    package let provider: String
     private let leases: LeaseDirectory
 
     /// What the item that names the current account is for. The name is no secret; a store knows nothing else.
     enum CurrentAccount: SecretPurpose { static var name: StaticString { "current account" } }
 
-    public init(store: any CredentialStore, provider: String, leases: LeaseDirectory) {
+    package init(store: any CredentialStore, provider: String, leases: LeaseDirectory) {
         self.store = store
         self.provider = provider
         self.leases = leases
@@ -41,7 +41,7 @@ public struct SessionStore: Sendable {
     // MARK: - Sessions
 
     /// Saves a session, replacing the one of its account.
-    public func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
+    package func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
         let secret: Secret<StoredLogin>
         do throws(JSONError) {
             secret = try session.encoded()
@@ -53,7 +53,7 @@ public struct SessionStore: Sendable {
     }
 
     /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that is no session of ours.
-    public func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
+    package func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
         guard let record = try await store.read(try key(account), as: StoredLogin.self, deadline: deadline) else {
             return nil
         }
@@ -68,7 +68,7 @@ public struct SessionStore: Sendable {
     /// Deletes the session of an account with its key, and returns whether there was one. When the account was the
     /// current one, there is no current account afterwards.
     @discardableResult
-    public func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
+    package func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
         let thumbprint = try await keyThumbprint(of: account, deadline: deadline)
         let existed = try await store.delete(try key(account), condition: .none, deadline: deadline)
         if try await currentAccount(deadline: deadline)?.hasSameOctets(as: account) == true {
@@ -90,7 +90,7 @@ public struct SessionStore: Sendable {
     }
 
     /// Returns the names of all accounts with a session, in order.
-    public func accounts(deadline: Deadline = .standard) async throws(StoreError) -> [String] {
+    package func accounts(deadline: Deadline = .standard) async throws(StoreError) -> [String] {
         var accounts: [String] = []
         var listing = store.list(service: service, deadline: deadline).makeAsyncIterator()
         while let entry = try await listing.next() {
@@ -101,7 +101,7 @@ public struct SessionStore: Sendable {
 
     /// Returns what can be shown of each session, in the order of the accounts. One that is damaged is listed as
     /// unreadable, and hides no other.
-    public func summaries(deadline: Deadline = .standard) async throws(StoreError) -> [SessionSummary] {
+    package func summaries(deadline: Deadline = .standard) async throws(StoreError) -> [SessionSummary] {
         var summaries: [SessionSummary] = []
         for account in try await accounts(deadline: deadline) {
             do throws(StoreError) {
@@ -117,7 +117,7 @@ public struct SessionStore: Sendable {
     // MARK: - Keys
 
     /// Saves the key that a session will be bound to: before the session, which names it.
-    public func saveKey(
+    package func saveKey(
         _ key: borrowing DPoPProofKey, account: String, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let secret: Secret<PrivateKey>
@@ -132,7 +132,7 @@ public struct SessionStore: Sendable {
     }
 
     /// Returns the key with a thumbprint, or `nil` when there is none, or what is there is another or none at all.
-    public func loadKey(
+    package func loadKey(
         _ thumbprint: String, deadline: Deadline = .standard
     ) async throws(StoreError) -> DPoPProofKey? {
         let name = try key(thumbprint, kind: .privateKey)
@@ -143,14 +143,14 @@ public struct SessionStore: Sendable {
     }
 
     /// Deletes the key with a thumbprint, if there is one.
-    public func deleteKey(_ thumbprint: String, deadline: Deadline = .standard) async throws(StoreError) {
+    package func deleteKey(_ thumbprint: String, deadline: Deadline = .standard) async throws(StoreError) {
         try await store.delete(try key(thumbprint, kind: .privateKey), condition: .none, deadline: deadline)
     }
 
     // MARK: - The current account
 
     /// Returns the name of the current account, or `nil`.
-    public func currentAccount(deadline: Deadline = .standard) async throws(StoreError) -> String? {
+    package func currentAccount(deadline: Deadline = .standard) async throws(StoreError) -> String? {
         guard let record = try await store.read(try currentKey(), as: CurrentAccount.self, deadline: deadline) else {
             return nil
         }
@@ -161,7 +161,7 @@ public struct SessionStore: Sendable {
         }
     }
 
-    public func setCurrentAccount(_ account: String, deadline: Deadline = .standard) async throws(StoreError) {
+    package func setCurrentAccount(_ account: String, deadline: Deadline = .standard) async throws(StoreError) {
         let name = Array(account.utf8)
         let options = SaveOptions(label: "current account at \(provider)", contentType: .text)
         try await store.save(

@@ -1,39 +1,39 @@
 public import LatchkeyCredentials
 public import LatchkeyOAuth
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// A sign-in that is kept: its tokens, and what is needed to use, refresh and revoke them.
 ///
 /// Noncopyable like its tokens. It is written to a store as one secret, so that tokens and expiry never disagree.
-public struct StoredSession: ~Copyable, Sendable {
+package struct StoredSession: ~Copyable, Sendable {
     /// Which provider's server gave the tokens: its issuer, or the token endpoint of one without. Tokens are sent
     /// nowhere else to be refreshed or revoked.
-    public let authority: String
-    public let clientID: String
+    package let authority: String
+    package let clientID: String
     /// The name under which the person finds it: what the server calls them, or what they chose.
-    public let account: String
+    package let account: String
     /// Who signed in, in the server's own terms: the `sub` of OpenID, GitHub's number.
-    public let subject: String?
-    public let scopes: ScopeList
-    public let issued: UnixTime
+    package let subject: String?
+    package let scopes: ScopeList
+    package let issued: UnixTime
     /// When the access token ends; `nil` when the server didn't say.
-    public let expiry: UnixTime?
+    package let expiry: UnixTime?
     /// When the refresh token ends; `nil` when the server didn't say.
-    public let refreshExpiry: UnixTime?
+    package let refreshExpiry: UnixTime?
     /// How the server took the client's Basic credentials at the sign-in, so that a refresh doesn't have to try.
-    public let basicForm: ClientAuthentication.BasicForm?
+    package let basicForm: ClientAuthentication.BasicForm?
     /// The thumbprint of the key that the tokens are bound to (RFC 9449); `nil` for bearer tokens. The key is an item
     /// of its own.
-    public let keyThumbprint: String?
+    package let keyThumbprint: String?
     /// The origin of the one server that the access token is sent to; `nil` where the caller decides.
-    public let resource: String?
+    package let resource: String?
     /// When a refresh was begun whose outcome isn't known: the server may have spent the refresh token. `nil`
     /// otherwise.
-    public let refreshBegan: UnixTime?
-    public let accessToken: Secret<AccessToken>
-    public let refreshToken: Secret<RefreshToken>?
+    package let refreshBegan: UnixTime?
+    package let accessToken: Secret<AccessToken>
+    package let refreshToken: Secret<RefreshToken>?
 
-    public init(
+    package init(
         authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
         expiry: UnixTime?, refreshExpiry: UnixTime?, basicForm: ClientAuthentication.BasicForm? = nil,
         keyThumbprint: String? = nil, resource: String? = nil, refreshBegan: UnixTime? = nil,
@@ -59,14 +59,14 @@ public struct StoredSession: ~Copyable, Sendable {
     ///
     /// It is refreshed a minute before its end, so that a request that takes a while still arrives in time; of a token
     /// with a short life, in the last quarter.
-    public func isFresh(at now: UnixTime) -> Bool {
+    package func isFresh(at now: UnixTime) -> Bool {
         guard let expiry else { return true }
         let margin = min(60, max(0, expiry.seconds(since: issued)) / 4)
         return now < expiry.advanced(bySeconds: -margin)
     }
 
     /// All that is no secret.
-    public var summary: SessionSummary {
+    package var summary: SessionSummary {
         SessionSummary(
             account: account, subject: subject, scopes: scopes, issued: issued, expiry: expiry,
             isRefreshable: refreshToken != nil)

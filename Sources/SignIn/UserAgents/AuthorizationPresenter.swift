@@ -20,7 +20,7 @@ public protocol AuthorizationPresenter: Sendable {
 }
 
 /// Lets a presenter stand where a user agent does.
-package struct PresentingUserAgent: UserAgent {
+package struct PresentingUserAgent: RedirectUserAgent {
     private let presenter: any AuthorizationPresenter
 
     package init(presenter: any AuthorizationPresenter) {

@@ -1,20 +1,20 @@
 internal import LatchkeyCredentials
-public import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyLog
+package import LatchkeyOAuth
 
 /// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and
 /// the terminal shows the page's address and takes the one that the browser ends at. The first valid answer wins.
 ///
 /// For sessions whose browser may run on another machine: there the listener is reached through a forwarded port, or
 /// not at all.
-public struct BrowserAndPasteUserAgent: UserAgent {
+package struct BrowserAndPasteUserAgent: RedirectUserAgent {
     private let opener: BrowserUserAgent.Opener?
     private let browsers: BrowserChoice?
     private let terminal: any PromptTerminal
     private let log: RedactedLogger
 
     /// - Parameter browsers: what to start; `nil` starts nothing.
-    public init(browsers: BrowserChoice?, terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
+    package init(browsers: BrowserChoice?, terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
         self.browsers = browsers
         opener = nil
         self.terminal = terminal
@@ -22,7 +22,7 @@ public struct BrowserAndPasteUserAgent: UserAgent {
     }
 
     /// Opens the page in another way; see `BrowserUserAgent`.
-    public init(
+    package init(
         opener: @escaping BrowserUserAgent.Opener, terminal: any PromptTerminal, log: RedactedLogger = .disabled
     ) {
         self.opener = opener
@@ -33,7 +33,7 @@ public struct BrowserAndPasteUserAgent: UserAgent {
 
     /// Starts listening. Throws `.unavailable`: `.unsupportedRedirect` for anything but a loopback address, or
     /// `.cannotListen`.
-    public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+    package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
         var opener = opener
         if let browsers {

@@ -1,7 +1,7 @@
 internal import LatchkeyHardening
 
 /// Which browsers to try, in order.
-public struct BrowserChoice: Sendable, Hashable {
+package struct BrowserChoice: Sendable, Hashable {
     /// Words of a command; `%s` in them stands for the address, `%%` for a percent sign.
     typealias Template = [String]
 
@@ -20,7 +20,7 @@ public struct BrowserChoice: Sendable, Hashable {
     ///
     /// Throws `.unavailable`: `.noDisplay`, `.malformedBrowser` for a quotation mark without its other half, or
     /// `.noPrivateWindow` when no browser is known to have one.
-    public init(environment: [String: String], ephemeral: Bool = false) throws(UserAgentError) {
+    package init(environment: [String: String], ephemeral: Bool = false) throws(UserAgentError) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         self.environment = environment
         var templates: [Template]

@@ -1,16 +1,15 @@
 internal import LatchkeyCredentials
 internal import LatchkeyHardening
-public import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyLog
+package import LatchkeyOAuth
 
 /// Signs in with the person's own browser and a listener on a loopback address (RFC 8252).
 ///
 /// The browser is started with a link to the listener, which works once and leads on to the authorization page: neither
 /// `state` nor anything else of the sign-in stands on a command line. The browser gets no descriptor of ours and a
 /// session of its own.
-public struct BrowserUserAgent: UserAgent {
-    /// Opens a link and returns at once or when the page was left; an error says why it can't be opened.
-    public typealias Opener = @Sendable (String) async throws(UserAgentError) -> Void
+package struct BrowserUserAgent: RedirectUserAgent {
+    package typealias Opener = UserAgent.Opener
 
     private enum Way: Sendable {
         case programs(BrowserChoice)
@@ -21,10 +20,10 @@ public struct BrowserUserAgent: UserAgent {
     private let log: RedactedLogger
 
     /// How long a browser that brought the answer may take to ask for the last page before the listener closes.
-    public var lastPageTimeout = Duration.seconds(2)
+    package var lastPageTimeout = Duration.seconds(2)
 
     /// Starts the person's browser.
-    public init(browsers: BrowserChoice, log: RedactedLogger = .disabled) {
+    package init(browsers: BrowserChoice, log: RedactedLogger = .disabled) {
         way = .programs(browsers)
         self.log = log
     }
@@ -32,14 +31,14 @@ public struct BrowserUserAgent: UserAgent {
     /// Opens the page in another way: an adopter's own, or a `PageFollower` that stands in for browser and person.
     ///
     /// - Parameter opener: gets the link to the listener; it is cancelled when the sign-in ends before it returns.
-    public init(opener: @escaping Opener, log: RedactedLogger = .disabled) {
+    package init(opener: @escaping Opener, log: RedactedLogger = .disabled) {
         way = .opener(opener)
         self.log = log
     }
 
     /// Starts listening. Throws `.unavailable`: `.unsupportedRedirect` for anything but a loopback address, or
     /// `.cannotListen`.
-    public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+    package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         try attempt(at: redirect)
     }
 

@@ -1,23 +1,23 @@
 internal import LatchkeyCredentials
-public import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyLog
+package import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySodium
 
 /// Signs in with a browser on any machine: shows the address of the page on the terminal, and asks for the address that
 /// the browser ends at.
-public struct PasteUserAgent: UserAgent {
+package struct PasteUserAgent: RedirectUserAgent {
     private let terminal: any PromptTerminal
     private let log: RedactedLogger
 
-    public init(terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
+    package init(terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
         self.terminal = terminal
         self.log = log
     }
 
     /// A loopback address without a port gets one at random: nobody listens there, and the browser shows the address of
     /// the page that it can't load.
-    public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+    package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         let redirect = redirect.needsPort ? redirect.withPort(try Self.port()) : redirect
         return PasteAttempt(redirect: redirect, terminal: terminal, log: log)
     }

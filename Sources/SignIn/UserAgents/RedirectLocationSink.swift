@@ -1,9 +1,9 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// The sink that puts an authorization URL into the `Location` field of a redirect on a loopback address, so that the
 /// `state` in it never stands on a command line.
-public struct RedirectLocationSink: SecretSink, ~Copyable {
-    public static var reason: StaticString {
+package struct RedirectLocationSink: SecretSink, ~Copyable {
+    package static var reason: StaticString {
         "the browser is led from a one-time link to the page that holds the state"
     }
 
@@ -11,7 +11,7 @@ public struct RedirectLocationSink: SecretSink, ~Copyable {
 
     init() {}
 
-    public mutating func receive(_ bytes: Span<UInt8>) throws(SecretBuilder.LimitExceeded) {
+    package mutating func receive(_ bytes: Span<UInt8>) throws(SecretBuilder.LimitExceeded) {
         try output.append(bytes)
     }
 

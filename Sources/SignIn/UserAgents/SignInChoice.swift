@@ -1,9 +1,9 @@
-public import LatchkeyEnvironment
-public import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyEnvironment
+package import LatchkeyLog
+package import LatchkeyOAuth
 
 /// How a person is sent to the authorization page, and how the answer comes back.
-public enum SignInMethod: Sendable, Hashable, CaseIterable {
+package enum SignInMethod: Sendable, Hashable, CaseIterable {
     /// A browser on this machine, and a listener on a loopback address (RFC 8252 section 7.3).
     case browser
     /// The same, with a paste at the terminal beside it, whichever comes first.
@@ -18,11 +18,11 @@ public enum SignInMethod: Sendable, Hashable, CaseIterable {
 }
 
 /// Which way a sign-in goes, and why.
-public struct SignInChoice: Sendable, Hashable {
-    public let way: SignInMethod
-    public let reason: Reason
+package struct SignInChoice: Sendable, Hashable {
+    package let way: SignInMethod
+    package let reason: Reason
 
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         /// The caller asked for it.
         case asked
         /// `BROWSER` names a browser.
@@ -45,16 +45,16 @@ public struct SignInChoice: Sendable, Hashable {
     }
 
     /// What can be asked of the person and the server.
-    public struct Capabilities: Sendable, Hashable {
-        public var sessionEnvironment: SessionEnvironment
+    package struct Capabilities: Sendable, Hashable {
+        package var sessionEnvironment: SessionEnvironment
         /// Whether the server has a device authorization endpoint (RFC 8628 section 4).
-        public var hasDeviceGrant: Bool
+        package var hasDeviceGrant: Bool
         /// Whether the handler of the redirect's private-use scheme is installed.
-        public var hasHandler: Bool
+        package var hasHandler: Bool
         /// Whether the caller named the redirect, in place of the provider's own.
-        public var namesRedirect = false
+        package var namesRedirect = false
 
-        public init(sessionEnvironment: SessionEnvironment, hasDeviceGrant: Bool = false, hasHandler: Bool = false) {
+        package init(sessionEnvironment: SessionEnvironment, hasDeviceGrant: Bool = false, hasHandler: Bool = false) {
             self.sessionEnvironment = sessionEnvironment
             self.hasDeviceGrant = hasDeviceGrant
             self.hasHandler = hasHandler
@@ -67,7 +67,7 @@ public struct SignInChoice: Sendable, Hashable {
     ///
     /// Throws `.unavailable(.noWay)` when there is neither a browser nor a terminal, and `.unavailable(.noTerminal)`
     /// when only a terminal would do.
-    public init(
+    package init(
         _ capabilities: Capabilities, redirect: RedirectURI.Kind, wanted: SignInMethod? = nil
     ) throws(UserAgentError) {
         if let wanted {
@@ -110,12 +110,12 @@ public struct SignInChoice: Sendable, Hashable {
 
 extension SignInChoice: Loggable {
     /// Safe: words of ours. A sentence for the person.
-    public var logMessage: LogMessage { "\(way.logMessage), because \(reason.logMessage)" }
+    package var logMessage: LogMessage { "\(way.logMessage), because \(reason.logMessage)" }
 }
 
 extension SignInMethod: Loggable {
     /// Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .browser: "signing in with a browser here"
         case .browserAndPaste: "signing in with a browser here or with a paste"
@@ -128,7 +128,7 @@ extension SignInMethod: Loggable {
 
 extension SignInChoice.Reason: Loggable {
     /// Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .asked: "it was asked for"
         case .namedBrowser: "BROWSER names one"

@@ -1,49 +1,80 @@
-public import LatchkeyCredentials
-public import LatchkeyLog
-public import LatchkeyOAuth
+public import LatchkeyEnvironment
+internal import LatchkeyOAuth
 
-/// Shows a person the authorization page and brings the answer back: a browser with a loopback listener, a paste, or
-/// whatever an adopter has.
-///
-/// An agent works in two steps, because the request must name the address that the answer comes to, and a listener
-/// knows its port only once it listens:
-///
-///     let attempt = try await agent.begin(client.redirect)
-///     let pending = try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect).begin(random:
-///     random) let answer = try await attempt.present(pending.authorizationURL(), gate: pending.answerGate(), deadline:
-///     deadline) await attempt.finish(.signedIn)
-public protocol UserAgent: Sendable {
-    /// Gets ready for one attempt, such as by listening on a port.
-    ///
-    /// - Parameter redirect: as registered with the server; a loopback address may leave the port open.
-    func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt
-}
+/// What a person signs in with (RFC 6749's user agent): how the authorization page is shown, and how its answer comes
+/// back.
+public struct UserAgent: Sendable {
+    /// Opens a link in a browser, and returns at once or when the page was left; an error says why it can't be opened.
+    public typealias Opener = @Sendable (_ link: String) async throws(UserAgentError) -> Void
 
-/// One attempt of a `UserAgent`. It ends in `finish`, or when the last reference to it goes.
-public protocol UserAgentAttempt: AnyObject, Sendable {
-    /// Where the answer comes to; what the authorization request must name.
-    var redirect: RedirectURI { get }
-
-    /// Sends the person to the authorization page and returns the first answer that the gate admits. Once.
-    ///
-    /// Answers that the gate doesn't admit, whoever sent them, change nothing. Throws `.userCancelled`, `.timedOut` at
-    /// the deadline, `.cancelled` when the task is cancelled, `.unavailable` when there is nothing to show the page
-    /// with.
-    func present(
-        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-    ) async throws(UserAgentError) -> RedirectAnswer
-
-    /// Tells the person how it ended, and closes whatever was open. More than once has no effect.
-    func finish(_ outcome: SignInOutcome) async
-}
-
-/// How a sign-in ended, for the page or the terminal that the person looks at.
-public enum SignInOutcome: Sendable {
-    case signedIn
-    /// A sentence for the person, and what to do next.
-    case failed(cause: LogMessage, hint: LogMessage?)
-
-    public static func failed(_ error: some RedactedError) -> SignInOutcome {
-        .failed(cause: error.cause, hint: error.hint)
+    package enum Way: Sendable {
+        case methods(SignInMethods)
+        case redirect(any RedirectUserAgent)
+        case device(any DevicePrompt)
+        case unavailable
     }
+
+    package let way: Way
+
+    package var isAvailable: Bool {
+        if case .unavailable = way { false } else { true }
+    }
+
+    package var isPresenter: Bool {
+        if case .redirect(let agent) = way { agent is PresentingUserAgent } else { false }
+    }
+
+    private init(_ way: Way) {
+        self.way = way
+    }
+
+    package init(_ agent: any RedirectUserAgent) {
+        self.init(.redirect(agent))
+    }
+
+    package init(_ methods: SignInMethods) {
+        self.init(.methods(methods))
+    }
+
+    /// What fits the session that the program runs in: a browser where there is a display; where the caller can ask, a
+    /// paste at the terminal or a code for another device.
+    ///
+    /// Throws at the sign-in, as `.userAgent(.unavailable)`, when nothing is left; the hint says what to do.
+    ///
+    /// - Parameters:
+    ///   - terminal: where to ask; without it nobody is asked.
+    ///   - devicePrompt: shows a code for another device; without it none is shown.
+    public static func automatic(
+        in environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil, devicePrompt: (any DevicePrompt)? = nil
+    ) -> UserAgent {
+        UserAgent(SignInMethods(environment: environment, terminal: terminal, devicePrompt: devicePrompt))
+    }
+
+    /// The person's browser, and a listener at the loopback redirect address (RFC 8252 section 7.3).
+    public static func browser(in environment: ProgramEnvironment) -> UserAgent {
+        var methods = SignInMethods(environment: environment)
+        methods.wanted = .browser
+        return UserAgent(methods)
+    }
+
+    /// The same with a browser that the caller starts.
+    public static func browser(opening opener: @escaping Opener) -> UserAgent {
+        UserAgent(BrowserUserAgent(opener: opener))
+    }
+
+    /// The terminal shows the address, and takes the one that the browser ends at.
+    public static func paste(at terminal: any PromptTerminal) -> UserAgent {
+        UserAgent(PasteUserAgent(terminal: terminal))
+    }
+
+    /// A code that the person enters on another device (RFC 8628).
+    public static func device(_ prompt: any DevicePrompt) -> UserAgent { UserAgent(.device(prompt)) }
+
+    /// The caller's own user interface. The redirect address must not be a loopback one with an open port.
+    public static func presenter(_ presenter: any AuthorizationPresenter) -> UserAgent {
+        UserAgent(PresentingUserAgent(presenter: presenter))
+    }
+
+    /// None: each sign-in throws `.userAgent(.unavailable)`.
+    public static let unavailable = UserAgent(.unavailable)
 }

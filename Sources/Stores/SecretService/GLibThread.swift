@@ -21,13 +21,13 @@ internal import Synchronization
 }
 
 /// The thread that the keyring is used on.
-public enum SecretServiceThread {
+package enum SecretServiceThread {
     /// Runs `command` on the calling thread, and the keyring's store with it. It ends the process.
     ///
     /// A program that does one thing after another is spared a thread, and a change of threads for each step of an
     /// answer. Call it before the first use of a `SecretServiceStore`. What blocks in the command then holds up the
     /// store, deadlines included.
-    public static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
+    package static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
         GLibExecutor.isHosted.store(true, ordering: .relaxed)
         let executor = GLibThread.shared.executor
         Task(executorPreference: executor) { await command() }

@@ -1,5 +1,5 @@
 /// Whether a program offers the Secret Service, as the session bus knows it.
-public enum SecretServicePresence: Sendable, Hashable {
+package enum SecretServicePresence: Sendable, Hashable {
     /// A program offers it now.
     case running
     /// None does, and the bus starts one for whoever calls it.

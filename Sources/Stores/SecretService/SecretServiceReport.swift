@@ -1,31 +1,31 @@
 /// What can be learnt of the keyring service without asking anybody for anything, for `latchkey doctor`.
-public struct SecretServiceReport: Sendable, Hashable {
+package struct SecretServiceReport: Sendable, Hashable {
     /// How the collection of the store's configuration is.
-    public enum CollectionState: Sendable, Hashable {
+    package enum CollectionState: Sendable, Hashable {
         case open(itemCount: Int)
         case locked
         case missing
     }
 
     /// A name that leads to a collection, whatever that is called.
-    public enum Alias: String, Sendable, Hashable, CaseIterable {
+    package enum Alias: String, Sendable, Hashable, CaseIterable {
         case standard = "default"
         case login
         case session
     }
 
     /// The process that offers the service, where the bus tells.
-    public internal(set) var processIdentifier: Int32?
+    package internal(set) var processIdentifier: Int32?
     /// What the kernel calls that process, up to 15 bytes: `gnome-keyring-d`, `keepassxc`, `kwalletd5`.
-    public internal(set) var processName: String?
+    package internal(set) var processName: String?
     /// How many collections there are, and how many of them are locked.
-    public internal(set) var collectionCount: Int
-    public internal(set) var lockedCount: Int
+    package internal(set) var collectionCount: Int
+    package internal(set) var lockedCount: Int
     /// Which names lead to a collection (Secret Service API, "Aliases").
-    public internal(set) var aliases: [Alias]
-    public internal(set) var collection: CollectionState
+    package internal(set) var aliases: [Alias]
+    package internal(set) var collection: CollectionState
     /// Whether secrets are encrypted on their way over the bus.
-    public internal(set) var isSessionEncrypted: Bool
+    package internal(set) var isSessionEncrypted: Bool
     /// Whether GNOME's program that shows prompts runs or can be started by the bus. Others show their own.
-    public internal(set) var hasSystemPrompter: Bool
+    package internal(set) var hasSystemPrompter: Bool
 }

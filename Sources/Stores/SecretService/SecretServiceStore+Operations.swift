@@ -58,13 +58,13 @@ extension SecretServiceStore: CredentialStore {
     /// Returns how things are, or throws why the store can't be used: no bus, no service, no such collection.
     ///
     /// It asks nobody for anything. That the collection is locked is no error.
-    public func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState {
+    package func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState {
         try await collection.state(deadline)
     }
 
     /// Returns what is known of the service and of the store's collection, or throws why the service can't be used:
     /// no bus, no service. That the collection is locked or missing is no error. It asks nobody for anything.
-    public func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
+    package func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
         try await collection.report(deadline)
     }
 
@@ -72,7 +72,7 @@ extension SecretServiceStore: CredentialStore {
     ///
     /// Throws `unavailable` when there is no session bus, or no libsecret to reach it with, and `timedOut` when it
     /// doesn't answer.
-    public static func presence(deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
+    package static func presence(deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
         try await KeyringConnection.shared.presence(deadline)
     }
 
@@ -81,7 +81,7 @@ extension SecretServiceStore: CredentialStore {
     /// Returns the keys under which there are several items, in the order of a listing. It changes nothing.
     ///
     /// - Parameter service: only keys of this service; `nil` looks at everything.
-    public func duplicates(
+    package func duplicates(
         service: String? = nil, deadline: Deadline = .standard
     ) async throws(StoreError) -> [DuplicateItems] {
         try await collection.duplicates(service: service, deadline)
@@ -94,7 +94,7 @@ extension SecretServiceStore: CredentialStore {
     ///
     /// - Parameter discardingOlderSecrets: also where the secrets differ: the one that is read is written to all
     ///   items that stay, and the others are lost. Without it, items with another secret are left alone.
-    public func repairDuplicates(
+    package func repairDuplicates(
         of key: CredentialKey, discardingOlderSecrets: Bool = false, deadline: Deadline = .standard
     ) async throws(StoreError) -> DuplicateRepair {
         try await collection.repairDuplicates(of: key, losingOlder: discardingOlderSecrets, deadline)

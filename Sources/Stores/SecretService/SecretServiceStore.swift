@@ -1,14 +1,14 @@
 public import LatchkeyCredentials
 
 /// How the keyring is, for a report.
-public struct SecretServiceState: Sendable, Hashable {
+package struct SecretServiceState: Sendable, Hashable {
     /// The collection's D-Bus path.
-    public let collectionPath: String
-    public let isLocked: Bool
+    package let collectionPath: String
+    package let isLocked: Bool
     /// The unique bus name of the program that offers the service.
-    public let owner: String
+    package let owner: String
     /// Whether secrets are encrypted on their way over the bus.
-    public let isSessionEncrypted: Bool
+    package let isSessionEncrypted: Bool
 }
 
 /// Keeps credentials in the desktop's keyring: GNOME Keyring, KeePassXC or KWallet, through the Secret Service.

@@ -14,7 +14,7 @@ public enum ItemCheck: Sendable, Hashable {
     case never
 
     /// 10,000 items.
-    public static let limit = 10_000
+    package static let limit = 10_000
 
     /// Throws `corrupted` unless the items of a view are those of its manifest, each where a look-up finds it.
     func compare(_ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {

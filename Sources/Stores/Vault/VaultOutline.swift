@@ -1,18 +1,18 @@
 public import LatchkeyCredentials
 
 /// What a vault's file shows without a key: which ways there are to open it.
-public struct VaultOutline: Sendable, Hashable {
+package struct VaultOutline: Sendable, Hashable {
     let vault: VaultID
     /// In the order of the file; without slots of kinds that are unknown here.
-    public let slots: [KeySlotOutline]
+    package let slots: [KeySlotOutline]
 }
 
 /// A key slot, as anyone sees it who can read the file.
-public struct KeySlotOutline: Sendable, Hashable {
-    public let kind: KeySlotKind
-    public let reference: KeySlotReference
+package struct KeySlotOutline: Sendable, Hashable {
+    package let kind: KeySlotKind
+    package let reference: KeySlotReference
     /// For a slot of a systemd credential: which one.
-    public let systemCredential: SystemCredentialName?
+    package let systemCredential: SystemCredentialName?
 }
 
 extension VaultStore {
@@ -20,7 +20,7 @@ extension VaultStore {
     ///
     /// Throws what keeps the vault from being opened that can be seen that way: `unavailable`, `permissionDenied`,
     /// `corrupted`, `unsupported`; and `timedOut` when another process keeps it busy.
-    public static func outline(
+    package static func outline(
         at path: String, deadline: Deadline = .standard
     ) async throws(StoreError) -> VaultOutline {
         do throws(StoreError) {

@@ -1,15 +1,15 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 
 /// What `VaultStore.acceptItems` did with the items of a vault that someone changed without its key.
-public struct VaultAcceptance: Sendable, Hashable {
+package struct VaultAcceptance: Sendable, Hashable {
     /// How many credentials there are now.
-    public let itemCount: Int
+    package let itemCount: Int
     /// What was removed: items that can't be opened, and those that are too many.
-    public let dropped: [VaultProblem]
+    package let dropped: [VaultProblem]
     /// What had been moved, and is where it belongs again.
-    public let restored: [VaultProblem]
+    package let restored: [VaultProblem]
     /// How what is left differs from what was saved last. That is lost; `nil`: nothing is.
-    public let lost: VaultProblem?
+    package let lost: VaultProblem?
 }
 
 extension VaultStore {
@@ -20,7 +20,7 @@ extension VaultStore {
     /// What was taken away or put back to an older state stays so. Open the vault with `ItemCheck.never` for it.
     ///
     /// Throws `corrupted`, and changes nothing, when pages of the file are damaged.
-    public func acceptItems(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultAcceptance {
+    package func acceptItems(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultAcceptance {
         try await rows.acceptItems(deadline: deadline)
     }
 }

@@ -25,7 +25,7 @@ public final class VaultStore: CredentialStore {
     public var identity: StoreIdentity { rows.identity }
 
     /// What the `RollbackMemory` said when the vault was opened.
-    public var rollback: RollbackCheck { rows.rollback }
+    package var rollback: RollbackCheck { rows.rollback }
 
     public var capabilities: StoreCapabilities {
         var capabilities = rows.capabilities

@@ -6,7 +6,7 @@ import TestSecrets
 @testable import LatchkeySignIn
 
 /// Brings the first answer back without showing it to the gate.
-struct CarelessUserAgent: UserAgent {
+struct CarelessUserAgent: RedirectUserAgent {
     func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         Attempt(redirect: redirect.withPort(9))
     }

@@ -1,23 +1,23 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyOAuth
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// Where sign-ins wait for the addresses that a desktop starts the handler of their scheme with: a folder (0700) of
 /// this user alone.
 ///
 /// The handler is a program of the adopter's, such as `latchkey scheme receive`: its desktop entry names the scheme
 /// (Desktop Entry Specification, `MimeType=x-scheme-handler/SCHEME`), and it passes its one argument to `deliver`.
-public struct RedirectFolder: Sendable, Hashable {
-    public let path: String
+package struct RedirectFolder: Sendable, Hashable {
+    package let path: String
 
-    public init(path: String) {
+    package init(path: String) {
         self.path = path
     }
 
     /// `$XDG_RUNTIME_DIR/latchkey/redirects`; without a runtime directory `$XDG_STATE_HOME/latchkey/redirects` or
     /// `~/.local/state/latchkey/redirects`.
-    public static func standard(environment: [String: String], home: String) -> RedirectFolder {
+    package static func standard(environment: [String: String], home: String) -> RedirectFolder {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         let base = absolute("XDG_RUNTIME_DIR") ?? absolute("XDG_STATE_HOME") ?? home + "/.local/state"
         return RedirectFolder(path: base + "/latchkey/redirects")
@@ -42,7 +42,7 @@ public struct RedirectFolder: Sendable, Hashable {
     ///
     /// What is no address of a private-use scheme is taken by nobody. Throws `.unavailable(.cannotWaitForHandler)`
     /// where there are no descriptors left to ask with.
-    public func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) throws(UserAgentError) -> Bool {
+    package func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) throws(UserAgentError) -> Bool {
         guard let scheme = Self.scheme(of: address) else { return false }
         do throws(RedirectMailbox.Failure) {
             return try RedirectMailbox.post(address, scheme: scheme, in: path)

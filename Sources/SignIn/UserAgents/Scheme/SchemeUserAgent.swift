@@ -1,25 +1,25 @@
 internal import LatchkeyCredentials
-public import LatchkeyLog
-public import LatchkeyOAuth
+package import LatchkeyLog
+package import LatchkeyOAuth
 internal import LatchkeySecrets
 
 /// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
 /// with the address that the browser ends at, and that program passes it on to the sign-in that waits.
 ///
 /// The browser is started with a link to a listener of ours, as by `BrowserUserAgent`.
-public struct SchemeUserAgent: UserAgent {
+package struct SchemeUserAgent: RedirectUserAgent {
     private let browsers: BrowserUserAgent
     private let folder: RedirectFolder
     private let log: RedactedLogger
 
-    public init(browsers: BrowserChoice, folder: RedirectFolder, log: RedactedLogger = .disabled) {
+    package init(browsers: BrowserChoice, folder: RedirectFolder, log: RedactedLogger = .disabled) {
         self.browsers = BrowserUserAgent(browsers: browsers, log: log)
         self.folder = folder
         self.log = log
     }
 
     /// Opens the page in another way; see `BrowserUserAgent`.
-    public init(
+    package init(
         opener: @escaping BrowserUserAgent.Opener, folder: RedirectFolder, log: RedactedLogger = .disabled
     ) {
         browsers = BrowserUserAgent(opener: opener, log: log)
@@ -29,7 +29,7 @@ public struct SchemeUserAgent: UserAgent {
 
     /// Starts waiting for the handler. Throws `.unavailable`: `.noPrivateScheme` for anything but a private-use scheme,
     /// or `.cannotWaitForHandler`.
-    public func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+    package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         guard redirect.kind == .privateUse else { throw .unavailable(.noPrivateScheme) }
         let mailbox = try folder.mailbox(for: redirect.scheme)
         let start: RedirectURI

@@ -1,17 +1,17 @@
-public import LatchkeyCredentials
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyCredentials
+package import LatchkeyLog
+internal import LatchkeySecrets
 
 /// The key of one slot that someone else keeps, such as the desktop's keyring: 32 random bytes.
-public enum VaultSlotKey: SecretPurpose { public static var name: StaticString { "key of a vault's slot" } }
+package enum VaultSlotKey: SecretPurpose { public static var name: StaticString { "key of a vault's slot" } }
 
 /// Names one slot of one vault, everywhere and for ever: under this name its key is kept elsewhere.
-public struct KeySlotReference: Sendable, Hashable, Loggable {
+package struct KeySlotReference: Sendable, Hashable, Loggable {
     let vault: VaultID
     let slot: [UInt8]
 
     /// The vault's id and the slot's, each 32 hexadecimal digits, with a slash in between. No secret.
-    public var text: String { Hexadecimal.encode(vault.bytes) + "/" + Hexadecimal.encode(slot) }
+    package var text: String { Hexadecimal.encode(vault.bytes) + "/" + Hexadecimal.encode(slot) }
 
     init(vault: VaultID, slot: [UInt8]) {
         self.vault = vault
@@ -19,19 +19,19 @@ public struct KeySlotReference: Sendable, Hashable, Loggable {
     }
 
     /// Names the first slot of a vault that will be made with it. Throws `unavailable` without random octets.
-    public static func ofNewVault() throws(StoreError) -> KeySlotReference {
+    package static func ofNewVault() throws(StoreError) -> KeySlotReference {
         KeySlotReference(vault: try .random(), slot: try Sealing.randomOctets(16))
     }
 
     /// Safe: random numbers that stand in the vault's file in clear.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         "\(LoggableText(reviewed: "two ids that stand in the vault's file in clear", unredacted: text))"
     }
 }
 
 extension VaultStore {
     /// Names a slot that will be added.
-    public func newSlotReference() throws(StoreError) -> KeySlotReference {
+    package func newSlotReference() throws(StoreError) -> KeySlotReference {
         KeySlotReference(vault: rows.keys.vault, slot: try Sealing.randomOctets(16))
     }
 }

@@ -16,7 +16,7 @@ extension PassphraseCost {
     /// It is less memory, 64 MiB at least, where three passes take more than 1.5 s, or where 256 MiB are more than a
     /// quarter of the memory that the machine has or its container or service may take. The measuring itself takes a
     /// pass, some tenths of a second, on the calling thread.
-    public static func calibrated() -> PassphraseCost {
+    package static func calibrated() -> PassphraseCost {
         calibrated(allowance: MemoryAllowance.byteCount(), timeOfPass: time(ofPassOver:))
     }
 

@@ -1,16 +1,16 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 
 /// How much work one try of a passphrase takes (Argon2id, RFC 9106, one lane).
 public struct PassphraseCost: Sendable, Hashable {
     /// In bytes.
-    public let memoryByteCount: Int
-    public let passes: Int
+    package let memoryByteCount: Int
+    package let passes: Int
 
     /// What a vault's file may ask for at most: 1 GiB and 16 passes. More is refused, as a file from a stranger could
     /// otherwise stop the machine.
-    public static let maximumMemoryByteCount = 1 << 30
-    public static let maximumPasses = 16
+    package static let maximumMemoryByteCount = 1 << 30
+    package static let maximumPasses = 16
 
     init(known memoryByteCount: Int, passes: Int) {
         self.memoryByteCount = memoryByteCount
@@ -18,7 +18,7 @@ public struct PassphraseCost: Sendable, Hashable {
     }
 
     /// Takes 8 MiB to 1 GiB, in whole KiB, and 1 to 16 passes; throws `unsupported` for anything else.
-    public init(memoryByteCount: Int, passes: Int) throws(StoreError) {
+    package init(memoryByteCount: Int, passes: Int) throws(StoreError) {
         guard (8 << 20...Self.maximumMemoryByteCount).contains(memoryByteCount), memoryByteCount % 1024 == 0,
             (1...Self.maximumPasses).contains(passes)
         else {

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import LatchkeyCredentials
-public import LatchkeyLog
+package import LatchkeyLog
 internal import LatchkeySecrets
 
 /// What a unit calls a credential that systemd passes to it: the ID in `LoadCredentialEncrypted=ID:PATH`.
 ///
 /// 1 to 255 printable ASCII characters without `/` and `:`, and neither `.` nor `..`, as in systemd.exec(5).
-public struct SystemCredentialName: Sendable, Hashable, Loggable {
-    public let text: String
+package struct SystemCredentialName: Sendable, Hashable, Loggable {
+    package let text: String
 
     /// Returns `nil` for text of another form.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard (1...255).contains(text.utf8.count), text != ".", text != "..",
             text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") })
         else { return nil }
@@ -18,7 +18,7 @@ public struct SystemCredentialName: Sendable, Hashable, Loggable {
     }
 
     /// Safe: a name from a unit file, which is no secret.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         "\(LoggableText(reviewed: "a credential's name stands in a unit file", unredacted: text))"
     }
 }
@@ -26,14 +26,14 @@ public struct SystemCredentialName: Sendable, Hashable, Loggable {
 /// A key of exactly 32 bytes that systemd passes to the processes of a unit, as a file in `$CREDENTIALS_DIRECTORY`.
 ///
 /// `systemd-creds encrypt` seals it with the machine's TPM, its host key or both; Docs/Headless.md shows how.
-public struct SystemCredential: Sendable, Hashable {
-    public let name: SystemCredentialName
+package struct SystemCredential: Sendable, Hashable {
+    package let name: SystemCredentialName
     /// What `$CREDENTIALS_DIRECTORY` says.
-    public let directory: String
+    package let directory: String
 
-    public static let byteCount = 32
+    package static let byteCount = 32
 
-    public init(name: SystemCredentialName, directory: String) {
+    package init(name: SystemCredentialName, directory: String) {
         self.name = name
         self.directory = directory
     }

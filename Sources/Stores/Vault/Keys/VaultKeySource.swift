@@ -26,13 +26,13 @@ public struct VaultKeySource: ~Copyable, Sendable {
     public static func keyFile(_ path: String) -> VaultKeySource { VaultKeySource(.keyFile(path)) }
 
     /// A credential of exactly 32 random bytes that systemd passes to this process.
-    public static func systemCredential(_ credential: SystemCredential) -> VaultKeySource {
+    package static func systemCredential(_ credential: SystemCredential) -> VaultKeySource {
         VaultKeySource(.systemCredential(credential))
     }
 
     /// A key of exactly 32 random bytes that is kept elsewhere, for one slot. Of another length it throws `wrongKey`
     /// when it is used.
-    public static func keptKey(_ key: consuming Secret<VaultSlotKey>, of slot: KeySlotReference) -> VaultKeySource {
+    package static func keptKey(_ key: consuming Secret<VaultSlotKey>, of slot: KeySlotReference) -> VaultKeySource {
         VaultKeySource(place: .keptKey(slot), passphrase: nil, keptKey: key)
     }
 
@@ -155,6 +155,6 @@ public struct KeySlotDescription: Sendable, Hashable {
     public let name: KeySlotName
     public let created: UnixTime
     /// For passphrases.
-    public let cost: PassphraseCost?
-    public let reference: KeySlotReference
+    package let cost: PassphraseCost?
+    package let reference: KeySlotReference
 }

@@ -1,4 +1,4 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 public import LatchkeyLog
 
 /// Where it is remembered how far each vault was seen, so that a file put back to an older state as a whole is noticed:
@@ -36,7 +36,7 @@ public enum RollbackChoice: Sendable, Hashable {
 }
 
 /// What was remembered of a vault when it was opened.
-public enum RollbackCheck: Sendable, Hashable {
+package enum RollbackCheck: Sendable, Hashable {
     /// No `RollbackMemory` was given.
     case notAsked
     /// Nothing was: an older copy of it would not have been noticed.
@@ -54,10 +54,10 @@ public enum RollbackCheck: Sendable, Hashable {
 /// How far a vault's file went back.
 public struct VaultRollback: Sendable, Hashable, Loggable {
     /// How many transactions the file has seen that is there now.
-    public let generation: UInt64
+    package let generation: UInt64
     /// How many the newest one that was seen had. When it is the same number, the file has another content: both are
     /// changed copies of an older one.
-    public let seenGeneration: UInt64
+    package let seenGeneration: UInt64
 
     /// Safe: counts of transactions.
     public var logMessage: LogMessage {

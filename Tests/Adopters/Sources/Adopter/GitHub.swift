@@ -7,7 +7,7 @@ public func gitHubStatus(
         provider: try .gitHub(clientID: clientID, scopes: ["read:user"]), store: store,
         context: SignInContext(environment: world, log: log))
     if try await gitHub.currentAccount() == nil {
-        try await gitHub.signIn(by: SignInMethods(environment: world))
+        try await gitHub.signIn(presenting: .automatic(in: world))
     }
     return try await gitHub.send(GuardedRequest(.get, HTTPURL("https://api.github.com/user"))).status
 }

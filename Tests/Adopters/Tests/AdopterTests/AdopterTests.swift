@@ -21,9 +21,7 @@ import Testing
             provider: try .issuer(
                 Issuer(server.issuer), name: try #require(ProviderName("test")), clientID: "latchkey"),
             store: try InMemoryStore(), context: context)
-        let person = PageFollower(http: context.http)
-        try await service.signIn(
-            presenting: BrowserUserAgent(opener: { (link) throws(UserAgentError) in try await person.follow(link) }))
+        try await service.signIn(presenting: .consenting())
         server.expireAccessTokens()
         let answer = try await service.send(GuardedRequest(.get, HTTPURL(server.userInfoEndpoint)))
         #expect(answer.status == 200)

@@ -1,13 +1,30 @@
-public import LatchkeyHTTP
+package import LatchkeyHTTP
 internal import LatchkeySecrets
+public import LatchkeySignIn
+
+extension UserAgent {
+    /// The person of a test, who consents: follows redirects and presses the first button of the first form.
+    ///
+    /// Like a browser, it keeps addresses in ordinary memory. Throws `.unavailable(.pageFailed)` when a page can't be
+    /// fetched, or the way is longer than twelve pages.
+    public static func consenting() -> UserAgent { UserAgent(following: .consent) }
+
+    /// The person of a test, who presses the form's last button and so refuses.
+    public static func refusing() -> UserAgent { UserAgent(following: .refuse) }
+
+    private init(following decision: PageFollower.Decision) {
+        let person = PageFollower(http: CurlTransport(), decision: decision)
+        self = .browser { link throws(UserAgentError) in try await person.follow(link) }
+    }
+}
 
 /// Stands in for a browser and the person before it, for tests and demos: follows redirects, and presses a button on
 /// the first form it is shown.
 ///
-/// Use it as a `BrowserUserAgent`'s opener. Like a browser, it keeps addresses in ordinary memory.
-public struct PageFollower: Sendable {
+/// Like a browser, it keeps addresses in ordinary memory.
+package struct PageFollower: Sendable {
     /// What the person does with the consent page.
-    public enum Decision: Sendable, Hashable {
+    package enum Decision: Sendable, Hashable {
         /// Presses the first button.
         case consent
         /// Presses the last button.
@@ -19,14 +36,14 @@ public struct PageFollower: Sendable {
 
     static let maximumStepCount = 12
 
-    public init(http: any HTTPTransport, decision: Decision = .consent) {
+    package init(http: any HTTPTransport, decision: Decision = .consent) {
         self.http = http
         self.decision = decision
     }
 
     /// Goes from page to page until there is neither a redirect nor a form. Throws `.unavailable(.pageFailed)` when a
     /// page can't be fetched, or the way is longer than twelve pages.
-    public func follow(_ link: String) async throws(UserAgentError) {
+    package func follow(_ link: String) async throws(UserAgentError) {
         var url = try Self.parse(link)
         var form: String?
         for _ in 0..<Self.maximumStepCount {

@@ -1,4 +1,5 @@
 public import LatchkeyHTTP
+public import LatchkeySecrets
 public import LatchkeySignIn
 
 extension OAuthAuthenticator {
@@ -17,7 +18,7 @@ extension OAuthAuthenticator {
 
         public var provider: OAuthProvider
         /// In place of the one in the store; sent only where the provider has a secret at all.
-        public var clientSecret: GivenClientSecret?
+        package var clientSecret: GivenClientSecret?
         /// The name to keep the login under; `nil`: what the server calls the person.
         public var account: String?
         public var storage: Storage
@@ -47,6 +48,11 @@ extension OAuthAuthenticator {
             self.mode = mode
             self.context = context
             timeout = .seconds(600)
+        }
+
+        /// Uses this client secret in place of the one in the store.
+        public mutating func useClientSecret(_ secret: consuming Secret<ClientSecret>) {
+            clientSecret = GivenClientSecret(secret)
         }
     }
 }

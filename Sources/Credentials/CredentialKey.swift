@@ -20,13 +20,13 @@ public struct CredentialKind: Sendable, Hashable, Loggable {
     /// A password or token kept for somebody else: what `latchkey set` writes and other programs read.
     public static let password = CredentialKind(known: "password")
     /// An OAuth session: tokens and what is needed to refresh them.
-    public static let session = CredentialKind(known: "session")
+    package static let session = CredentialKind(known: "session")
     /// A private key that belongs to a session.
     public static let privateKey = CredentialKind(known: "private-key")
     /// A client secret of a configured provider.
     public static let clientSecret = CredentialKind(known: "client-secret")
     /// Which account of a service is the current one.
-    public static let current = CredentialKind(known: "current")
+    package static let current = CredentialKind(known: "current")
 
     /// Safe: a kind is a word of the program, 32 characters at most.
     public var logMessage: LogMessage {
@@ -45,23 +45,27 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
     public let account: String
     public let kind: CredentialKind
 
-    public static let maximumByteCount = 1024
+    package static let maximumByteCount = 1024
 
     /// Makes a key, or throws what is wrong with it.
-    public init(service: String, account: String, kind: CredentialKind = .password) throws(CredentialKeyError) {
-        try Self.check(service, .service)
-        try Self.check(account, .account)
+    public init(service: String, account: String, kind: CredentialKind = .password) throws(InvalidValue) {
+        try Self.check(service, "the service")
+        try Self.check(account, "the account")
         self.service = service
         self.account = account
         self.kind = kind
     }
 
-    static func check(_ text: String, _ part: CredentialKeyError.Part) throws(CredentialKeyError) {
-        if text.isEmpty { throw CredentialKeyError(part: part, problem: .empty) }
-        if text.utf8.count > maximumByteCount { throw CredentialKeyError(part: part, problem: .tooLong) }
+    static func check(_ text: String, _ part: LogMessage) throws(InvalidValue) {
+        if text.isEmpty { throw invalid("\(part) is empty") }
+        if text.utf8.count > maximumByteCount { throw invalid("\(part) is longer than \(maximumByteCount) bytes") }
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
-            throw CredentialKeyError(part: part, problem: .controlCharacter)
+            throw invalid("\(part) contains a control character")
         }
+    }
+
+    private static func invalid(_ cause: LogMessage) -> InvalidValue {
+        InvalidValue(.credentialKey, cause, hint: "give a name of 1 to \(maximumByteCount) bytes of printable UTF-8")
     }
 
     public static func == (left: CredentialKey, right: CredentialKey) -> Bool {
@@ -82,26 +86,4 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
         let account = LoggableText(reviewed: "an account name is shown in keyring applications", unredacted: account)
         return kind == .password ? "\(service)/\(account)" : "\(service)/\(account) (\(kind))"
     }
-}
-
-/// What is wrong with a service or an account.
-public struct CredentialKeyError: RedactedError, Hashable {
-    public enum Part: Sendable, Hashable { case service, account }
-    public enum Problem: Sendable, Hashable { case empty, tooLong, controlCharacter }
-
-    public let part: Part
-    public let problem: Problem
-
-    public var codeName: StaticString { "key.invalid" }
-
-    public var cause: LogMessage {
-        let part: LogMessage = part == .service ? "the service" : "the account"
-        return switch problem {
-        case .empty: "\(part) is empty"
-        case .tooLong: "\(part) is longer than \(CredentialKey.maximumByteCount) bytes"
-        case .controlCharacter: "\(part) contains a control character"
-        }
-    }
-
-    public var hint: LogMessage? { "give a name of 1 to \(CredentialKey.maximumByteCount) bytes of printable UTF-8" }
 }

@@ -21,9 +21,6 @@ public struct ListingPage: Sendable {
 
 /// The metadata of a store's credentials as an asynchronous sequence, read page by page.
 public struct CredentialListing: AsyncSequence, Sendable {
-    public typealias Element = CredentialMetadata
-    public typealias Failure = StoreError
-
     let store: any CredentialStore
     let service: String?
     let deadline: Deadline

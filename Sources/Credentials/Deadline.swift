@@ -2,9 +2,9 @@ public import LatchkeyLog
 
 /// The moment at which an operation gives up with `StoreError.timedOut`.
 public struct Deadline: Sendable, Hashable, Loggable {
-    public let instant: ContinuousClock.Instant
+    package let instant: ContinuousClock.Instant
 
-    public init(_ instant: ContinuousClock.Instant) {
+    package init(_ instant: ContinuousClock.Instant) {
         self.instant = instant
     }
 
@@ -17,7 +17,7 @@ public struct Deadline: Sendable, Hashable, Loggable {
     /// What is left, never negative.
     public var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: instant)) }
 
-    public var hasPassed: Bool { ContinuousClock.now >= instant }
+    package var hasPassed: Bool { ContinuousClock.now >= instant }
 
     /// Safe: a duration.
     public var logMessage: LogMessage { "\(remaining) left" }

@@ -5,7 +5,7 @@ internal import LatchkeyLog
 ///
 /// It is an open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file, so that the kernel frees it when
 /// the holder dies. The lease ends when the value does; the file stays.
-public struct Lease: ~Copyable, Sendable {
+package struct Lease: ~Copyable, Sendable {
     private let descriptor: Int32
 
     init(descriptor: Int32) {
@@ -17,7 +17,7 @@ public struct Lease: ~Copyable, Sendable {
     }
 
     /// Ends the lease now rather than at the end of its scope.
-    public consuming func release() {}
+    package consuming func release() {}
 }
 
 extension CredentialStore {
@@ -26,7 +26,7 @@ extension CredentialStore {
     /// Throws `busy` when the deadline passes, `cancelled`, or `unavailable` when the lease's file can't be used.
     ///
     /// - Parameter directory: for a store that has no place of its own (see `leases(in:deadline:)`).
-    public func exclusiveAccess(
+    package func exclusiveAccess(
         to key: CredentialKey, in directory: LeaseDirectory, deadline: Deadline
     ) async throws(StoreError) -> Lease {
         try await leases(in: directory, deadline: deadline).acquire(key, of: identity, deadline: deadline)

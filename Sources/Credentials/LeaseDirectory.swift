@@ -4,7 +4,7 @@ internal import LatchkeySodium
 
 /// Where leases are: one empty file in a directory of this user alone, with a byte for each key.
 public struct LeaseDirectory: Sendable, Hashable {
-    public let path: String
+    package let path: String
     private let fileName: String
     private let scope: String
 
@@ -27,7 +27,7 @@ public struct LeaseDirectory: Sendable, Hashable {
     /// Waits until nobody else holds the key, and takes it.
     ///
     /// Throws `busy` when the deadline passes, `cancelled`, or `unavailable` when the directory can't be used.
-    public func acquire(
+    package func acquire(
         _ key: CredentialKey, of store: StoreIdentity, deadline: Deadline
     ) async throws(StoreError) -> Lease {
         try prepare()

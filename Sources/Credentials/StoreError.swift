@@ -37,7 +37,7 @@ public struct StoreError: RedactedError, Hashable {
         case protocolViolation
 
         /// The stable name, such as `store.locked`.
-        public var name: StaticString {
+        package var name: StaticString {
             switch self {
             case .unavailable: "store.unavailable"
             case .locked: "store.locked"
@@ -79,9 +79,9 @@ public struct StoreError: RedactedError, Hashable {
         return "\(cause) [\(code.name)]"
     }
 
-    public static var cancelled: StoreError { StoreError(.cancelled, "the operation was cancelled") }
+    package static var cancelled: StoreError { StoreError(.cancelled, "the operation was cancelled") }
 
-    public static var timedOut: StoreError {
+    package static var timedOut: StoreError {
         StoreError(.timedOut, "the store did not answer in time", hint: "try again, or \(Recovery.allowMoreTime)")
     }
 }
@@ -91,7 +91,7 @@ public struct PlatformCode: Sendable, Hashable, Loggable {
     public let domain: LoggableText
     public let number: Int
 
-    public init(domain: LoggableText, number: Int) {
+    package init(domain: LoggableText, number: Int) {
         self.domain = domain
         self.number = number
     }

@@ -5,47 +5,49 @@ public import LatchkeyLog
 /// It is public text: secrets don't belong in URLs, and what carries `state` is an `AuthorizationURL`. Logs show
 /// scheme, host, port and path, never the query.
 public struct HTTPURL: Sendable, Hashable, Loggable {
-    public enum Scheme: String, Sendable, Hashable {
+    package enum Scheme: String, Sendable, Hashable {
         case http, https
 
         var port: UInt16 { self == .https ? 443 : 80 }
     }
 
-    public let scheme: Scheme
+    package let scheme: Scheme
     /// In lower case; an IPv6 address in brackets.
-    public let host: String
+    package let host: String
     /// As written, or `nil`.
-    public let port: UInt16?
+    package let port: UInt16?
     /// Starts with a slash; percent-encoding as written.
-    public let path: String
+    package let path: String
     /// Without the question mark; percent-encoding as written; `nil` when there is none.
-    public let query: String?
+    package let query: String?
     /// `https://host:port`, the port left out when it is the scheme's own.
     public let origin: String
     /// Whether the host is a loopback IP literal or `localhost`.
-    public let isLoopback: Bool
+    package let isLoopback: Bool
 
-    public static let maximumByteCount = 8192
+    package static let maximumByteCount = 8192
 
     /// Parses a URL, or throws what is wrong with it. Nothing is repaired.
-    public init(_ text: String) throws(HTTPURLError) {
+    public init(_ text: String) throws(InvalidValue) {
         let bytes = Array(text.utf8)
-        guard bytes.count <= Self.maximumByteCount else { throw HTTPURLError(problem: .tooLong) }
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0) }) else {
-            throw HTTPURLError(problem: .character)
+        guard bytes.count <= Self.maximumByteCount else {
+            throw Self.invalid("the URL is longer than \(Self.maximumByteCount) bytes")
         }
-        guard !bytes.contains(UInt8(ascii: "#")) else { throw HTTPURLError(problem: .fragment) }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0) }) else {
+            throw Self.invalid("the URL contains a character that must be percent-encoded")
+        }
+        guard !bytes.contains(UInt8(ascii: "#")) else { throw Self.invalid("the URL has a fragment") }
         let rest: Substring
         if text.lowercased().hasPrefix("https://") {
             (scheme, rest) = (.https, text.dropFirst(8))
         } else if text.lowercased().hasPrefix("http://") {
             (scheme, rest) = (.http, text.dropFirst(7))
         } else {
-            throw HTTPURLError(problem: .scheme)
+            throw Self.invalid("the URL starts with neither https:// nor http://")
         }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let authority = rest[..<end]
-        guard !authority.contains("@") else { throw HTTPURLError(problem: .userInformation) }
+        guard !authority.contains("@") else { throw Self.invalid("the URL contains a user name or password") }
         (host, port) = try Self.parse(authority: authority)
         let target = rest[end...]
         if let mark = target.firstIndex(of: "?") {
@@ -60,20 +62,24 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
         isLoopback = Self.isLoopback(host)
     }
 
+    private static func invalid(_ cause: LogMessage) -> InvalidValue {
+        InvalidValue(.url, cause, hint: "give a URL such as https://host.example/path")
+    }
+
     private static func isLoopback(_ host: String) -> Bool {
         if host == "[::1]" || host == "localhost" { return true }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 
-    private static func parse(authority: Substring) throws(HTTPURLError) -> (String, UInt16?) {
+    private static func parse(authority: Substring) throws(InvalidValue) -> (String, UInt16?) {
         var host = authority
         var port: UInt16?
         let afterBracket = authority.lastIndex(of: "]").map { authority[$0...] } ?? authority
         if let colon = afterBracket.lastIndex(of: ":") {
             let digits = authority[authority.index(after: colon)...]
             guard let number = UInt16(digits), number > 0, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-                throw HTTPURLError(problem: .port)
+                throw Self.invalid("the URL's port is no number from 1 to 65535")
             }
             (host, port) = (authority[..<colon], number)
         }
@@ -87,15 +93,15 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
             default: false
             }
         }
-        guard allowed, !inner.isEmpty, inner.utf8.count <= 255 else { throw HTTPURLError(problem: .host) }
+        guard allowed, !inner.isEmpty, inner.utf8.count <= 255 else { throw Self.invalid("the URL has no valid host") }
         return (host.lowercased(), port)
     }
 
     /// The port in use: the one written, or the scheme's.
-    public var effectivePort: UInt16 { port ?? scheme.port }
+    package var effectivePort: UInt16 { port ?? scheme.port }
 
     /// Whether what is sent can't be read on the network: HTTPS, or a loopback address.
-    public var isConfidential: Bool { scheme == .https || isLoopback }
+    package var isConfidential: Bool { scheme == .https || isLoopback }
 
     /// The origin, for messages.
     var shownOrigin: LoggableText { LoggableText(reviewed: "scheme, host and port", unredacted: origin) }
@@ -109,27 +115,4 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
     public var logMessage: LogMessage {
         "\(LoggableText(reviewed: "origin and path of a configured URL; the query is left out", unredacted: origin + path))"
     }
-}
-
-/// What is wrong with a URL.
-public struct HTTPURLError: RedactedError, Hashable {
-    public enum Problem: Sendable, Hashable { case tooLong, character, fragment, scheme, userInformation, port, host }
-
-    public let problem: Problem
-
-    public var codeName: StaticString { "url.invalid" }
-
-    public var cause: LogMessage {
-        switch problem {
-        case .tooLong: "the URL is longer than \(HTTPURL.maximumByteCount) bytes"
-        case .character: "the URL contains a character that must be percent-encoded"
-        case .fragment: "the URL has a fragment"
-        case .scheme: "the URL starts with neither https:// nor http://"
-        case .userInformation: "the URL contains a user name or password"
-        case .port: "the URL's port is no number from 1 to 65535"
-        case .host: "the URL has no valid host"
-        }
-    }
-
-    public var hint: LogMessage? { "give a URL such as https://host.example/path" }
 }

@@ -32,7 +32,7 @@ public struct TransportError: RedactedError, Hashable {
     }
 
     /// What is wrong with a certificate.
-    public enum CertificateProblem: Sendable, Hashable, CaseIterable {
+    package enum CertificateProblem: Sendable, Hashable, CaseIterable {
         /// It leads to no certificate that we trust; also one that vouches for itself.
         case untrustedIssuer
         case wrongHost
@@ -43,14 +43,21 @@ public struct TransportError: RedactedError, Hashable {
 
     public let code: Code
     /// The origin asked, without path and query.
-    public let origin: LoggableText
+    package let origin: LoggableText
     /// libcurl's error number, or 0.
-    public let number: Int
+    package let number: Int
     /// Set for `certificateRefused`.
-    public let certificateProblem: CertificateProblem?
+    package let certificateProblem: CertificateProblem?
 
-    public init(
-        _ code: Code, origin: LoggableText, number: Int = 0, certificateProblem: CertificateProblem? = nil
+    /// What a transport of the caller's own throws.
+    ///
+    /// - Parameter origin: the URL's origin, without path and query.
+    public init(_ code: Code, origin: LoggableText) {
+        self.init(code, origin: origin, number: 0)
+    }
+
+    package init(
+        _ code: Code, origin: LoggableText, number: Int, certificateProblem: CertificateProblem? = nil
     ) {
         self.code = code
         self.origin = origin

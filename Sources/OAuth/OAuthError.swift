@@ -115,7 +115,7 @@ extension OAuthError {
     }
 
     public var cause: LogMessage {
-        if let serverError { return "\(bareCause) (\(serverError))" }
+        if let serverError { return "\(bareCause) (\(serverError.logMessage))" }
         return bareCause
     }
 
@@ -131,12 +131,12 @@ extension OAuthError {
         case .sessionEnded: "the server no longer accepts this session"
         case .revocationFailed(let status): "the server did not revoke the token (status \(status))"
         case .deviceCodeExpired: "nobody confirmed the sign-in in time"
-        case .requestRefused(let request, let status): "the server refused \(request) (status \(status))"
-        case .invalidResponse(let malformation): "the server's answer can't be used: \(malformation)"
+        case .requestRefused(let request, let status): "the server refused \(request.logMessage) (status \(status))"
+        case .invalidResponse(let malformation): "the server's answer can't be used: \(malformation.logMessage)"
         case .networkError(let error): error.cause
         case .discoveryFailed(let status): "the server did not give its metadata (status \(status))"
-        case .invalidMetadata(let problem): "the server's metadata can't be used: \(problem)"
-        case .invalidConfiguration(let problem): "\(problem)"
+        case .invalidMetadata(let problem): "the server's metadata can't be used: \(problem.logMessage)"
+        case .invalidConfiguration(let problem): problem.logMessage
         case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
         }
     }
@@ -189,9 +189,9 @@ extension OAuthError {
     }
 }
 
-extension OAuthError.Request: Loggable {
+extension OAuthError.Request {
     // Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .pushedAuthorization: "the authorization request"
         case .deviceAuthorization: "a code for another device"
@@ -201,9 +201,9 @@ extension OAuthError.Request: Loggable {
     }
 }
 
-extension OAuthError.Malformation: Loggable {
+extension OAuthError.Malformation {
     // Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .notJSON: "it is not valid JSON"
         case .tooLarge: "it is too large"
@@ -233,9 +233,9 @@ extension OAuthError.Malformation: Loggable {
     }
 }
 
-extension OAuthError.MetadataProblem: Loggable {
+extension OAuthError.MetadataProblem {
     // Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .notFound: "there is none at the well-known addresses"
         case .redirected: "its address points elsewhere, which is not followed"
@@ -256,9 +256,9 @@ extension OAuthError.MetadataProblem: Loggable {
     }
 }
 
-extension OAuthError.ConfigurationProblem: Loggable {
+extension OAuthError.ConfigurationProblem {
     // Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .clientID: "the client id is empty, too long or has forbidden characters"
         case .clientSecret: "the client secret is empty, too long or has forbidden characters"

@@ -1,8 +1,8 @@
-public import LatchkeyLog
+package import LatchkeyLog
 
 /// An `error` value of an OAuth answer that we know. Any other text is `.other`: it is neither kept nor shown, because
 /// a server, or whoever forged the answer, could write anything there. `error_description` is never read.
-public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable, Loggable {
+public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     // RFC 6749 sections 4.1.2.1 and 5.2.
     case invalidRequest = "invalid_request"
     case unauthorizedClient = "unauthorized_client"
@@ -46,12 +46,12 @@ public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable, Loggable 
     case other = "other error"
 
     /// The code of a server's text.
-    public init(text: String) {
+    package init(text: String) {
         self = ServerErrorCode(rawValue: text) ?? .other
     }
 
     /// Safe: one of the words above.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         "\(LoggableText(reviewed: "one of a fixed list of words", unredacted: rawValue))"
     }
 }

@@ -2,7 +2,7 @@ public import LatchkeyLog
 
 /// What protects this process, and what could not be applied.
 public struct HardeningReport: Sendable, Hashable {
-    public enum Measure: Sendable, Hashable, CaseIterable, Loggable {
+    package enum Measure: Sendable, Hashable, CaseIterable, Loggable {
         /// Descriptors 0 to 2 are open, so that no file of ours can take their place.
         case standardDescriptors
         /// `RLIMIT_CORE` is 0.
@@ -25,7 +25,7 @@ public struct HardeningReport: Sendable, Hashable {
         case noNewPrivileges
 
         /// Safe: words of ours.
-        public var logMessage: LogMessage {
+        package var logMessage: LogMessage {
             switch self {
             case .standardDescriptors: "standard descriptors open"
             case .noCoreDump: "core dumps off"
@@ -40,16 +40,16 @@ public struct HardeningReport: Sendable, Hashable {
         }
     }
 
-    public private(set) var applied: [Measure] = []
+    package private(set) var applied: [Measure] = []
     /// With the errno that the system gave, or 0.
-    public private(set) var refused: [Refusal] = []
+    package private(set) var refused: [Refusal] = []
 
     /// What was not asked for: `noNewPrivileges` in a process that starts programs of others, which may need theirs.
-    public private(set) var leftOut: [Measure] = []
+    package private(set) var leftOut: [Measure] = []
 
-    public struct Refusal: Sendable, Hashable {
-        public let measure: Measure
-        public let number: Int32
+    package struct Refusal: Sendable, Hashable {
+        package let measure: Measure
+        package let number: Int32
     }
 
     mutating func leaveOut(_ measure: Measure) { leftOut.append(measure) }

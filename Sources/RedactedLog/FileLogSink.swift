@@ -30,7 +30,7 @@ public final class FileLogSink: LogSink {
     }
 
     /// How many records were lost since the last that could be written.
-    public var lostRecordCount: Int { channel.lostCount }
+    package var lostRecordCount: Int { channel.lostCount }
 
     public func write(_ record: LogEntry) {
         open.withLock { open in

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// There is no journal at the socket's path; `number` is the errno of connect(2).
 public struct JournalUnavailable: RedactedError, Hashable {
-    public let number: Int32
+    package let number: Int32
 
     public var codeName: StaticString { "log.no-journal" }
     public var cause: LogMessage { "there is no systemd journal to log to (errno \(number))" }
@@ -18,7 +18,7 @@ public struct JournalUnavailable: RedactedError, Hashable {
 /// dropped and counted, and the count is sent before the next that it takes.
 public final class JournalLogSink: LogSink {
     /// Where the journal listens (systemd-journald.service(8)).
-    public static let standardSocketPath = "/run/systemd/journal/socket"
+    package static let standardSocketPath = "/run/systemd/journal/socket"
 
     /// What every kernel's datagrams hold, in bytes: larger entries go as files at once.
     static let maximumDatagramByteCount = 131_072
@@ -30,20 +30,21 @@ public final class JournalLogSink: LogSink {
     private let lost: LostRecords
 
     /// - Parameters:
-    ///   - socketPath: the journal's socket.
+    ///   - socketPath: the journal's socket; by default where systemd has it.
     ///   - identifier: the program's name, which `journalctl -t` asks for.
     ///   - fieldPrefix: stands before the names of our own fields: upper-case letters, digits and underscores, a letter
     ///     first.
     ///   - trouble: told once, when the first record is lost.
     public init(
-        socketPath: String = standardSocketPath, identifier: StaticString = "latchkey",
+        socketPath: String? = nil, identifier: StaticString = "latchkey",
         fieldPrefix: StaticString = "LATCHKEY_", reporting trouble: (@Sendable (LogTrouble) -> Void)? = nil
     ) throws(JournalUnavailable) {
-        let number = unsafe latchkey_datagram_probe(socketPath)
+        let place = socketPath ?? Self.standardSocketPath
+        let number = unsafe latchkey_datagram_probe(place)
         guard number == 0 else { throw JournalUnavailable(number: number) }
         descriptor = latchkey_datagram_socket()
         guard descriptor >= 0 else { throw JournalUnavailable(number: errno) }
-        path = socketPath
+        path = place
         self.identifier = identifier
         self.fieldPrefix = fieldPrefix
         lost = LostRecords(report: trouble)
@@ -54,7 +55,7 @@ public final class JournalLogSink: LogSink {
     }
 
     /// How many records were lost since the last that was taken.
-    public var lostRecordCount: Int { lost.count }
+    package var lostRecordCount: Int { lost.count }
 
     public func write(_ record: LogEntry) {
         let count = lost.count

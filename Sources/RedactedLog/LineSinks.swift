@@ -18,7 +18,7 @@ public struct TextLogSink: LogSink {
     }
 
     /// How many records were lost since the last that could be written.
-    public var lostRecordCount: Int { channel.lostCount }
+    package var lostRecordCount: Int { channel.lostCount }
 
     public func write(_ record: LogEntry) { channel.write(record, to: descriptor) }
 }

@@ -3,7 +3,7 @@ public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggabl
     case trace, debug, info, warning, error
 
     /// The name on command lines and in logs.
-    public var name: StaticString {
+    package var name: StaticString {
         switch self {
         case .trace: "trace"
         case .debug: "debug"
@@ -21,7 +21,7 @@ public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggabl
 
 /// The part of a program a message comes from, such as `latchkey.github.auth`.
 public struct LogCategory: Sendable, Loggable, ExpressibleByStringLiteral {
-    public let name: StaticString
+    package let name: StaticString
 
     public init(stringLiteral name: StaticString) {
         self.name = name
@@ -41,7 +41,7 @@ public struct LogEntry: Sendable {
     /// What the logger adds to each of its messages, in the order it was added.
     public let fields: [LogField]
 
-    public init(
+    package init(
         level: LogLevel, category: LogCategory, message: LogMessage, timeNanoseconds: Int64, fields: [LogField] = []
     ) {
         self.level = level

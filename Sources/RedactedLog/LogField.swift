@@ -14,7 +14,7 @@ public struct LogField: Sendable, Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(description) }
     }
 
-    public init(_ name: StaticString, _ value: some Loggable) {
+    package init(_ name: StaticString, _ value: some Loggable) {
         nameText = Name(text: name)
         self.value = value.logMessage
     }

@@ -12,7 +12,7 @@ public enum LogLineFormat: Sendable, Hashable, CaseIterable {
     case json
 
     /// The most that a line shows of one message, in bytes of UTF-8.
-    public static let maximumMessageByteCount = 65_536
+    package static let maximumMessageByteCount = 65_536
 
     /// The line with its line break.
     func line(_ record: LogEntry) -> String {

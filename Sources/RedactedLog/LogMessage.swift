@@ -31,7 +31,7 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     }
 
     /// The messages in order, with `separator` between them.
-    public static func joined(_ parts: [LogMessage], separator: StaticString = ", ") -> LogMessage {
+    package static func joined(_ parts: [LogMessage], separator: StaticString = ", ") -> LogMessage {
         var whole = StringInterpolation(literalCapacity: 0, interpolationCount: parts.count)
         for (index, part) in parts.enumerated() {
             if index > 0 { whole.appendLiteral(separator) }
@@ -41,7 +41,7 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     }
 
     /// What would help, as the message says it.
-    public var recoveries: [Recovery] { placed.map(\.recovery) }
+    package var recoveries: [Recovery] { placed.map(\.recovery) }
 
     /// The same message with another program's words for each recovery.
     package func wording(_ words: (Recovery) -> LogMessage) -> LogMessage {

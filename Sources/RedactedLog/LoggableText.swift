@@ -4,7 +4,7 @@
 /// of the log can't be forged (CWE-117), and what is longer than `maximumByteCount` is cut, with its length said.
 public struct LoggableText: Loggable, Sendable, Hashable {
     /// The most that is shown of one text, in bytes of UTF-8.
-    public static let maximumByteCount = 16_384
+    package static let maximumByteCount = 16_384
 
     let text: String
     /// What is shown, where it is known already.
@@ -26,7 +26,7 @@ public struct LoggableText: Loggable, Sendable, Hashable {
     /// - Parameters:
     ///   - reviewed: why this text holds no secret; for the reader of the source, never shown.
     ///   - unredactedBytes: the text's bytes, without a closing zero.
-    public init(reviewed: StaticString, unredactedBytes: [UInt8]) {
+    package init(reviewed: StaticString, unredactedBytes: [UInt8]) {
         text = String(decoding: unredactedBytes, as: UTF8.self)
         inert = LogMessage(foreign: InertText.escape(unredactedBytes, limit: Self.maximumByteCount))
     }

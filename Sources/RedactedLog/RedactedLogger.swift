@@ -10,8 +10,8 @@ public protocol LogSink: Sendable {
 ///
 /// A message below `minimumLevel` is not even made: its interpolations are not evaluated.
 public struct RedactedLogger: Sendable {
-    public let category: LogCategory
-    public let minimumLevel: LogLevel
+    package let category: LogCategory
+    package let minimumLevel: LogLevel
     private let sink: (any LogSink)?
     private var fields: [LogField] = []
 
@@ -43,7 +43,7 @@ public struct RedactedLogger: Sendable {
     }
 
     /// Returns a logger that keeps the fields of the current task's `LogContext`, for callbacks that other tasks run.
-    public func keepingContext() -> RedactedLogger {
+    package func keepingContext() -> RedactedLogger {
         var logger = self
         logger.fields = allFields
         return logger

@@ -30,6 +30,6 @@ public struct FileDescriptorSecretSink: SecretSink {
 
     /// write(2) failed; `number` is its errno.
     public struct WriteFailure: Error, Hashable, Sendable {
-        public let number: Int32
+        package let number: Int32
     }
 }

@@ -43,7 +43,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     /// Makes a secret of the first bytes that `body` writes into `capacity` zeroed bytes; `body` returns how many.
     ///
     /// The rest is wiped. What `body` throws is passed on, and all of it is wiped.
-    public init<Failure: Error>(
+    package init<Failure: Error>(
         capacity: Int, fillingPrefixWith body: (inout MutableSpan<UInt8>) throws(Failure) -> Int
     ) throws(Failure) {
         let block = GuardedPool.shared.take(byteCount: capacity)
@@ -63,7 +63,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     }
 
     /// Whether there are no bytes at all.
-    public var isEmpty: Bool { byteCount == 0 }
+    package var isEmpty: Bool { byteCount == 0 }
 
     /// Whether the memory could be locked.
     package var memoryProtection: MemoryProtection { block.isLocked ? .locked : .unlocked }
@@ -116,7 +116,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     }
 
     /// Returns a second secret with the same bytes, for another purpose.
-    public borrowing func duplicate<Other: SecretPurpose>(as purpose: Other.Type) -> Secret<Other> {
+    package borrowing func duplicate<Other: SecretPurpose>(as purpose: Other.Type) -> Secret<Other> {
         withExposedBytes { Secret<Other>(copying: $0) }
     }
 }
@@ -138,9 +138,9 @@ extension Secret {
 
 /// The kernel refused random octets; `number` is its errno.
 public struct RandomSourceError: Error, Hashable, Sendable {
-    public let number: Int32
+    package let number: Int32
 
-    public init(number: Int32) {
+    package init(number: Int32) {
         self.number = number
     }
 }

@@ -62,31 +62,31 @@ public struct SignInError: RedactedError, Hashable {
 
     public let code: Code
 
-    public init(_ code: Code) {
+    package init(_ code: Code) {
         self.code = code
     }
 
     // Cancellation is the same thing whoever noticed it.
 
-    public static func userAgent(_ error: UserAgentError) -> SignInError {
+    package static func userAgent(_ error: UserAgentError) -> SignInError {
         SignInError(error.code == .cancelled ? .cancelled : .userAgent(error))
     }
 
-    public static func oauth(_ error: OAuthError) -> SignInError {
+    package static func oauth(_ error: OAuthError) -> SignInError {
         if case .networkError(let cause) = error.code, cause.code == .cancelled { return .cancelled }
         return SignInError(.oauth(error))
     }
 
-    public static func resource(_ error: ResourceError) -> SignInError {
+    package static func resource(_ error: ResourceError) -> SignInError {
         if case .networkError(let cause) = error.code, cause.code == .cancelled { return .cancelled }
         return SignInError(.resource(error))
     }
 
-    public static func store(_ error: StoreError) -> SignInError {
+    package static func store(_ error: StoreError) -> SignInError {
         SignInError(error.code == .cancelled ? .cancelled : .store(error))
     }
 
-    public static let cancelled = SignInError(.cancelled)
+    package static let cancelled = SignInError(.cancelled)
 
     public var codeName: StaticString {
         switch code {

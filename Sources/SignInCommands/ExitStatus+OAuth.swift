@@ -36,7 +36,3 @@ extension TransportError: CommandError {
         }
     }
 }
-
-extension HTTPURLError: CommandError {
-    package var exitStatus: ExitStatus { .usage }
-}

@@ -36,7 +36,8 @@ enum SignInCommand {
                 configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
         } else {
             let service = try await context.service(configuration, arguments)
-            session = try await service.signIn(presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+            session = try await service.signIn(
+                presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
             sessions = service.sessions
         }
         if isNew { try context.providers.write(configuration) }
@@ -59,7 +60,10 @@ enum SignInCommand {
         let client = try context.atProtocolClient(
             configuration, try await context.store(of: configuration),
             context.http(configuration, arguments), redirect: redirect)
-        return (try await client.authenticate(handle: handle, presenting: UserAgent(methods), deadline: deadline), client.sessions)
+        return (
+            try await client.authenticate(handle: handle, presenting: UserAgent(methods), deadline: deadline),
+            client.sessions
+        )
     }
 
     /// What the file says, with what the command line says in its place for this time. A built-in provider needs no

@@ -76,7 +76,7 @@ extension CommandContext {
             return try .named(name)
         }
         guard let name = configuration.collection else { return .standard }
-        do throws(CollectionNameError) {
+        do throws(InvalidValue) {
             return try .named(name)
         } catch {
             throw CommandFailure(error, .configuration)

@@ -1,5 +1,6 @@
 package import LatchkeyCredentials
-package import LatchkeySecretService
+package import LatchkeyLog
+internal import LatchkeySecretService
 package import LatchkeyStoreSelection
 package import LatchkeyTerminal
 
@@ -33,7 +34,7 @@ extension StoreError {
     }
 }
 
-extension CredentialKeyError: CommandError {
+extension InvalidValue: CommandError {
     package var exitStatus: ExitStatus { .usage }
 }
 
@@ -45,8 +46,4 @@ extension StoreSelectionError: CommandError {
         case .noneWorks: .unavailable
         }
     }
-}
-
-extension CollectionNameError: CommandError {
-    package var exitStatus: ExitStatus { .usage }
 }

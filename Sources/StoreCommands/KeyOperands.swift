@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyLog
 internal import LatchkeyTerminal
 
 /// The two operands that name a credential.
@@ -11,7 +12,7 @@ enum KeyOperands {
 
 extension ParsedArguments {
     /// The key that SERVICE and ACCOUNT make.
-    func credentialKey() throws(CredentialKeyError) -> CredentialKey {
+    func credentialKey() throws(InvalidValue) -> CredentialKey {
         try CredentialKey(service: operand("SERVICE"), account: operand("ACCOUNT"))
     }
 }

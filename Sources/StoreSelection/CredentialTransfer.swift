@@ -1,4 +1,4 @@
-package import LatchkeyCredentials
+public import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySecrets
 
@@ -101,5 +101,25 @@ package struct CredentialTransfer: Sendable {
     ) async throws(StoreError) {
         guard mode == .move else { return }
         try await source.delete(key, condition: .matches(version), deadline: deadline)
+    }
+}
+
+extension CredentialStore {
+    /// Moves a credential to another store, and returns whether there was one.
+    ///
+    /// It is deleted here once the other store gives it back as it was, compared in constant time; what ends the
+    /// program before leaves it in at least one of the stores. One that the other store holds already is only deleted.
+    ///
+    /// Throws `conflict` when the other store holds another secret for the key; nothing is changed then.
+    public func move(
+        _ key: CredentialKey, to target: any CredentialStore, deadline: Deadline = .standard
+    ) async throws(StoreError) -> Bool {
+        switch try await CredentialTransfer(from: self, to: target, mode: .move).transfer(key, deadline: deadline) {
+        case .vanished: return false
+        case .copied, .moved, .same, .replaced: return true
+        case .differs:
+            throw StoreError(
+                .conflict, "\(target.identity) holds another secret for \(key)", hint: "delete one of the two")
+        }
     }
 }

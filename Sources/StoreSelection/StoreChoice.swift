@@ -2,7 +2,7 @@ public import LatchkeyCredentials
 public import LatchkeyLog
 
 /// Where the name of a chosen store comes from.
-public enum StoreChoiceSource: Sendable, Hashable, Loggable {
+public enum StoreChoiceSource: Sendable, Hashable {
     /// `--store`; or `--vault`, which means the vault; or `--collection`, which means the keyring.
     case argument
     /// `LATCHKEY_STORE`, `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION`, as the options.
@@ -15,7 +15,7 @@ public enum StoreChoiceSource: Sendable, Hashable, Loggable {
     case probed
 
     /// Safe: words of ours.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .argument: "named on the command line"
         case .environment: "named in the environment"
@@ -28,11 +28,11 @@ public enum StoreChoiceSource: Sendable, Hashable, Loggable {
 
 /// Why a store of the catalogue wasn't chosen.
 public struct StoreRefusal: Sendable, Hashable, Loggable {
-    public let name: StaticString
+    public let name: LogMessage
     public let error: StoreError
 
-    public init(name: StaticString, error: StoreError) {
-        self.name = name
+    package init(name: StaticString, error: StoreError) {
+        self.name = "\(name)"
         self.error = error
     }
 
@@ -42,15 +42,6 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
     /// Whether the store is there, and has no place for credentials yet, as a keyring on a new desktop: its error's
     /// hint names the option that makes one.
     fileprivate var lacksCollection: Bool { error.recoveries.contains(.createCollection) }
-
-    public static func == (left: StoreRefusal, right: StoreRefusal) -> Bool {
-        left.name.description == right.name.description && left.error == right.error
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.description)
-        hasher.combine(error)
-    }
 }
 
 /// Which store is used, who said so, and why the ones before it were not.
@@ -62,7 +53,7 @@ public struct StoreChoice: Sendable, Loggable {
 
     /// Safe: names of ours and redacted errors.
     public var logMessage: LogMessage {
-        let choice: LogMessage = "\(backend.name) (\(source))"
+        let choice: LogMessage = "\(backend.name) (\(source.logMessage))"
         return refusals.isEmpty
             ? choice : "\(choice); refused: \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))"
     }
@@ -81,7 +72,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
 
     package let problem: Problem
     /// The names that could have been given.
-    public let names: [LogMessage]
+    package let names: [LogMessage]
 
     init(_ problem: Problem, catalogue: StoreCatalogue) {
         self.problem = problem

@@ -58,7 +58,7 @@ extension StoreSettings {
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: log),
             mayPrompt: true, leases: .standard, hasDisplay: environment.hasDisplay, logger: log)
         guard let name = environment["LATCHKEY_COLLECTION"] else { return }
-        do throws(CollectionNameError) {
+        do throws(InvalidValue) {
             collection = try .named(name)
         } catch {
             throw StoreError(.unavailable, error.cause, hint: error.hint)

@@ -74,7 +74,7 @@ package struct VaultKeyring: Sendable {
     }
 
     private static func item(_ slot: KeySlotReference) throws(StoreError) -> CredentialKey {
-        do throws(CredentialKeyError) {
+        do throws(InvalidValue) {
             return try CredentialKey(service: service, account: slot.text, kind: .privateKey)
         } catch {
             throw StoreError(.unsupported, error.cause)

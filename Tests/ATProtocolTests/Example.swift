@@ -9,10 +9,10 @@ import TestSecrets
 // Docs/ATProtocol.md shows this function word for word.
 
 func sessionOf(
-    handle: String, with client: ATProtocolClient, asking browser: any RedirectUserAgent, at server: String
+    handle: String, with client: ATProtocolClient, asking agent: UserAgent, at server: String
 ) async throws -> GuardedResponse {
     if try await client.currentSession() == nil {
-        try await client.authenticate(handle: handle, presenting: browser, deadline: .after(.seconds(300)))
+        try await client.authenticate(handle: handle, presenting: agent, deadline: .after(.seconds(300)))
     }
     let url = try HTTPURL(server + "/xrpc/com.atproto.server.getSession")
     return try await client.send(GuardedRequest(.get, url))  // with token and proof; to no other server
@@ -23,7 +23,7 @@ struct ExampleTests {
         let scene = try NetworkScene()
         for _ in 0..<2 {
             let answer = try await sessionOf(
-                handle: "alice.test", with: scene.client, asking: scene.browser(),
+                handle: "alice.test", with: scene.client, asking: .consenting(),
                 at: scene.network.personalServerOrigin)
             let (status, text) = (answer.status, answer.body.testText)
             #expect(status == 200 && text.contains(scene.network.did))

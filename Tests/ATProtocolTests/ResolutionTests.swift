@@ -136,7 +136,8 @@ struct ResolutionTests {
             configuration: scene.configuration, store: scene.store, context: scene.context,
             resolver: Careless(document: document))
         await #expect(throws: ATProtocolError.document(.notThisDID)) {
-            try await client.authenticate(handle: "alice.test", presenting: scene.browser(), deadline: .unhurried)
+            try await client.authenticate(
+                handle: "alice.test", presenting: UserAgent(scene.browser()), deadline: .unhurried)
         }
     }
 
@@ -159,7 +160,7 @@ struct ResolutionTests {
     }
 }
 
-private final class ReachWitness: HTTPTransport {
+private final class ReachWitness: ReachLimitingTransport {
     let asked = Mutex<[AddressReach]>([])
 
     func reaching(_ reach: AddressReach) -> any HTTPTransport {

@@ -240,7 +240,8 @@ struct TwoStepTests {
     ) async -> ATProtocolError.Code? {
         await code {
             try await scene.client.authenticate(
-                handle: "alice.test", using: Presenter(redirect: scene.configuration.redirect, body: body),
+                handle: "alice.test",
+                presenting: .presenter(Presenter(redirect: scene.configuration.redirect, body: body)),
                 deadline: .unhurried)
         }
     }

@@ -32,7 +32,7 @@ struct AuthenticatorTests {
     }
 
     @Test func `without a user authenticator nobody is asked in either mode`() async throws {
-        let scene = try AuthenticatorScene { $0.userAuthenticator = .nobody }
+        let scene = try AuthenticatorScene { $0.userAuthenticator = .unavailable }
         #expect(await scene.failure() == OAuthAuthenticator.Failure(.noUserAuthenticator))
         await #expect(throws: OAuthAuthenticator.Failure(.noUserAuthenticator)) {
             try await scene.authenticator.authenticate()

@@ -232,7 +232,7 @@ struct TokenHandlingTests {
             "latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())
         let scene = try AuthenticatorScene(AuthorizationServerConfiguration(clients: [client])) {
             $0.storage = .store(store)
-            $0.clientSecret = GivenClientSecret(.test("a-client-secret-of-thirty-two-ch"))
+            $0.useClientSecret(.test("a-client-secret-of-thirty-two-ch"))
             guard case .issuer(let issuer) = $0.provider.server else { return }
             $0.provider =
                 (try? .issuer(

@@ -11,23 +11,28 @@ import Testing
 
     struct Bad: Sendable {
         let text: String
-        let problem: CredentialKeyError.Problem
+        let problem: String
     }
 
     static let bad = [
-        Bad(text: "", problem: .empty), Bad(text: String(repeating: "a", count: 1025), problem: .tooLong),
-        Bad(text: String(repeating: "é", count: 513), problem: .tooLong), Bad(text: "a\0", problem: .controlCharacter),
-        Bad(text: "a\nb", problem: .controlCharacter), Bad(text: "\t", problem: .controlCharacter),
-        Bad(text: "a\u{1B}[2J", problem: .controlCharacter), Bad(text: "a\u{7F}", problem: .controlCharacter),
-        Bad(text: "a\u{85}b", problem: .controlCharacter), Bad(text: "a\u{9F}", problem: .controlCharacter),
+        Bad(text: "", problem: "is empty"),
+        Bad(text: String(repeating: "a", count: 1025), problem: "is longer than 1024 bytes"),
+        Bad(text: String(repeating: "é", count: 513), problem: "is longer than 1024 bytes"),
+        Bad(text: "a\0", problem: "contains a control character"),
+        Bad(text: "a\nb", problem: "contains a control character"),
+        Bad(text: "\t", problem: "contains a control character"),
+        Bad(text: "a\u{1B}[2J", problem: "contains a control character"),
+        Bad(text: "a\u{7F}", problem: "contains a control character"),
+        Bad(text: "a\u{85}b", problem: "contains a control character"),
+        Bad(text: "a\u{9F}", problem: "contains a control character"),
     ]
 
     @Test(arguments: bad)
     func `a service or account of another form is refused, and the error says which and why`(_ bad: Bad) {
-        let service = #expect(throws: CredentialKeyError.self) { try CredentialKey(service: bad.text, account: "a") }
-        #expect(service?.part == .service && service?.problem == bad.problem)
-        let account = #expect(throws: CredentialKeyError.self) { try CredentialKey(service: "s", account: bad.text) }
-        #expect(account?.part == .account && account?.problem == bad.problem)
+        let service = #expect(throws: InvalidValue.self) { try CredentialKey(service: bad.text, account: "a") }
+        #expect(service?.cause.text == "the service \(bad.problem)")
+        let account = #expect(throws: InvalidValue.self) { try CredentialKey(service: "s", account: bad.text) }
+        #expect(account?.cause.text == "the account \(bad.problem)")
         #expect(account?.description.contains("[key.invalid]") == true && account?.hint != nil)
     }
 

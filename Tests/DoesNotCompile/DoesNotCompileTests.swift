@@ -58,13 +58,13 @@ import Testing
     /// Noncopyable types without a secret in them.
     static let innocuous: Set = ["Lease", "DescriptorTap", "WatchedSecret"]
 
-    @Test func `every public noncopyable type is printed, interpolated and put into Any in a case`() throws {
+    @Test func `every noncopyable type is printed, interpolated and put into Any in a case`() throws {
         let sources = CompileCase.package.appendingPathComponent("Sources").path
         let names = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
         var types: Set<String> = []
         for name in names where name.hasSuffix(".swift") {
             let text = try String(contentsOfFile: "\(sources)/\(name)", encoding: .utf8)
-            for type in text.matches(of: /public (?:struct|enum) (\w+)[^\n{]*: [^\n{]*~Copyable/) {
+            for type in text.matches(of: /(?:public|package) (?:struct|enum) (\w+)[^\n{]*: [^\n{]*~Copyable/) {
                 types.insert(String(type.output.1))
             }
         }

@@ -83,6 +83,23 @@ import Testing
         #expect(difference.isEmpty, "\(Self.page): \(difference)")
     }
 
+    /// The modules that `import Latchkey` shows.
+    private static func umbrella() throws -> [String] {
+        let exports = try String(
+            contentsOf: CompileCase.package.appendingPathComponent("Sources/Latchkey/Exports.swift"), encoding: .utf8)
+        return exports.matches(of: /public import (\w+)/).map { String($0.output.1) }
+    }
+
+    @Test func `an import of Latchkey shows at most 600 declarations, enum cases apart, and each is documented`()
+        async throws
+    {
+        let modules = try Self.umbrella()
+        #expect(modules.count >= 12)
+        let graphs = try await Compiler().symbolGraphs(of: modules)
+        #expect(graphs.map(\.names.count).reduce(0, +) <= 600)
+        for graph in graphs { #expect(graph.undocumented == [], "\(graph.module)") }
+    }
+
     @Test func `whole modules are re-exported, never declarations`() throws {
         let sources = CompileCase.package.appendingPathComponent("Sources").path
         var exporters: Set<String> = []

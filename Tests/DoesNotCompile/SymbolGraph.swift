@@ -30,6 +30,7 @@ struct SymbolGraph {
     private struct Symbol: Decodable {
         struct Kind: Decodable { let identifier: String }
         struct Fragment: Decodable { let spelling: String }
+        struct Comment: Decodable {}
         struct Parameter: Decodable { let declarationFragments: [Fragment] }
         struct Signature: Decodable {
             let parameters: [Parameter]?
@@ -37,6 +38,8 @@ struct SymbolGraph {
         }
         let kind: Kind
         let pathComponents: [String]
+        /// Its own, or that of the requirement that it fulfils.
+        let docComment: Comment?
         let declarationFragments: [Fragment]?
         let functionSignature: Signature?
 
@@ -74,6 +77,8 @@ struct SymbolGraph {
     /// The name of each declaration, such as `CredentialKey.service`; enum cases apart.
     let names: [String]
     let symbolCount: Int
+    /// Those of the names that say nothing about themselves.
+    let undocumented: [String]
 
     /// The types that a file which imports the module sees without a qualifier.
     let topLevelTypes: [String]
@@ -82,6 +87,7 @@ struct SymbolGraph {
     init(of module: String, in folder: String) throws {
         var ways: Set<Way> = []
         var names: [String] = []
+        var undocumented: [String] = []
         var types: Set<String> = []
         var count = 0
         for name in try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -91,7 +97,10 @@ struct SymbolGraph {
             count += symbols.count
             for symbol in symbols {
                 let kind = symbol.kind.identifier
-                if kind != "swift.enum.case" { names.append(symbol.pathComponents.joined(separator: ".")) }
+                if kind != "swift.enum.case" {
+                    names.append(symbol.pathComponents.joined(separator: "."))
+                    if symbol.docComment == nil { undocumented.append(symbol.pathComponents.joined(separator: ".")) }
+                }
                 if symbol.pathComponents.count == 1, Self.typeKinds.contains(kind) {
                     types.insert(symbol.pathComponents[0])
                 }
@@ -103,6 +112,7 @@ struct SymbolGraph {
         self.module = module
         self.ways = ways.sorted()
         self.names = names.sorted()
+        self.undocumented = undocumented.sorted()
         topLevelTypes = types.sorted()
         symbolCount = count
     }

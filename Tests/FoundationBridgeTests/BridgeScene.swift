@@ -28,13 +28,11 @@ final class BridgeScene: Sendable {
         let log = RedactedLogger("latchkey.bridge", minimumLevel: .trace, sink: audit.logSink(named: "log"))
         let context = SignInContext(
             http: CurlTransport(), leases: LeaseDirectory(path: folder.path + "/leases"), log: log)
-        let follower = PageFollower(http: CurlTransport())
-        let browser = BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
         let provider = try OAuthProvider.issuer(
             Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
             scopes: ["read", "write"])
         var configuration = OAuthAuthenticator.Configuration(
-            provider: provider, userAuthenticator: .userAgent(browser), context: context)
+            provider: provider, userAuthenticator: .consenting(), context: context)
         // What arrives is looked at where it arrives: at servers that the provider doesn't name.
         configuration.origins = .whereverTheCallerAsks
         change(&configuration)

@@ -12,12 +12,11 @@ import Testing
 // Docs/Authenticator.md shows this function word for word.
 
 func profile(
-    at address: URL, of provider: OAuthProvider, asking browser: any RedirectUserAgent, keptIn store: any CredentialStore,
-    leases: LeaseDirectory, show: @escaping @Sendable (OAuthAuthenticator.Status) async -> Void
+    at address: URL, of provider: OAuthProvider, asking agent: UserAgent, keptIn store: any CredentialStore,
+    context: SignInContext, show: @escaping @Sendable (OAuthAuthenticator.Status) async -> Void
 ) async throws -> Data {
-    let context = SignInContext(http: CurlTransport(), leases: leases)
     var configuration = OAuthAuthenticator.Configuration(
-        provider: provider, userAuthenticator: .userAgent(browser), storage: .store(store), context: context)
+        provider: provider, userAuthenticator: agent, storage: .store(store), context: context)
     configuration.statusHandler = show  // a name and times, or an error: never a token
     let authenticator = try OAuthAuthenticator(config: configuration)
     let (data, _) = try await authenticator.response(for: URLRequest(url: address))
@@ -28,13 +27,11 @@ struct ExampleTests {
     @Test func `the page's example signs in, answers, and keeps the login in the store`() async throws {
         let scene = try BridgeScene()
         let store = try InMemoryStore()
-        let follower = PageFollower(http: CurlTransport())
-        let browser = BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
         let address = try #require(scene.request.url)
         for _ in 0..<2 {
             let data = try await profile(
-                at: address, of: scene.authenticator.configuration.provider, asking: browser, keptIn: store,
-                leases: scene.authenticator.configuration.context.leases, show: { _ in })
+                at: address, of: scene.authenticator.configuration.provider, asking: .consenting(), keptIn: store,
+                context: scene.authenticator.configuration.context, show: { _ in })
             #expect(String(decoding: data, as: UTF8.self).contains("octocat"))
         }
         #expect(scene.server.record.codesExchanged == 1)

@@ -1,3 +1,4 @@
+import LatchkeyLog
 import Testing
 
 @testable import LatchkeySecretService
@@ -23,14 +24,18 @@ struct CollectionNameTests {
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 1024),
     ])
     func `a path that no collection has is refused`(_ path: String) {
-        #expect(throws: CollectionNameError(problem: .notAPath)) { try Collection.named(path) }
+        #expect(refusal { try Collection.named(path) } == "the collection's path is none of the Secret Service's")
     }
 
     @Test func `a label is text of 1 to 1024 bytes without a NUL`() throws {
-        #expect(throws: CollectionNameError(problem: .empty)) { try Collection.named("") }
-        #expect(throws: CollectionNameError(problem: .containsNUL)) { try Collection.named("a\0b") }
+        #expect(refusal { try Collection.named("") } == "the collection's name is empty")
+        #expect(refusal { try Collection.named("a\0b") } == "the collection's label contains a NUL")
         let longest = String(repeating: "ł", count: 512)
         #expect(try Collection.named(longest).text == longest)
-        #expect(throws: CollectionNameError(problem: .tooLong)) { try Collection.named(longest + "l") }
+        #expect(refusal { try Collection.named(longest + "l") } == "the collection's name is longer than 1024 bytes")
+    }
+
+    private func refusal(_ body: () throws -> Collection) -> String? {
+        #expect(throws: InvalidValue.self) { _ = try body() }?.cause.text
     }
 }

@@ -4,6 +4,7 @@ import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import Synchronization
+import LatchkeyTestServer
 import Testing
 
 @testable import LatchkeySignIn

@@ -2,6 +2,7 @@ import Foundation
 import LatchkeyCredentials
 import LatchkeyLog
 import LatchkeyOAuth
+import LatchkeyTestServer
 import Testing
 import TestServices
 

@@ -19,7 +19,7 @@ struct GitHubAppTests {
 
     @Test func `an app's token has its two ends, and no scopes`() async throws {
         let scene = try await scene()
-        let info = try await scene.service.signIn(presenting: scene.browser)
+        let info = try await scene.service.signIn(presenting: UserAgent(scene.browser))
         #expect(info.scopes == [])
         let session = try await session(scene)
         let refresh =
@@ -37,7 +37,7 @@ struct GitHubAppTests {
 
     @Test func `a refresh moves both ends`() async throws {
         let scene = try await scene()
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         let first = try await session(scene).refreshExpiry
         scene.clock.advance(seconds: 4000)
         _ = try await scene.service.accessToken()
@@ -49,7 +49,7 @@ struct GitHubAppTests {
     @Test func `an app whose refresh token has ended is signed out, with an error and a hint of its own`() async throws
     {
         let scene = try await scene()
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         scene.clock.advance(seconds: 15_811_200)
         scene.server.revokeEverything()
         do throws(GitHubAuthError) {
@@ -64,7 +64,7 @@ struct GitHubAppTests {
 
     @Test func `a refresh without the app's secret is refused with a hint, and keeps the session`() async throws {
         let scene = try await scene()
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         for entry in try await scene.store.list(deadline: .unhurried).all() where entry.key.kind == .clientSecret {
             try await scene.store.delete(entry.key)
         }

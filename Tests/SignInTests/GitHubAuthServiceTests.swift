@@ -62,7 +62,7 @@ final class GitHubScene: Sendable {
 
     func failure(_ agent: (any RedirectUserAgent)? = nil) async -> GitHubAuthError? {
         do throws(GitHubAuthError) {
-            try await service.signIn(presenting: agent ?? browser, deadline: .unhurried)
+            try await service.signIn(presenting: UserAgent(agent ?? browser), deadline: .unhurried)
             return nil
         } catch {
             audit.capture(error: error, as: "error")
@@ -93,7 +93,7 @@ struct GitHubAuthServiceTests {
     func `a sign-in ends with the login that GitHub names, and its token is kept`(hasSecret: Bool) async throws {
         let scene = try await GitHubScene(hasSecret: hasSecret)
         #expect(try await scene.service.account() == nil)
-        let info = try await scene.service.signIn(presenting: scene.browser)
+        let info = try await scene.service.signIn(presenting: UserAgent(scene.browser))
         #expect(info == GHAuthInfo(login: "octocat", id: 1, scopes: ["repo"]))
         #expect(await scene.service.currentUser() == info)
         #expect(try await scene.credentials.currentAccount() == "octocat")
@@ -112,7 +112,7 @@ struct GitHubAuthServiceTests {
 
     @Test func `sign-out removes the token, and revokes it where the app's secret is known`() async throws {
         let scene = try await GitHubScene()
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         let report = await scene.service.signOut(login: "octocat")
         #expect(report == SignOutReport(account: "octocat", revocation: .revoked, deletion: .deleted))
         #expect(scene.server.record.revocations == 1)
@@ -125,7 +125,7 @@ struct GitHubAuthServiceTests {
         async throws
     {
         let scene = try await GitHubScene(hasSecret: false)
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         #expect(
             await scene.service.signOut()
                 == SignOutReport(account: "octocat", revocation: .unsupported, deletion: .deleted))
@@ -133,7 +133,7 @@ struct GitHubAuthServiceTests {
 
     @Test func `sign-out works when GitHub is gone`() async throws {
         let scene = try await GitHubScene()
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         scene.server.stop()
         let report = await scene.service.signOut()
         #expect(report.isSignedOut)
@@ -146,7 +146,7 @@ struct GitHubAuthServiceTests {
     @Test func `several logins stand side by side`() async throws {
         let scene = try await GitHubScene()
         try await scene.credentials.save(.test("gho_of_hubot"), for: "hubot", config: scene.config)
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         #expect(try await scene.service.accounts().map(\.login) == ["hubot", "octocat"])
         #expect(await scene.service.currentUser()?.login == "octocat")
         try await scene.service.use(login: "hubot")
@@ -158,7 +158,7 @@ struct GitHubAuthServiceTests {
 
     @Test func `a token that ends is refreshed`() async throws {
         let scene = try await GitHubScene(tokensExpire: true)
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         let first = try await scene.service.accessToken().testText
         scene.server.expireAccessTokens()
         let url = try scene.config.endpoints.resource("/user")
@@ -187,7 +187,7 @@ struct GitHubAuthServiceTests {
             return FixedClient()
         }
         let scene = try await GitHubScene(makeClient: lengths)
-        #expect(try await scene.service.signIn(presenting: scene.browser).login == "somebody")
+        #expect(try await scene.service.signIn(presenting: UserAgent(scene.browser)).login == "somebody")
         #expect(prefixes.withLock { $0 } == ["gho_"])
     }
 
@@ -317,7 +317,7 @@ struct GitHubAuthServiceTests {
 
     @Test func `a store that can't be read is distinguished from nobody signed in`() async throws {
         let scene = try await GitHubScene()
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         scene.store.refuseReads(true)
         #expect(await scene.service.currentUser() == nil)
         guard
@@ -337,7 +337,7 @@ struct GitHubAuthServiceTests {
 
     @Test func `everything is logged under GitHub's own category`() async throws {
         let scene = try await GitHubScene()
-        try await scene.service.signIn(presenting: scene.browser)
+        try await scene.service.signIn(presenting: UserAgent(scene.browser))
         await scene.service.signOut()
         let records = scene.log.records
         #expect(records.count > 3)

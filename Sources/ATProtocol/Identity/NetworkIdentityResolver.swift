@@ -16,7 +16,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
 
     /// `https://plc.directory`.
     public static var standardDirectory: HTTPURL {
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             return try HTTPURL("https://plc.directory")
         } catch {
             preconditionFailure("malformed URL in the source")

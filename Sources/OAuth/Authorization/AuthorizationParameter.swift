@@ -1,7 +1,7 @@
 /// One extra parameter of an authorization request. It is public, and it can't replace what keeps the flow safe.
 public struct AuthorizationParameter: Sendable, Hashable {
-    public let name: String
-    public let value: String
+    package let name: String
+    package let value: String
 
     /// The names that only we set.
     static let reserved: Set<String> = [

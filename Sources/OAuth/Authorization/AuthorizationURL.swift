@@ -19,7 +19,7 @@ public struct AuthorizationURL: ~Copyable, Sendable {
     }
 
     /// In bytes.
-    public var byteCount: Int { whole.byteCount }
+    package var byteCount: Int { whole.byteCount }
 
     /// Passes the whole URL, ASCII, to a named sink.
     public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
@@ -27,10 +27,10 @@ public struct AuthorizationURL: ~Copyable, Sendable {
     }
 
     /// Ends the URL and returns the whole address, still in guarded memory.
-    public consuming func takeAddress() -> Secret<AuthorizationAddress> { whole }
+    package consuming func takeAddress() -> Secret<AuthorizationAddress> { whole }
 
     /// Returns a second copy in guarded memory, for an agent that hands it over later.
-    public borrowing func duplicate() -> AuthorizationURL {
+    package borrowing func duplicate() -> AuthorizationURL {
         AuthorizationURL(whole: whole.duplicate(), publicPart: publicPart)
     }
 }

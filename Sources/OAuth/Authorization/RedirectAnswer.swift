@@ -10,11 +10,11 @@ public struct RedirectAnswer: ~Copyable, Sendable {
     /// RFC 9207; public text, at most `maximumIssuerByteCount` bytes.
     let issuer: String?
     /// The `error` of an error answer.
-    public let error: ServerErrorCode?
+    package let error: ServerErrorCode?
 
     /// Of a whole query or pasted URL.
-    public static let maximumByteCount = 32 << 10
-    public static let maximumParameterCount = 64
+    package static let maximumByteCount = 32 << 10
+    package static let maximumParameterCount = 64
     static let maximumIssuerByteCount = 2048
     static let maximumCodeByteCount = 16 << 10
     static let maximumStateByteCount = 1024
@@ -26,7 +26,7 @@ public struct RedirectAnswer: ~Copyable, Sendable {
     /// Throws `.invalidResponse`: `.tooLarge`; `.malformedQuery` for anything that is not
     /// application/x-www-form-urlencoded; `.duplicateParameter` when any name comes twice (RFC 6749 section 3.1);
     /// `.neitherCodeNorError` when it has none of the two, or both. A parameter without a value counts as absent.
-    public init(query: Span<UInt8>) throws(OAuthError) {
+    package init(query: Span<UInt8>) throws(OAuthError) {
         let fields = try RedirectQuery(query)
         let code = try fields.secret("code", as: AuthorizationCode.self, limit: Self.maximumCodeByteCount)
         let state = try fields.secret("state", as: AuthorizationState.self, limit: Self.maximumStateByteCount)
@@ -41,7 +41,7 @@ public struct RedirectAnswer: ~Copyable, Sendable {
     }
 
     /// Takes a query apart that is in guarded memory, as a loopback listener has it.
-    public init<Purpose: SecretPurpose>(query: borrowing Secret<Purpose>) throws(OAuthError) {
+    package init<Purpose: SecretPurpose>(query: borrowing Secret<Purpose>) throws(OAuthError) {
         self = try query.withExposedBytes { (bytes) throws(OAuthError) in try RedirectAnswer(query: bytes) }
     }
 

@@ -4,7 +4,7 @@ internal import LatchkeySodium
 
 extension AuthorizationServerMetadata {
     /// What the server is distinguished by: its issuer, or the token endpoint of one without.
-    public var authority: String { issuer?.text ?? tokenEndpoint.text }
+    package var authority: String { issuer?.text ?? tokenEndpoint.text }
 }
 
 extension RedirectURI {

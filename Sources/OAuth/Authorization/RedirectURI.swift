@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 ///
 /// It is compared by servers byte for byte, so it is kept as written. It has no query and no fragment.
 public struct RedirectURI: Sendable, Hashable {
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// `http://127.0.0.1:PORT/…` or `http://[::1]:PORT/…`: a listener of ours.
         case loopback
         /// `com.example.app:/callback`: a desktop entry hands it over.
@@ -20,19 +20,19 @@ public struct RedirectURI: Sendable, Hashable {
         case ipv6 = "[::1]"
     }
 
-    public let kind: Kind
+    package let kind: Kind
     /// The address as it is sent. A loopback address without a port gets one from `withPort(_:)` first.
     public let text: String
     /// In lower case.
-    public let scheme: String
+    package let scheme: String
     /// The host of a loopback address, or `nil`.
-    public let loopbackAddress: LoopbackAddress?
+    package let loopbackAddress: LoopbackAddress?
     /// The port of a loopback address; `nil` there means that it is chosen at run time.
-    public let port: UInt16?
+    package let port: UInt16?
     /// What follows the authority; starts with a slash, except in `relay://oauth` where it is empty.
-    public let path: String
+    package let path: String
 
-    public static let maximumByteCount = 2048
+    package static let maximumByteCount = 2048
 
     /// A loopback address. Servers that follow RFC 8252 section 7.3 accept any port.
     ///
@@ -72,7 +72,7 @@ public struct RedirectURI: Sendable, Hashable {
 
     private static func web(_ text: String) throws(OAuthError) -> (Kind, LoopbackAddress?, UInt16?, String) {
         let url: HTTPURL
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             url = try HTTPURL(text)
         } catch {
             throw OAuthError(.invalidConfiguration(.redirect))
@@ -112,10 +112,10 @@ public struct RedirectURI: Sendable, Hashable {
     }
 
     /// Whether a listener must still choose the port.
-    public var needsPort: Bool { kind == .loopback && port == nil }
+    package var needsPort: Bool { kind == .loopback && port == nil }
 
     /// Returns the same loopback address with the port that the listener got. Anything else is returned as it is.
-    public func withPort(_ port: UInt16) -> RedirectURI {
+    package func withPort(_ port: UInt16) -> RedirectURI {
         guard kind == .loopback, let loopbackAddress else { return self }
         return RedirectURI(loopbackAddress, port: port, path: path)
     }

@@ -4,9 +4,9 @@ public import LatchkeyLog
 public struct ScopeList: Sendable, Hashable {
     public let scopes: [String]
 
-    public static let maximumCount = 128
+    package static let maximumCount = 128
     /// Of all scopes joined, in bytes.
-    public static let maximumByteCount = 4096
+    package static let maximumByteCount = 4096
 
     /// Throws `.invalidConfiguration(.scope)` for an empty scope, one with a space, a quotation mark, a backslash or
     /// anything outside ASCII, and for a list past the limits. A scope given twice counts once.
@@ -21,20 +21,20 @@ public struct ScopeList: Sendable, Hashable {
     }
 
     /// Splits text at spaces; at commas too where the server (GitHub) separates by them.
-    public init(text: String, separatedByComma: Bool = false) throws(OAuthError) {
+    package init(text: String, separatedByComma: Bool = false) throws(OAuthError) {
         let parts = text.split { $0 == " " || (separatedByComma && $0 == ",") }
         try self.init(parts.map(String.init))
     }
 
     /// The scopes joined by spaces.
-    public var text: String { scopes.joined(separator: " ") }
+    package var text: String { scopes.joined(separator: " ") }
 
-    public var isEmpty: Bool { scopes.isEmpty }
+    package var isEmpty: Bool { scopes.isEmpty }
 
     public func contains(_ scope: String) -> Bool { scopes.contains(scope) }
 
     /// Whether an OpenID sign-in is asked for.
-    public var includesOpenID: Bool { contains("openid") }
+    package var includesOpenID: Bool { contains("openid") }
 }
 
 extension ScopeList: ExpressibleByArrayLiteral {

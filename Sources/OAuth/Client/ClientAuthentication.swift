@@ -1,4 +1,4 @@
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// How the client proves itself at the token and revocation endpoints (RFC 6749 section 2.3).
 public struct ClientAuthentication: ~Copyable, Sendable {
@@ -15,7 +15,7 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     /// (RFC 8414 section 2).
     ///
     /// Throws `.invalidMetadata(.withoutClientAuthentication)` when it offers others alone.
-    public static func methodWithSecret(offered: Set<Method>?) throws(OAuthError) -> Method {
+    package static func methodWithSecret(offered: Set<Method>?) throws(OAuthError) -> Method {
         guard let offered else { return .secretBasic }
         if offered.contains(.secretBasic) { return .secretBasic }
         if offered.contains(.secretPost) { return .secretPost }
@@ -24,12 +24,12 @@ public struct ClientAuthentication: ~Copyable, Sendable {
 
     /// How the two parts of Basic credentials are written. RFC 6749 section 2.3.1 wants them form-encoded; some servers
     /// take them raw. It matters only where they hold other characters than letters, digits and `*-._`.
-    public enum BasicForm: String, Sendable, Hashable, CaseIterable {
+    package enum BasicForm: String, Sendable, Hashable, CaseIterable {
         case formEncoded = "form-encoded"
         case raw
     }
 
-    public let method: Method
+    package let method: Method
     /// What the server is known to take; `nil` to find out.
     let basicForm: BasicForm?
     let secret: Secret<ClientSecret>?
@@ -41,7 +41,7 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     }
 
     /// A public client.
-    public static var none: ClientAuthentication { ClientAuthentication(method: .none, secret: nil) }
+    package static var none: ClientAuthentication { ClientAuthentication(method: .none, secret: nil) }
 
     /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 characters of printable ASCII
     /// or spaces (RFC 6749 appendix A.2).
@@ -49,7 +49,7 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     /// - Parameter form: `TokenResponse.acceptedBasicForm` of the sign-in. Without it the server is tried with the
     ///   form-encoded and then with the raw one, which is fine for a code; but a server that spends a refresh token
     ///   before it looks at the client (glewlwyd does) has none left for the second try.
-    public static func secretBasic(
+    package static func secretBasic(
         _ secret: consuming Secret<ClientSecret>, form: BasicForm? = nil
     ) throws(OAuthError) -> ClientAuthentication {
         ClientAuthentication(method: .secretBasic, basicForm: form, secret: try checked(secret))
@@ -57,7 +57,8 @@ public struct ClientAuthentication: ~Copyable, Sendable {
 
     /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 characters of printable ASCII
     /// or spaces (RFC 6749 appendix A.2).
-    public static func secretPost(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> ClientAuthentication {
+    package static func secretPost(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> ClientAuthentication
+    {
         ClientAuthentication(method: .secretPost, secret: try checked(secret))
     }
 

@@ -15,7 +15,7 @@ public struct DeviceAuthorization: ~Copyable, Sendable {
     /// How long both codes are good for.
     public let lifetime: Duration
     /// How long to wait between two questions, at first.
-    public let interval: Duration
+    package let interval: Duration
 }
 
 /// Begins sign-ins on another device (RFC 8628 section 3.1).

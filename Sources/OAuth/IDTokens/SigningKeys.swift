@@ -101,7 +101,7 @@ extension TokenEndpoint {
     /// the server's; any other error says that its keys could not be had.
     ///
     /// - Parameter timeout: how long the server may take to give its keys.
-    public func checkSignature(
+    package func checkSignature(
         of tokens: borrowing TokenResponse, timeout: Duration = .seconds(30)
     ) async throws(OAuthError) {
         guard let url = server.keySetEndpoint else { return }

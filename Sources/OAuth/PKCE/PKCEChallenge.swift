@@ -15,12 +15,14 @@ public struct PKCEChallenge: ~Copyable, Sendable {
     public var method: String { "S256" }
 
     /// The random octets behind a generated verifier; their base64url text has 86 characters.
-    public static let octetCount = 64
+    package static let octetCount = 64
 
     /// Makes a fresh pair from 64 random octets.
     ///
     /// Throws `PKCEError.failedToGenerateRandomOctets` when the generator refuses.
-    package static func generate(random: RandomSource = .system) throws(PKCEError) -> PKCEChallenge {
+    public static func generate() throws(PKCEError) -> PKCEChallenge { try generate(random: .system) }
+
+    package static func generate(random: RandomSource) throws(PKCEError) -> PKCEChallenge {
         let octets: Secret<CodeVerifier>
         do throws(RandomSourceError) {
             octets = try random.secret(byteCount: octetCount, for: CodeVerifier.self)
@@ -53,7 +55,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
     }
 
     /// Whether the bytes are 43 to 128 characters of `[A-Za-z0-9-._~]`.
-    public static func isValidVerifier(_ bytes: Span<UInt8>) -> Bool {
+    package static func isValidVerifier(_ bytes: Span<UInt8>) -> Bool {
         guard (43...128).contains(bytes.count) else { return false }
         // Every byte is looked at, whatever the others are: the time tells the length alone.
         var valid = true

@@ -1,6 +1,6 @@
-public import LatchkeyHTTP
-public import LatchkeyLog
-public import LatchkeySecrets
+package import LatchkeyHTTP
+package import LatchkeyLog
+package import LatchkeySecrets
 
 extension AuthorizationServerMetadata {
     static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
@@ -13,7 +13,7 @@ extension AuthorizationServerMetadata {
     ///
     /// The endpoints of a server at a public address are asked at public addresses alone, as far as the transport can
     /// tell them: any other is `.networkError(.addressRefused)`.
-    public static func discover(
+    package static func discover(
         _ issuer: Issuer, over http: any HTTPTransport, log: RedactedLogger = .disabled
     ) async throws(OAuthError) -> AuthorizationServerMetadata {
         var failure = OAuthError(.invalidMetadata(.notFound))
@@ -52,7 +52,7 @@ extension AuthorizationServerMetadata {
     /// it at the end.
     static func wellKnownURLs(of issuer: Issuer) throws(OAuthError) -> [HTTPURL] {
         let path = issuer.url.path.hasSuffix("/") ? String(issuer.url.path.dropLast()) : issuer.url.path
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             return [
                 try HTTPURL("\(issuer.url.origin)/.well-known/oauth-authorization-server\(path)"),
                 try HTTPURL("\(issuer.url.origin)\(path)/.well-known/openid-configuration"),
@@ -68,7 +68,7 @@ extension AuthorizationServerMetadata {
     /// confidential (plain HTTP on loopback is, for an issuer on loopback alone), PKCE methods without S256, response
     /// types without `code`. Methods that the document doesn't list are taken for unknown, not for absent: S256 is sent
     /// in any case.
-    public init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
+    package init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
         let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
         guard let named = try reader.text("issuer"), named.hasSameOctets(as: issuer.text) else {
             throw OAuthError(.issuerMismatch)
@@ -134,7 +134,7 @@ private struct MetadataReader: ~Copyable {
     borrowing func endpoint(_ name: StaticString) throws(OAuthError) -> HTTPURL? {
         guard let text = try text(name) else { return nil }
         let url: HTTPURL
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             url = try HTTPURL(text)
         } catch {
             throw OAuthError(.invalidMetadata(.malformedEndpoint))

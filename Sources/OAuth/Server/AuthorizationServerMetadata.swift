@@ -5,31 +5,31 @@ public import LatchkeyHTTP
 /// Every endpoint is HTTPS or on a loopback address.
 public struct AuthorizationServerMetadata: Sendable, Hashable {
     /// `nil` for a server that is configured endpoint by endpoint and has no name for itself.
-    public let issuer: Issuer?
-    public let authorizationEndpoint: HTTPURL
-    public let tokenEndpoint: HTTPURL
-    public let revocationEndpoint: HTTPURL?
-    public let userinfoEndpoint: HTTPURL?
-    public let deviceAuthorizationEndpoint: HTTPURL?
-    public let pushedAuthorizationRequestEndpoint: HTTPURL?
-    public let registrationEndpoint: HTTPURL?
-    public let keySetEndpoint: HTTPURL?
+    package let issuer: Issuer?
+    package let authorizationEndpoint: HTTPURL
+    package let tokenEndpoint: HTTPURL
+    package let revocationEndpoint: HTTPURL?
+    package let userinfoEndpoint: HTTPURL?
+    package let deviceAuthorizationEndpoint: HTTPURL?
+    package let pushedAuthorizationRequestEndpoint: HTTPURL?
+    package let registrationEndpoint: HTTPURL?
+    package let keySetEndpoint: HTTPURL?
     /// Whether each answer must carry `iss` (RFC 9207 section 3).
-    public let announcesIssuerInAnswers: Bool
+    package let announcesIssuerInAnswers: Bool
     /// What the server takes at the token endpoint; `nil` when it doesn't say.
-    public let clientAuthenticationMethods: Set<ClientAuthentication.Method>?
+    package let clientAuthenticationMethods: Set<ClientAuthentication.Method>?
     /// Whether granted scopes come separated by commas (GitHub) rather than by spaces.
-    public let separatesScopesByComma: Bool
+    package let separatesScopesByComma: Bool
     /// What DPoP proofs may be signed with (RFC 9449 section 5.1); `nil` when the server doesn't say.
-    public var dpopAlgorithms: Set<String>?
+    package var dpopAlgorithms: Set<String>?
     /// Whether authorization requests must be pushed (RFC 9126 section 5).
-    public var requiresPushedRequests = false
+    package var requiresPushedRequests = false
     /// The scopes, grants and PKCE methods that the server names; `nil` when it doesn't say (RFC 8414 section 2).
-    public var scopes: Set<String>?
-    public var grantTypes: Set<String>?
-    public var challengeMethods: Set<String>?
+    package var scopes: Set<String>?
+    package var grantTypes: Set<String>?
+    package var challengeMethods: Set<String>?
     /// Whether a client id may be the address of a document about the client, which the server reads.
-    public var readsClientDocuments = false
+    package var readsClientDocuments = false
 
     /// Which addresses its endpoints may be at. A server that was discovered at a public address has no business on a
     /// private network: it could have us ask whatever is there.

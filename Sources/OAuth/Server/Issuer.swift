@@ -5,13 +5,13 @@ internal import LatchkeySecrets
 /// A server's name for itself: an HTTPS or loopback URL without query and fragment, compared byte for byte
 /// (RFC 8414 section 2, RFC 9207 section 2.4).
 public struct Issuer: Sendable, Hashable, Loggable {
-    /// As written.
+    /// As written: ASCII, as URLs are, so that equal texts have the same octets.
     public let text: String
     let url: HTTPURL
 
     /// Throws `.invalidConfiguration(.issuer)` for anything else.
     public init(_ text: String) throws(OAuthError) {
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             url = try HTTPURL(text)
         } catch {
             throw OAuthError(.invalidConfiguration(.issuer))
@@ -19,10 +19,6 @@ public struct Issuer: Sendable, Hashable, Loggable {
         guard url.isConfidential, url.query == nil else { throw OAuthError(.invalidConfiguration(.issuer)) }
         self.text = text
     }
-
-    public static func == (left: Issuer, right: Issuer) -> Bool { left.text.hasSameOctets(as: right.text) }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     /// Safe: the configured name of a server, without a query.
     public var logMessage: LogMessage {

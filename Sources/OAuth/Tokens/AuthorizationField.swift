@@ -1,5 +1,5 @@
-public import LatchkeyHTTP
-public import LatchkeySecrets
+package import LatchkeyHTTP
+package import LatchkeySecrets
 
 /// The sink that writes a token or a client secret into an `Authorization` field (RFC 9110 section 11.6.2).
 ///
@@ -38,7 +38,7 @@ extension GuardedRequest {
     /// Puts an access token into the request: `Authorization: Bearer …` (RFC 6750 section 2.1).
     ///
     /// Throws `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
-    public mutating func authorize(bearer token: borrowing Secret<AccessToken>) throws(OAuthError) {
+    package mutating func authorize(bearer token: borrowing Secret<AccessToken>) throws(OAuthError) {
         var sink = AuthorizationFieldSink(scheme: "Bearer")
         try token.pour(into: &sink)
         authorization = sink.finish()
@@ -55,7 +55,7 @@ extension GuardedRequest {
     /// Puts a client's credentials into the request: `Authorization: Basic …` (RFC 6749 section 2.3.1, RFC 7617).
     ///
     /// - Parameter formEncoded: as RFC 6749 says. Some servers take the two parts raw.
-    public mutating func authorize(
+    package mutating func authorize(
         clientID: String, secret: borrowing Secret<ClientSecret>, formEncoded: Bool = true
     ) throws(OAuthError) {
         authorization = try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: formEncoded)

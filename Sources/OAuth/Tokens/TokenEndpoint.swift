@@ -5,7 +5,7 @@ public import LatchkeySecrets
 
 /// Exchanges codes and refresh tokens at a server's token endpoint (RFC 6749 sections 4.1.3 and 6).
 public struct TokenEndpoint: Sendable {
-    public let server: AuthorizationServerMetadata
+    package let server: AuthorizationServerMetadata
     package let client: ClientConfiguration
     let endpoint: EndpointClient
     let signingKeys: SigningKeys

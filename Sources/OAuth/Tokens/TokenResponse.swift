@@ -10,26 +10,26 @@ public struct TokenResponse: ~Copyable, Sendable {
         case dpop
     }
 
-    public let type: TokenType
-    public let accessToken: Secret<AccessToken>
+    package let type: TokenType
+    package let accessToken: Secret<AccessToken>
     /// The token to refresh with: the new one, or after a refresh without a new one the old one; `nil` when there is
     /// none.
-    public let refreshToken: Secret<RefreshToken>?
+    package let refreshToken: Secret<RefreshToken>?
     /// Checked (issuer, audience, expiry, nonce) and kept only when `openid` was asked for.
     package let idToken: Secret<IDToken>?
     /// The `sub` of the ID token: who signed in, in the server's own terms.
-    public let subject: String?
+    package let subject: String?
     /// How long the access token lives from the answer on, in seconds; `nil` when the server doesn't say.
-    public let expiresInSeconds: Int64?
+    package let expiresInSeconds: Int64?
     /// How long the refresh token lives, in seconds; GitHub says so.
-    public let refreshTokenExpiresInSeconds: Int64?
+    package let refreshTokenExpiresInSeconds: Int64?
     /// What was granted; `nil` when the server doesn't say, which means what was asked (RFC 6749 section 5.1).
-    public let grantedScopes: ScopeList?
+    package let grantedScopes: ScopeList?
     /// The answer's own `sub`, which AT Protocol's servers send: whose tokens these are, in the word of the server
     /// alone.
-    public internal(set) var namedSubject: String?
+    package internal(set) var namedSubject: String?
     /// How the server took Basic credentials; keep it with the session for `ClientAuthentication.secretBasic(_:form:)`.
-    public internal(set) var acceptedBasicForm: ClientAuthentication.BasicForm?
+    package internal(set) var acceptedBasicForm: ClientAuthentication.BasicForm?
 
     /// Tokens that a caller's own server gave; nobody has checked who they are for.
     ///

@@ -11,7 +11,7 @@ internal import Synchronization
 /// value's own.
 public final class LiveSecrets: Sendable {
     /// The shortest secret that can be told from ordinary text, in bytes.
-    public static let minimumByteCount = 8
+    package static let minimumByteCount = 8
 
     struct Digest: Hashable, Sendable {
         let high: UInt64
@@ -70,10 +70,10 @@ public final class LiveSecrets: Sendable {
     }
 
     /// How many secrets are watched.
-    public var secretCount: Int { state.withLock { $0.secretCount } }
+    package var secretCount: Int { state.withLock { $0.secretCount } }
 
     /// How many texts were withheld because one of these secrets stood in them.
-    public var withheldTextCount: Int { withheld.load(ordering: .relaxed) }
+    package var withheldTextCount: Int { withheld.load(ordering: .relaxed) }
 
     /// Counts a text that was withheld.
     package func countWithheld() { withheld.add(1, ordering: .relaxed) }
@@ -87,13 +87,13 @@ public final class LiveSecrets: Sendable {
     }
 
     /// Whether a text holds a watched secret, or fifteen bytes of one in a row.
-    public func isHeld(by text: String) -> Bool {
+    package func isHeld(by text: String) -> Bool {
         isHeld(by: text, in: [0..<text.utf8.count])
     }
 
     /// The same for a message. Only text from elsewhere is looked at (`LoggableText`): a passphrase of common words
     /// would otherwise be told by what is withheld of the source's own words.
-    public func isHeld(by message: LogMessage) -> Bool {
+    package func isHeld(by message: LogMessage) -> Bool {
         isHeld(by: message.text, in: message.foreignRanges)
     }
 

@@ -19,7 +19,7 @@ public final class ScrubbingLogSink: LogSink {
     }
 
     /// How many records were withheld.
-    public var withheldRecordCount: Int { withheld.load(ordering: .relaxed) }
+    package var withheldRecordCount: Int { withheld.load(ordering: .relaxed) }
 
     public func write(_ record: LogEntry) {
         let isHeld = secrets.isHeld(by: record.message) || record.fields.contains { secrets.isHeld(by: $0.value) }

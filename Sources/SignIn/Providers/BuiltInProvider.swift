@@ -1,5 +1,6 @@
 internal import LatchkeyHTTP
-package import LatchkeyOAuth
+internal import LatchkeyLog
+public import LatchkeyOAuth
 
 /// A service whose addresses and particulars are known: all that is left to say is who the client is there.
 package struct BuiltInProvider: Sendable {
@@ -85,6 +86,30 @@ package struct BuiltInProvider: Sendable {
     }
 }
 
+extension OAuthProvider {
+    /// A service whose addresses and particulars are known, or `nil` for another name: `codeberg`, `github`, `gitlab`,
+    /// `google`, `mastodon`, `microsoft` or `spotify`.
+    ///
+    /// - Parameters:
+    ///   - clientID: as the service gave it.
+    ///   - host: for services that people run themselves, such as `git.example.org`; by default the service's own.
+    ///   - scopes: by default what names the account.
+    ///   - redirect: by default a loopback address of the provider's own.
+    ///
+    /// Throws `.invalidConfiguration` for a client id or host of another form, and for a service that needs a host.
+    public static func named(
+        _ service: String, clientID: String, host: String? = nil, scopes: ScopeList? = nil,
+        redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider? {
+        guard let builtIn = BuiltInProvider.named(service) else { return nil }
+        var choices = BuiltInProvider.Choices(name: builtIn.name, clientID: clientID)
+        choices.host = host
+        choices.scopes = scopes
+        choices.redirect = redirect
+        return try builtIn.provider(choices)
+    }
+}
+
 /// The origin of a service on a host of the person's.
 struct ServiceHost: Sendable {
     private let base: HTTPURL
@@ -96,7 +121,7 @@ struct ServiceHost: Sendable {
         guard !host.isEmpty, !host.contains(where: { "/?#@\\ ".contains($0) }) else {
             throw OAuthError(.invalidConfiguration(.issuer))
         }
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             base = try HTTPURL("https://\(host)")
         } catch {
             throw OAuthError(.invalidConfiguration(.issuer))
@@ -115,7 +140,7 @@ struct ServiceHost: Sendable {
     var origin: String { base.origin }
 
     func url(_ path: String) throws(OAuthError) -> HTTPURL {
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             return try HTTPURL(base.origin + path)
         } catch {
             throw OAuthError(.invalidMetadata(.malformedEndpoint))

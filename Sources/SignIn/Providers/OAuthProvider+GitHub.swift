@@ -1,14 +1,15 @@
 public import LatchkeyHTTP
+internal import LatchkeyLog
 public import LatchkeyOAuth
 
 /// Where a GitHub is: github.com, or an Enterprise host.
 public struct GitHubEndpoints: Sendable, Hashable {
-    public let authorization: HTTPURL
-    public let token: HTTPURL
+    package let authorization: HTTPURL
+    package let token: HTTPURL
     /// The API's origin and path, without a slash at its end.
-    public let api: HTTPURL
+    package let api: HTTPURL
     /// What it calls itself in its responses (RFC 9207); one that names itself is refused where this is `nil`.
-    public let issuer: Issuer?
+    package let issuer: Issuer?
 
     /// Any endpoints, for a server of tests.
     public init(authorization: HTTPURL, token: HTTPURL, api: HTTPURL, issuer: Issuer? = nil) {
@@ -28,7 +29,7 @@ public struct GitHubEndpoints: Sendable, Hashable {
     /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, with or without a port.
     public static func enterprise(host: String) throws(OAuthError) -> GitHubEndpoints {
         guard !host.contains(where: { "/?@".contains($0) }) else { throw OAuthError(.invalidConfiguration(.issuer)) }
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             let base = try HTTPURL("https://\(host)")
             let api = base.host.hasSuffix(".ghe.com") ? "https://api.\(base.host)" : base.origin + "/api/v3"
             return GitHubEndpoints(
@@ -41,7 +42,7 @@ public struct GitHubEndpoints: Sendable, Hashable {
     }
 
     /// An address under the API, such as `/user`.
-    func resource(_ path: String) throws(HTTPURLError) -> HTTPURL {
+    func resource(_ path: String) throws(InvalidValue) -> HTTPURL {
         try HTTPURL(api.origin + (api.path == "/" ? "" : api.path) + path)
     }
 }
@@ -56,7 +57,7 @@ extension OAuthProvider {
         endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub
     ) throws(OAuthError) -> OAuthProvider {
         let (user, device): (HTTPURL, HTTPURL)
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             user = try endpoints.resource("/user")
             device = try HTTPURL(endpoints.authorization.origin + "/login/device/code")
         } catch {

@@ -1,10 +1,10 @@
 internal import LatchkeyHTTP
-public import LatchkeyOAuth
+package import LatchkeyOAuth
 
 extension OAuthProvider {
     /// Spotify: PKCE, no client secret, a loopback address by its IP number with any port (`localhost` is refused
     /// there), no revocation endpoint.
-    public static func spotify(
+    package static func spotify(
         clientID: String, scopes: ScopeList = ["user-read-private"], redirect: RedirectURI? = nil,
         name: ProviderName = .spotify
     ) throws(OAuthError) -> OAuthProvider {

@@ -60,29 +60,29 @@ public struct OAuthProvider: Sendable, Hashable {
 
     /// 1 to 64 lower-case letters, digits, dots and hyphens.
     public let name: String
-    public let server: Server
-    public let clientID: String
-    public let scopes: ScopeList
+    package let server: Server
+    package let clientID: String
+    package let scopes: ScopeList
     /// Where answers come to; a loopback address may leave its port open. Unless told otherwise, one of this
     /// authority's own (`RedirectURI.loopback(_:port:authority:)`).
     public var redirect: RedirectURI
-    public let parameters: [AuthorizationParameter]
-    public let proof: ClientProof
-    public let account: AccountSource
-    public let revocation: Revocation
+    package let parameters: [AuthorizationParameter]
+    package let proof: ClientProof
+    package let account: AccountSource
+    package let revocation: Revocation
     /// Whether tokens are bound to a key that is made at the sign-in (RFC 9449).
-    public var usesDPoP: Bool
+    package var usesDPoP: Bool
     /// When authorization requests are pushed (RFC 9126).
-    public var pushes: PushedRequests = .whenOffered
+    package var pushes: PushedRequests = .whenOffered
 
     /// Whether the tokens of a session are revoked that a new sign-in replaces; false for a server that ends the new
     /// ones with them, as Google does.
-    public var revokesReplacedTokens = true
+    package var revokesReplacedTokens = true
     /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each
     /// is written as `HTTPURL.origin` is.
     public var apiOrigins: Set<String> = []
 
-    public enum PushedRequests: Sendable, Hashable {
+    package enum PushedRequests: Sendable, Hashable {
         /// Where the server has the endpoint, and where it says that it wants nothing else.
         case whenOffered
         /// Always: a server without the endpoint is refused.
@@ -92,15 +92,15 @@ public struct OAuthProvider: Sendable, Hashable {
     }
 
     /// What is known of an account before it signs in, where that decides which server it signs in at (AT Protocol).
-    public struct KnownAccount: Sendable, Hashable {
+    package struct KnownAccount: Sendable, Hashable {
         /// The `sub` that each token answer must name.
-        public let subject: String
+        package let subject: String
         /// The origin of the server that tokens are for; they are sent to no other.
-        public let resource: String
+        package let resource: String
         /// Scopes without which tokens are refused.
-        public let requiredScopes: ScopeList
+        package let requiredScopes: ScopeList
 
-        public init(subject: String, resource: String, requiredScopes: ScopeList = []) {
+        package init(subject: String, resource: String, requiredScopes: ScopeList = []) {
             self.subject = subject
             self.resource = resource
             self.requiredScopes = requiredScopes
@@ -108,7 +108,7 @@ public struct OAuthProvider: Sendable, Hashable {
     }
 
     /// `nil` where the server says who signed in.
-    public var knownAccount: KnownAccount?
+    package var knownAccount: KnownAccount?
 
     /// Throws `.invalidConfiguration` for a client id that no server takes.
     public init(
@@ -161,13 +161,13 @@ public struct ProviderName: Sendable, Hashable, Loggable {
     }
 
     public static let bluesky = ProviderName(known: "bluesky")
-    public static let codeberg = ProviderName(known: "codeberg")
+    package static let codeberg = ProviderName(known: "codeberg")
     public static let gitHub = ProviderName(known: "github")
-    public static let gitLab = ProviderName(known: "gitlab")
-    public static let google = ProviderName(known: "google")
-    public static let mastodon = ProviderName(known: "mastodon")
-    public static let microsoft = ProviderName(known: "microsoft")
-    public static let spotify = ProviderName(known: "spotify")
+    package static let gitLab = ProviderName(known: "gitlab")
+    package static let google = ProviderName(known: "google")
+    package static let mastodon = ProviderName(known: "mastodon")
+    package static let microsoft = ProviderName(known: "microsoft")
+    package static let spotify = ProviderName(known: "spotify")
 
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.
     public var logMessage: LogMessage {
@@ -189,7 +189,7 @@ extension Issuer {
 extension HTTPURL {
     /// An address that stands in the source.
     init(known text: StaticString) {
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             try self.init(text.description)
         } catch {
             preconditionFailure("malformed URL in the source")

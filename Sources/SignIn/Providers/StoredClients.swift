@@ -31,7 +31,7 @@ struct StoredClients: Sendable {
 
     private func key() throws(StoreError) -> CredentialKey {
         guard let kind = CredentialKind("client") else { preconditionFailure("a kind in the source is malformed") }
-        do throws(CredentialKeyError) {
+        do throws(InvalidValue) {
             return try CredentialKey(
                 service: SessionStore.service(ofProvider: provider.text), account: host, kind: kind)
         } catch {

@@ -20,7 +20,7 @@ public struct ResourceError: RedactedError, Hashable {
 
     public let code: Code
 
-    public init(_ code: Code) {
+    package init(_ code: Code) {
         self.code = code
     }
 

@@ -12,7 +12,7 @@ package import LatchkeySecrets
 /// Sessions are refreshed before they end: once among all tasks, and once among all of this user's processes. A
 /// refreshed session is stored before it is used. Every error is a `SignInError`, which holds no secret.
 public actor SignInService {
-    public nonisolated let provider: OAuthProvider
+    package nonisolated let provider: OAuthProvider
     package nonisolated let sessions: SessionStore
     let context: SignInContext
     let identify: Identify?
@@ -182,7 +182,7 @@ public actor SignInService {
 
     /// Where a provider's client secret is kept.
     public static func clientSecretKey(of provider: OAuthProvider) throws(StoreError) -> CredentialKey {
-        do throws(CredentialKeyError) {
+        do throws(InvalidValue) {
             return try CredentialKey(
                 service: "latchkey:" + provider.name, account: provider.clientID, kind: .clientSecret)
         } catch {

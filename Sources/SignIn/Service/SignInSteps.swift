@@ -1,5 +1,5 @@
 package import LatchkeyOAuth
-public import LatchkeySecrets
+package import LatchkeySecrets
 
 /// The steps of a sign-in that a caller does in place of the built-in ones. State, code verifier and the checks of the
 /// answer are not among them.
@@ -22,14 +22,14 @@ package struct SignInSteps: Sendable {
     /// The client's secret, where it isn't in the store.
     package var clientSecret: GivenClientSecret?
 
-    public init() {}
+    package init() {}
 }
 
 /// A client's secret that a program brings along, as one that is its own confidential client does.
-public final class GivenClientSecret: Sendable {
+package final class GivenClientSecret: Sendable {
     let secret: Secret<ClientSecret>
 
-    public init(_ secret: consuming Secret<ClientSecret>) {
+    package init(_ secret: consuming Secret<ClientSecret>) {
         self.secret = secret
     }
 }

@@ -25,7 +25,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
     public let revocation: Revocation
     public let deletion: Deletion
 
-    public init(account: String?, revocation: Revocation, deletion: Deletion) {
+    package init(account: String?, revocation: Revocation, deletion: Deletion) {
         self.account = account
         self.revocation = revocation
         self.deletion = deletion

@@ -59,7 +59,7 @@ struct TokenRevoker: Sendable {
         _ accessToken: borrowing Secret<AccessToken>, api: HTTPURL, secret: borrowing Secret<ClientSecret>
     ) async throws(OAuthError) -> SignOutReport.Revocation {
         var request: GuardedRequest
-        do throws(HTTPURLError) {
+        do throws(InvalidValue) {
             let path = api.path == "/" ? "" : api.path
             let url = try HTTPURL("\(api.origin)\(path)/applications/\(provider.clientID)/token")
             request = GuardedRequest(.delete, url, fields: ResourceFields.json)

@@ -29,7 +29,7 @@ package struct SessionStore: Sendable {
 
     /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
     package func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {
-        do throws(CredentialKeyError) {
+        do throws(InvalidValue) {
             return try CredentialKey(service: service, account: account, kind: kind)
         } catch {
             throw StoreError(.permissionDenied, "the account's name can't be a key: \(error.cause)", hint: error.hint)

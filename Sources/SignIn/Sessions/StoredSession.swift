@@ -78,13 +78,13 @@ public struct SessionSummary: Sendable, Hashable {
     public let account: String
     public let subject: String?
     public let scopes: ScopeList
-    public let issued: UnixTime
+    package let issued: UnixTime
     /// When the access token ends; `nil` when the server didn't say.
     public let expiry: UnixTime?
     /// Whether there is a refresh token.
     public let isRefreshable: Bool
     /// Whether the item is a session of ours at all; of one that isn't, only the account's name is known.
-    public let isReadable: Bool
+    package let isReadable: Bool
 
     init(
         account: String, subject: String?, scopes: ScopeList, issued: UnixTime, expiry: UnixTime?, isRefreshable: Bool

@@ -43,7 +43,7 @@ public enum SignInOutcome: Sendable {
     /// A sentence for the person, and what to do next.
     case failed(cause: LogMessage, hint: LogMessage?)
 
-    public static func failed(_ error: some RedactedError) -> SignInOutcome {
+    package static func failed(_ error: some RedactedError) -> SignInOutcome {
         .failed(cause: error.cause, hint: error.hint)
     }
 }

@@ -45,7 +45,8 @@ public struct UserAgent: Sendable {
     ///   - terminal: where to ask; without it nobody is asked.
     ///   - devicePrompt: shows a code for another device; without it none is shown.
     public static func automatic(
-        in environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil, devicePrompt: (any DevicePrompt)? = nil
+        in environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil,
+        devicePrompt: (any DevicePrompt)? = nil
     ) -> UserAgent {
         UserAgent(SignInMethods(environment: environment, terminal: terminal, devicePrompt: devicePrompt))
     }

@@ -61,12 +61,12 @@ public struct UserAgentError: RedactedError, Hashable {
         self.code = code
     }
 
-    public static func unavailable(_ reason: Reason) -> UserAgentError { UserAgentError(.unavailable(reason)) }
-    public static let userCancelled = UserAgentError(.userCancelled)
-    public static let timedOut = UserAgentError(.timedOut)
-    public static let pageNeverOpened = UserAgentError(.pageNeverOpened)
-    public static let onlyForeignAnswers = UserAgentError(.onlyForeignAnswers)
-    public static let cancelled = UserAgentError(.cancelled)
+    package static func unavailable(_ reason: Reason) -> UserAgentError { UserAgentError(.unavailable(reason)) }
+    package static let userCancelled = UserAgentError(.userCancelled)
+    package static let timedOut = UserAgentError(.timedOut)
+    package static let pageNeverOpened = UserAgentError(.pageNeverOpened)
+    package static let onlyForeignAnswers = UserAgentError(.onlyForeignAnswers)
+    package static let cancelled = UserAgentError(.cancelled)
 
     public var codeName: StaticString {
         switch code {
@@ -102,9 +102,9 @@ public struct UserAgentError: RedactedError, Hashable {
     }
 }
 
-extension UserAgentError.Reason: Loggable {
+extension UserAgentError.Reason {
     // Safe: words of ours and numbers of the system.
-    public var logMessage: LogMessage {
+    package var logMessage: LogMessage {
         switch self {
         case .noWay: "there is neither a display to show a browser on nor a terminal to ask at"
         case .noHandler: "nothing here takes answers for the scheme of the redirect address"

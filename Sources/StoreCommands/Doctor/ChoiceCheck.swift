@@ -19,7 +19,7 @@ struct ChoiceCheck {
             case .store(let error): return (nil, [.refusal("choice", error, matters: true)])
             }
         }
-        var findings = [Finding.good("choice", "\(choice.backend.name) (\(choice.source))")]
+        var findings = [Finding.good("choice", "\(choice.backend.name) (\(choice.source.logMessage))")]
         for backend in context.selector.catalogue.backends
         where backend.name.description != choice.backend.name.description {
             findings.append(await why(backend))

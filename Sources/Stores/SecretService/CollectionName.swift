@@ -15,38 +15,40 @@ extension SecretServiceConfiguration {
         /// The one that the desktop has as its default (the alias `default`).
         public static let standard = Collection(.alias("default"))
         /// The one that is kept in memory until the session ends (the alias `session`). Not every service has it.
-        public static let session = Collection(.alias("session"))
+        package static let session = Collection(.alias("session"))
 
         /// The longest name, in bytes.
-        public static let maximumByteCount = 1024
+        package static let maximumByteCount = 1024
 
         /// The one with exactly this label. Operations throw `unavailable` when there is none, and `ambiguous` when
         /// there is another one with the same label.
         ///
         /// - Parameter label: 1 to 1,024 bytes without a NUL.
-        public static func labelled(_ label: String) throws(CollectionNameError) -> Collection {
-            if label.isEmpty { throw CollectionNameError(problem: .empty) }
-            if label.utf8.count > maximumByteCount { throw CollectionNameError(problem: .tooLong) }
-            if label.utf8.contains(0) { throw CollectionNameError(problem: .containsNUL) }
+        public static func labelled(_ label: String) throws(InvalidValue) -> Collection {
+            if label.isEmpty { throw invalid("the collection's name is empty") }
+            if label.utf8.count > maximumByteCount {
+                throw invalid("the collection's name is longer than \(maximumByteCount) bytes")
+            }
+            if label.utf8.contains(0) { throw invalid("the collection's label contains a NUL") }
             return Collection(.label(label))
         }
 
         /// The one at a path on the bus, such as `/org/freedesktop/secrets/collection/login`.
         ///
         /// The path is the collection's own, not an alias's (Secret Service API, "Object paths").
-        public static func at(path: String) throws(CollectionNameError) -> Collection {
+        package static func at(path: String) throws(InvalidValue) -> Collection {
             let prefix = "/org/freedesktop/secrets/collection/"
             let isName = { (byte: UInt8) in
                 (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_")
             }
             guard path.utf8.starts(with: prefix.utf8), path.utf8.count <= maximumByteCount,
                 case let name = path.utf8.dropFirst(prefix.utf8.count), !name.isEmpty, name.allSatisfy(isName)
-            else { throw CollectionNameError(problem: .notAPath) }
+            else { throw invalid("the collection's path is none of the Secret Service's") }
             return Collection(.path(path))
         }
 
         /// Takes a name as people write it: `default`, `session`, a path, which starts with `/`, or else a label.
-        public static func named(_ text: String) throws(CollectionNameError) -> Collection {
+        public static func named(_ text: String) throws(InvalidValue) -> Collection {
             switch text {
             case "default": return .standard
             case "session": return .session
@@ -54,8 +56,16 @@ extension SecretServiceConfiguration {
             }
         }
 
+        private static func invalid(_ cause: LogMessage) -> InvalidValue {
+            InvalidValue(
+                .collection, cause,
+                hint:
+                    "name it `default`, `session`, by its label, or by its path /org/freedesktop/secrets/collection/NAME"
+            )
+        }
+
         /// The name as `named` reads it.
-        public var text: String {
+        package var text: String {
             switch form {
             case .alias(let text), .label(let text), .path(let text): text
             }
@@ -65,28 +75,5 @@ extension SecretServiceConfiguration {
         public var logMessage: LogMessage {
             "\(LoggableText(reviewed: "a collection's name is shown in keyring applications", unredacted: text))"
         }
-    }
-}
-
-/// What is wrong with the name of a collection.
-public struct CollectionNameError: RedactedError, Hashable {
-    public enum Problem: Sendable, Hashable { case empty, tooLong, containsNUL, notAPath }
-
-    public let problem: Problem
-
-    public var codeName: StaticString { "collection.invalid" }
-
-    public var cause: LogMessage {
-        switch problem {
-        case .empty: "the collection's name is empty"
-        case .tooLong:
-            "the collection's name is longer than \(SecretServiceConfiguration.Collection.maximumByteCount) bytes"
-        case .containsNUL: "the collection's label contains a NUL"
-        case .notAPath: "the collection's path is none of the Secret Service's"
-        }
-    }
-
-    public var hint: LogMessage? {
-        "name it `default`, `session`, by its label, or by its path /org/freedesktop/secrets/collection/NAME"
     }
 }

@@ -2,15 +2,15 @@ public import LatchkeyCredentials
 
 /// Which collection of the keyring to use, and how.
 public struct SecretServiceConfiguration: Sendable, Hashable {
-    public var collection: Collection
+    package var collection: Collection
     /// Whether the keyring may ask the person, to unlock it above all. Otherwise `locked` is thrown at once.
-    public var mayPrompt: Bool
+    package var mayPrompt: Bool
     /// Whether a save makes the collection when it is missing: the person consents. The keyring asks for its new
     /// password. Otherwise `unavailable` is thrown. Reading never makes one.
-    public var mayCreateCollection: Bool
+    package var mayCreateCollection: Bool
     /// Where Latchkey's processes meet: it keeps two of them from creating one item twice, and makes versions
     /// comparable. `nil`: this process is the only one.
-    public var coordination: LeaseDirectory?
+    package var coordination: LeaseDirectory?
 
     public init(
         collection: Collection = .standard, mayPrompt: Bool = true, mayCreateCollection: Bool = false,

@@ -110,7 +110,7 @@ extension SecretServiceStore: CredentialStore {
     /// is replaced. Throws what either store throws; what was saved by then stays.
     ///
     /// - Returns: how many items are of no such kind, nor this store's own.
-    public func copyOtherPrograms(
+    package func copyOtherPrograms(
         to target: any CredentialStore, deadline: Deadline = .standard
     ) async throws(StoreError) -> Int {
         try await collection.copyOtherPrograms(to: target, deadline)

@@ -20,7 +20,7 @@ package struct SecretServiceState: Sendable, Hashable {
 /// The store opens one session with the service per process, at first use, and again after the service or the bus was
 /// restarted. Everything runs on one private thread; callers only suspend.
 public struct SecretServiceStore: Sendable {
-    public let configuration: SecretServiceConfiguration
+    package let configuration: SecretServiceConfiguration
     let versionKey: VersionKey
 
     /// Makes the store; it talks to nobody yet.
@@ -43,5 +43,5 @@ public struct SecretServiceStore: Sendable {
     }
 
     /// 8 MiB. D-Bus ends at 128 MiB a message, and gnome-keyring rewrites its whole file at each save.
-    public static let maximumSecretByteCount = 8 << 20
+    package static let maximumSecretByteCount = 8 << 20
 }

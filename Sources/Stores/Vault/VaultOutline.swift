@@ -1,4 +1,4 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 
 /// What a vault's file shows without a key: which ways there are to open it.
 package struct VaultOutline: Sendable, Hashable {
@@ -35,7 +35,7 @@ extension VaultStore {
 
     /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
     /// damaged or newer file. Asks nobody anything and changes nothing.
-    public static func probe(at path: String) throws(StoreError) {
+    package static func probe(at path: String) throws(StoreError) {
         do throws(StoreError) {
             _ = try outlineNow(path)
         } catch  where error.code == .busy {

@@ -1,10 +1,10 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
 extension VaultStore {
     /// How long a vault can stay unlocked: from a second to seven days.
-    public static let unlockedDurations: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
+    package static let unlockedDurations: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
 
     /// Leaves the vault's key in the kernel's keyring of this user for a while, so that others of this user's processes
     /// open it as `VaultKeySource.kernelKeyring`, without a passphrase and without Argon2. A key from before is
@@ -16,7 +16,7 @@ extension VaultStore {
     /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.
     ///
     /// Throws `unavailable` when the kernel refuses, as in many containers, and what a read throws.
-    public func keepUnlocked(for duration: Duration) throws(StoreError) {
+    package func keepUnlocked(for duration: Duration) throws(StoreError) {
         guard Self.unlockedDurations.contains(duration) else {
             throw StoreError(
                 .unsupported, "a vault can't stay unlocked for that long",
@@ -34,13 +34,13 @@ extension VaultStore {
     }
 
     /// Throws `unavailable` when the kernel lets this process have no keyring, so that nobody is asked in vain.
-    public static func checkUnlocking() throws(StoreError) { try KernelKeyring.check() }
+    package static func checkUnlocking() throws(StoreError) { try KernelKeyring.check() }
 
     /// Takes the key of `keepUnlocked(for:)` out of the kernel, and returns whether there was one.
     ///
     /// Processes that have the vault open keep it open. Throws what `outline(at:)` throws, and `unavailable` when the
     /// kernel refuses.
-    public static func lock(at path: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
+    package static func lock(at path: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
         try KernelKeyring.forget(try await outline(at: path, deadline: deadline).vault)
     }
 }

@@ -6,11 +6,11 @@ public struct VaultVerification: Sendable, Hashable {
     /// How many items were opened, secret included.
     public let itemCount: Int
     /// How many transactions the vault has seen.
-    public let generation: UInt64
+    package let generation: UInt64
     /// At most `maximumProblemCount`; empty for a sound vault.
     public let problems: [VaultProblem]
 
-    public static let maximumProblemCount = 100
+    package static let maximumProblemCount = 100
 
     public var isSound: Bool { problems.isEmpty }
 }

@@ -76,7 +76,7 @@ final class NetworkScene: Sendable {
 
     @discardableResult
     func signIn(_ handle: String = "alice.test") async throws(ATProtocolError) -> SessionSummary {
-        try await client.authenticate(handle: handle, presenting: browser(), deadline: .unhurried)
+        try await client.authenticate(handle: handle, presenting: UserAgent(browser()), deadline: .unhurried)
     }
 
     /// The error of a sign-in, which must fail.

@@ -41,7 +41,7 @@ final class AuthenticatorScene: Sendable {
             Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
             scopes: ["read", "write"])
         var configuration = OAuthAuthenticator.Configuration(
-            provider: provider, userAuthenticator: .userAgent(person.browser), mode: mode, context: context)
+            provider: provider, userAuthenticator: UserAgent(person.browser), mode: mode, context: context)
         configuration.statusHandler = { [statuses] in statuses.add($0) }
         change(&configuration)
         self.configuration = configuration

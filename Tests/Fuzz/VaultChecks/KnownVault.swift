@@ -1,5 +1,6 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
+    import LatchkeyLog
     import LatchkeySecrets
     @testable import LatchkeyVault
 
@@ -20,7 +21,7 @@
         }
 
         static func key(_ account: String) -> CredentialKey {
-            do throws(CredentialKeyError) {
+            do throws(InvalidValue) {
                 return try CredentialKey(service: "example.org", account: account)
             } catch {
                 preconditionFailure("a known key is refused")

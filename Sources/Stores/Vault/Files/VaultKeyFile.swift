@@ -8,7 +8,7 @@ enum KeyFileKey: SecretPurpose { static var name: StaticString { "vault key file
 
 /// A file of 32 random bytes that opens a vault without a person.
 public enum VaultKeyFile {
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     /// Makes a key file (0600) with fresh random bytes, durably. The directory must exist.
     ///

@@ -25,7 +25,22 @@ public struct VaultKeySource: ~Copyable, Sendable {
     /// A file of exactly 32 random bytes, of this user alone; see `VaultKeyFile.create(at:)`.
     public static func keyFile(_ path: String) -> VaultKeySource { VaultKeySource(.keyFile(path)) }
 
-    /// A credential of exactly 32 random bytes that systemd passes to this process.
+    /// A credential of exactly 32 random bytes that systemd passes to the unit's processes (systemd.exec(5),
+    /// `LoadCredentialEncrypted=`).
+    ///
+    /// - Parameters:
+    ///   - name: the credential's ID: 1 to 255 printable ASCII characters without `/` and `:`. Throws `unsupported` for
+    ///     another.
+    ///   - directory: what `$CREDENTIALS_DIRECTORY` says.
+    public static func systemCredential(named name: String, in directory: String) throws(StoreError) -> VaultKeySource {
+        guard let name = SystemCredentialName(name) else {
+            throw StoreError(
+                .unsupported, "no credential of systemd has such a name",
+                hint: "give the ID that the unit's LoadCredentialEncrypted= names")
+        }
+        return systemCredential(SystemCredential(name: name, directory: directory))
+    }
+
     package static func systemCredential(_ credential: SystemCredential) -> VaultKeySource {
         VaultKeySource(.systemCredential(credential))
     }
@@ -37,7 +52,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
     }
 
     /// The key that `VaultStore.keepUnlocked(for:)` left in the kernel, if its time isn't over. It makes no slot.
-    public static var kernelKeyring: VaultKeySource { VaultKeySource(.kernelKeyring) }
+    package static var kernelKeyring: VaultKeySource { VaultKeySource(.kernelKeyring) }
 
     private init(_ place: Place) {
         self.init(place: place, passphrase: nil, keptKey: nil)
@@ -51,7 +66,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
         self.keptKey = keptKey
     }
 
-    public var kind: KeySlotKind {
+    package var kind: KeySlotKind {
         switch place {
         case .passphrase: .passphrase
         case .keyFile: .keyFile
@@ -95,7 +110,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
     public static let systemCredential = KeySlotKind(number: 3)
     public static let secretService = KeySlotKind(number: 4)
     /// No slot has this kind: what is in the kernel is the key that slots wrap.
-    public static let kernelKeyring = KeySlotKind(number: 0)
+    package static let kernelKeyring = KeySlotKind(number: 0)
 
     static let known: Set<KeySlotKind> = [.passphrase, .keyFile, .systemCredential, .secretService]
 
@@ -138,10 +153,10 @@ public struct KeySlotName: Sendable, Hashable, Loggable {
         self.text = text.description
     }
 
-    public static let passphrase = KeySlotName(known: "passphrase")
-    public static let keyFile = KeySlotName(known: "key file")
-    public static let systemCredential = KeySlotName(known: "systemd credential")
-    public static let secretService = KeySlotName(known: "keyring")
+    package static let passphrase = KeySlotName(known: "passphrase")
+    package static let keyFile = KeySlotName(known: "key file")
+    package static let systemCredential = KeySlotName(known: "systemd credential")
+    package static let secretService = KeySlotName(known: "keyring")
 
     /// Safe: a name that people choose to tell slots apart.
     public var logMessage: LogMessage {
@@ -153,7 +168,7 @@ public struct KeySlotName: Sendable, Hashable, Loggable {
 public struct KeySlotDescription: Sendable, Hashable {
     public let kind: KeySlotKind
     public let name: KeySlotName
-    public let created: UnixTime
+    package let created: UnixTime
     /// For passphrases.
     package let cost: PassphraseCost?
     package let reference: KeySlotReference

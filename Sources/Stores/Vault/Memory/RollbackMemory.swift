@@ -10,8 +10,8 @@ public import LatchkeyLog
 /// last half minute.
 public struct RollbackMemory: Sendable {
     /// Absolute. It is made (0700) when it is missing.
-    public let directory: String
-    public var onRollback: RollbackChoice
+    package let directory: String
+    package var onRollback: RollbackChoice
     let logger: RedactedLogger
 
     /// - Parameters:

@@ -1,3 +1,4 @@
+// Compiled as a part of the package: outside it this has no name.
 import LatchkeyCredentials
 
 func leak(_ lease: consuming Lease) -> [Int] {  // expected-error {{'lease' consumed more than once}}

@@ -1,3 +1,4 @@
+// Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
 struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}

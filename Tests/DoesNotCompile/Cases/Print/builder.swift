@@ -1,3 +1,4 @@
+// Compiled as a part of the package: outside it this has no name.
 import LatchkeySecrets
 
 func leak(_ value: consuming SecretBuilder) {

@@ -43,7 +43,7 @@ let package = Package(
         // MARK: Foundations
         module("LatchkeySystem", at: "System"),
         module("LatchkeySodium", at: "Sodium", uses: ["CLatchkeySodium"]),
-        module("LatchkeySecrets", at: "Secrets", uses: ["LatchkeySodium"]),
+        module("LatchkeySecrets", at: "Secrets", uses: ["LatchkeySystem", "LatchkeySodium"]),
         module("LatchkeyLog", at: "RedactedLog", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),
         module("LatchkeyHardening", at: "ProcessHardening", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
         module("LatchkeyEnvironment", at: "Surroundings", uses: ["LatchkeyLog"]),
@@ -56,7 +56,7 @@ let package = Package(
         module("LatchkeyCredentials", at: "Credentials", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
         module(
             "LatchkeyInMemory", at: "Stores/InMemory",
-            uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium"]),
+            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium"]),
         module(
             "LatchkeyVault", at: "Stores/Vault",
             uses: [
@@ -70,7 +70,7 @@ let package = Package(
         module(
             "LatchkeyStoreSelection", at: "StoreSelection",
             uses: [
-                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyInMemory", "LatchkeyVault",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyInMemory", "LatchkeyVault",
                 "LatchkeySecretService",
             ]),
 
@@ -78,7 +78,10 @@ let package = Package(
         module("LatchkeyLibCrypto", at: "LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
         module(
             "LatchkeyImporting", at: "Importing",
-            uses: ["LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyLibCrypto", "LatchkeyLog", "LatchkeySecrets"]),
+            uses: [
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyLibCrypto", "LatchkeyLog",
+                "LatchkeySecrets",
+            ]),
 
         // MARK: Sign-in
         module(
@@ -89,7 +92,7 @@ let package = Package(
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
         module(
             "LatchkeyOAuth", at: "OAuth",
-            uses: ["LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeySodium"]),
+            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeySodium"]),
         module(
             "LatchkeySignIn", at: "SignIn",
             uses: [
@@ -107,14 +110,16 @@ let package = Package(
         module(
             "LatchkeyAuthenticator", at: "Authenticating",
             uses: [
-                "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyInMemory", "LatchkeyOAuth", "LatchkeyLog",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyInMemory", "LatchkeyOAuth",
+                "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeySignIn",
             ]),
         // The only importer of FoundationNetworking.
         module(
             "LatchkeyFoundation", at: "FoundationBridge",
             uses: [
-                "LatchkeyAuthenticator", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
+                "LatchkeySystem", "LatchkeyAuthenticator", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
+                "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeySignIn",
             ]),
 
@@ -131,7 +136,8 @@ let package = Package(
         module(
             "LatchkeyTestServer", at: "AuthorizationServer",
             uses: [
-                "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeySecrets",
+                "LatchkeySystem", "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyOAuth",
+                "LatchkeySecrets",
                 "LatchkeySignIn", "LatchkeySodium",
             ]),
         module(
@@ -148,7 +154,7 @@ let package = Package(
         module(
             "LatchkeyStoreCommands", at: "StoreCommands",
             uses: [
-                "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyHardening",
+                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyHardening",
                 "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault", "CLatchkeyProgramMemory",
             ]),
         module(

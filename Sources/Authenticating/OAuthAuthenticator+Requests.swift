@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn
+internal import LatchkeySystem
 
 extension OAuthAuthenticator {
     // MARK: - Sending
@@ -29,12 +30,7 @@ extension OAuthAuthenticator {
         let answer = try await transfer(request, session, limits, over: http)
         let action = configuration.tokens.responseStatusProvider.action(for: answer)
         guard action != .accept, try await mend(action, after: session) else { return answer }
-        let mended: StoredSession
-        do throws(SignInError) {
-            mended = try await freshSession()
-        } catch {
-            throw .signIn(error)
-        }
+        let mended = try await mapError(Failure.signIn, awaiting: await freshSession())
         return try await transfer(request, mended, limits, over: http)
     }
 
@@ -42,11 +38,8 @@ extension OAuthAuthenticator {
         _ request: borrowing GuardedRequest, _ session: borrowing StoredSession, _ limits: TransferLimits,
         over http: any HTTPTransport
     ) async throws(Failure) -> GuardedResponse {
-        do throws(SignInError) {
-            return try await service.transfer(request, with: session, limits: limits, over: http)
-        } catch {
-            throw .signIn(error)
-        }
+        return try await mapError(
+            Failure.signIn, awaiting: await service.transfer(request, with: session, limits: limits, over: http))
     }
 
     private func checkOrigin(of url: HTTPURL) throws(Failure) {
@@ -126,7 +119,7 @@ extension OAuthAuthenticator {
         do throws(SignInError) {
             return try await service.signed(request, with: session)
         } catch {
-            throw .signIn(error)
+            throw Failure.signIn(error)
         }
     }
 
@@ -137,10 +130,7 @@ extension OAuthAuthenticator {
     ///   - fields: the answer's `DPoP-Nonce` and `Date`; others are ignored.
     ///   - url: the address of the request.
     public func learn(from fields: [HeaderField], ofAnswerAt url: HTTPURL) async throws(Failure) {
-        do throws(SignInError) {
-            try await service.learn(from: fields, ofAnswerAt: url, account: try await account())
-        } catch {
-            throw .signIn(error)
-        }
+        try await mapError(
+            Failure.signIn, awaiting: await service.learn(from: fields, ofAnswerAt: url, account: try await account()))
     }
 }

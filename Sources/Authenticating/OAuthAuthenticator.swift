@@ -3,6 +3,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 public import LatchkeySignIn
+internal import LatchkeySystem
 
 /// Sends requests with a login's token, and sees to the login: gets it when there is none, refreshes it before it ends,
 /// and does both when a server refuses it.
@@ -23,12 +24,8 @@ public actor OAuthAuthenticator {
     /// storage.
     public init(config: Configuration) throws(Failure) {
         let provider = config.tokens.applied(to: config.provider)
-        let store: any CredentialStore
-        do throws(StoreError) {
-            store = try config.storage.open()
-        } catch {
-            throw .signIn(.store(error))
-        }
+        let store: any CredentialStore = try mapError(
+            { (error: StoreError) in Failure.signIn(.store(error)) }, of: config.storage.open())
         configuration = config
         service = SignInService(
             provider: provider,
@@ -76,11 +73,7 @@ public actor OAuthAuthenticator {
             log.info("somebody has to sign in: \(error)")
         }
         try await authenticateUnasked()
-        do throws(SignInError) {
-            return try await freshSession()
-        } catch {
-            throw .signIn(error)
-        }
+        return try await mapError(Failure.signIn, awaiting: await freshSession())
     }
 
     static func needsPerson(_ error: SignInError) -> Bool {
@@ -145,13 +138,11 @@ public actor OAuthAuthenticator {
 
     private func signIn() async throws(Failure) -> SessionSummary {
         guard configuration.userAuthenticator.isAvailable else { throw Failure(.noUserAuthenticator) }
-        do throws(SignInError) {
-            return try await service.signIn(
+        return try await mapError(
+            Failure.signIn,
+            awaiting: await service.signIn(
                 presenting: configuration.userAuthenticator, account: configuration.account,
-                deadline: .after(configuration.timeout))
-        } catch {
-            throw .signIn(error)
-        }
+                deadline: .after(configuration.timeout)))
     }
 
     private func tell(_ result: Result<SessionSummary, Failure>) async {

@@ -1,5 +1,6 @@
 internal import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// A secret that several places of the server refer to.
 final class KeptSecret: Sendable {
@@ -55,11 +56,8 @@ struct SecretIndex: Sendable {
     private let key: [UInt8]
 
     init() throws(RandomSourceError) {
-        do throws(RandomOctetsError) {
-            key = try RandomOctets.array(32)
-        } catch {
-            throw RandomSourceError(number: error.number)
-        }
+        key = try mapError(
+            { (error: RandomOctetsError) in RandomSourceError(number: error.number) }, of: RandomOctets.array(32))
     }
 
     func digest(_ secret: KeptSecret) -> [UInt8] {

@@ -1,5 +1,6 @@
 internal import LatchkeyLoopback
 public import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// A whole authorization server inside the process, on a loopback address: for tests and demonstrations.
@@ -25,12 +26,11 @@ public final class LoopbackAuthorizationServer: Sendable {
     public init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
     ) throws(StartError) {
-        let service: AuthorizationService
-        do throws(RandomSourceError) {
-            service = try AuthorizationService(configuration: configuration)
-        } catch {
-            throw StartError(LoopbackError(.other, port: configuration.port, number: error.number))
-        }
+        let service = try mapError(
+            { (error: RandomSourceError) in
+                StartError(LoopbackError(.other, port: configuration.port, number: error.number))
+            },
+            of: AuthorizationService(configuration: configuration))
         let server: LoopbackServer
         do throws(LoopbackError) {
             server = try LoopbackServer(

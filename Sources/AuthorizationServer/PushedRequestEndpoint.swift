@@ -1,5 +1,6 @@
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// A request that was pushed; it is good once, for a short while.
@@ -25,12 +26,9 @@ extension AuthorizationService {
                 guard request.keyThumbprint == nil || request.keyThumbprint == key else { throw .request }
                 request.keyThumbprint = key
             }
-            let reference: KeptSecret
-            do throws(RandomSourceError) {
-                reference = try KeptSecret.random("request_uri", prefix: "urn:ietf:params:oauth:request_uri:")
-            } catch {
-                throw .server
-            }
+            let reference = try mapError(
+                { (_: RandomSourceError) in TokenRefusal.server },
+                of: KeptSecret.random("request_uri", prefix: "urn:ietf:params:oauth:request_uri:"))
             note(reference)
             let digest = index.digest(reference)
             let pushed = PushedAuthorization(request: request, expiry: .now + configuration.codeLifetime)

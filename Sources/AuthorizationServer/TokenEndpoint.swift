@@ -1,6 +1,7 @@
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 internal import Synchronization
 
 /// An OAuth error: the RFC's name and GitHub's.
@@ -42,11 +43,9 @@ extension AuthorizationService {
     func provenKey(_ input: Input, shape: Shape, isOptional: Bool = false) throws(TokenRefusal) -> String? {
         let isNeeded = (configuration.requiresDPoP || configuration.atProtocolAccount != nil) && !isOptional
         guard shape == .standard, !input.proofs.isEmpty || isNeeded else { return nil }
-        do throws(ProofRefusal) {
-            return try checkProof(of: input, token: nil)
-        } catch {
-            throw TokenRefusal(name: error.name, gitHubName: error.name)
-        }
+        return try mapError(
+            { (error: ProofRefusal) in TokenRefusal(name: error.name, gitHubName: error.name) },
+            of: checkProof(of: input, token: nil))
     }
 
     private func require(_ bound: String?, _ proven: String?, _ refusal: TokenRefusal) throws(TokenRefusal) {

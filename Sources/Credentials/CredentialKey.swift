@@ -43,6 +43,7 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
     public let service: String
     /// 1 to 1,024 bytes of UTF-8 without control characters.
     public let account: String
+    /// `password` unless told otherwise. Two kinds under one service and account are two credentials.
     public let kind: CredentialKind
 
     package static let maximumByteCount = 1024

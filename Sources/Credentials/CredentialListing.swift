@@ -1,7 +1,9 @@
 /// A place in a listing, as its store made it.
 public struct ListingCursor: Sendable, Hashable {
+    /// Opaque to all but the store that made it; no secret.
     public let bytes: [UInt8]
 
+    /// For a store's own `page(service:after:deadline:)`; nothing is checked.
     public init(bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -9,10 +11,12 @@ public struct ListingCursor: Sendable, Hashable {
 
 /// Some of a listing, and where to go on.
 public struct ListingPage: Sendable {
+    /// May be empty before the end: only `next` says that there is no more.
     public let entries: [CredentialMetadata]
     /// `nil` at the end.
     public let next: ListingCursor?
 
+    /// For a store's own `page(service:after:deadline:)`, in an order that is the same for each call.
     public init(entries: [CredentialMetadata], next: ListingCursor?) {
         self.entries = entries
         self.next = next
@@ -43,6 +47,7 @@ public struct CredentialListing: AsyncSequence, Sendable {
         return result
     }
 
+    /// Holds one page at a time. A credential that is changed meanwhile may come twice; `all()` keeps the later one.
     public struct Iterator: AsyncIteratorProtocol {
         let listing: CredentialListing
         var page: ArraySlice<CredentialMetadata> = []

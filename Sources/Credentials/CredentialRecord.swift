@@ -8,6 +8,7 @@ public struct CredentialVersion: Sendable, Hashable, Loggable {
     /// 16 to 64 bytes.
     public let bytes: [UInt8]
 
+    /// For a store's own versions; that there are 16 to 64 bytes is not checked.
     public init(bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -29,14 +30,18 @@ public enum SecretContentType: String, Sendable, Hashable {
 
 /// All that is known of a credential besides its secret.
 public struct CredentialMetadata: Sendable, Hashable {
+    /// What to read and delete the credential by.
     public let key: CredentialKey
     /// What people see in their keyring application.
     public let label: String
+    /// When the credential was first saved; in a keyring, what its service says (`Created` of an item).
     public let created: UnixTime
+    /// When the credential was saved last; in a keyring, what its service says (`Modified` of an item).
     public let modified: UnixTime
     /// `nil` when the store can't tell without reading the secret (see `StoreCapabilities.versionsInListing`).
     public let version: CredentialVersion?
 
+    /// For a store's own listings and records; nothing is checked.
     public init(
         key: CredentialKey, label: String, created: UnixTime, modified: UnixTime, version: CredentialVersion?
     ) {
@@ -50,11 +55,16 @@ public struct CredentialMetadata: Sendable, Hashable {
 
 /// A credential as read from a store.
 public struct CredentialRecord<Purpose: SecretPurpose>: ~Copyable, Sendable {
+    /// Its `version` may be `nil`, as in a listing; the record's own never is.
     public let metadata: CredentialMetadata
+    /// The state that was read: give it to `WriteCondition.matches`, so that nobody else's save is overwritten.
     public let version: CredentialVersion
+    /// What was saved, where the store's `keepsContentType` is true; elsewhere only a hint.
     public let contentType: SecretContentType
+    /// The bytes as they were saved; there may be none. `takeSecret()` moves it out of the record.
     public let secret: Secret<Purpose>
 
+    /// For a store's own `read(_:as:deadline:)`; consumes the secret.
     public init(
         metadata: CredentialMetadata, version: CredentialVersion, contentType: SecretContentType,
         secret: consuming Secret<Purpose>
@@ -83,9 +93,12 @@ public enum WriteCondition: Sendable, Hashable {
 public struct SaveOptions: Sendable, Hashable {
     /// What people see in their keyring application; `nil` keeps the present label, or makes one from the key.
     public var label: String?
+    /// `binary` unless told otherwise; a keyring may pass it on to programs that show the secret.
     public var contentType: SecretContentType
+    /// Where it doesn't hold, the save throws `conflict` and changes nothing. `none` unless told otherwise.
     public var condition: WriteCondition
 
+    /// By default: keeps the label, calls the secret bytes, and saves whatever is there.
     public init(
         label: String? = nil, contentType: SecretContentType = .binary, condition: WriteCondition = .none
     ) {

@@ -14,6 +14,7 @@ public protocol CredentialStore: Sendable {
     /// Tells this store from others in leases, logs and reports: `vault /home/a/.local/share/latchkey/vault`.
     var identity: StoreIdentity { get }
 
+    /// What this store promises beyond the contract above; `StoreContract` tests a store by it.
     var capabilities: StoreCapabilities { get }
 
     /// Saves a secret, replacing the one under the key, and returns the new version.
@@ -65,6 +66,7 @@ public struct StoreIdentity: Sendable, Hashable, Loggable {
     /// A path, an alias or a number; no secret.
     public let location: String
 
+    /// Nothing is checked. Processes that share the store must make the same one: leases go by it.
     public init(backend: String, location: String) {
         self.backend = backend
         self.location = location
@@ -80,10 +82,14 @@ public struct StoreIdentity: Sendable, Hashable, Loggable {
 
 /// What happened to a credential. `nil` as key: the store can't tell which, so look at all.
 public struct CredentialChange: Sendable, Hashable {
+    /// `unknown` where the store sees only that something changed, as a vault does.
     public enum Kind: Sendable, Hashable { case saved, deleted, unknown }
+    /// `saved` stands for a new credential and for a replaced one alike.
     public let kind: Kind
+    /// `nil` when the store can't tell which credential it was; that may be so for `deleted` too.
     public let key: CredentialKey?
 
+    /// For a store's own `changes(deadline:)`; nothing is checked.
     public init(kind: Kind, key: CredentialKey?) {
         self.kind = kind
         self.key = key

@@ -17,6 +17,7 @@ public struct StoreCapabilities: Sendable, Hashable {
     /// In bytes.
     public var maximumSecretByteCount: Int
 
+    /// For a store's own `capabilities`. Content types are kept unless told otherwise; the size is in bytes.
     public init(
         isPersistent: Bool, canLock: Bool, reportsChanges: Bool, hasAtomicConditions: Bool,
         hasVersionsInListing: Bool, keepsContentType: Bool = true, maximumSecretByteCount: Int

@@ -2,6 +2,7 @@ public import LatchkeyLog
 
 /// Why a store refused. Absence is no error: `read` returns `nil` and `delete` returns `false`.
 public struct StoreError: RedactedError, Hashable {
+    /// Each has a stable name for logs and scripts, the error's `codeName`.
     public enum Code: Sendable, Hashable, CaseIterable {
         /// The store can't be reached: no bus, no service, no file, the service died.
         case unavailable
@@ -59,12 +60,14 @@ public struct StoreError: RedactedError, Hashable {
         }
     }
 
+    /// What a program decides by; cause and hint are for people.
     public let code: Code
     public let cause: LogMessage
     public let hint: LogMessage?
     /// The number the platform gave, where there was one.
     public let platform: PlatformCode?
 
+    /// For a store's own errors. No hint is `nil`; where the platform gave a number, pass it on.
     public init(_ code: Code, _ cause: LogMessage, hint: LogMessage? = nil, platform: PlatformCode? = nil) {
         self.code = code
         self.cause = cause
@@ -88,7 +91,9 @@ public struct StoreError: RedactedError, Hashable {
 
 /// An error number of the system or a library: `errno 28`, `g-io-error-quark 39`.
 public struct PlatformCode: Sendable, Hashable, Loggable {
+    /// Whose number it is: `errno`, `sqlite`, or GLib's name for a kind of errors.
     public let domain: LoggableText
+    /// As the platform gave it: an errno, an extended result code of SQLite, a GError's code.
     public let number: Int
 
     package init(domain: LoggableText, number: Int) {
@@ -96,6 +101,7 @@ public struct PlatformCode: Sendable, Hashable, Loggable {
         self.number = number
     }
 
+    /// An error number of the system (errno(3)), under the domain `errno`.
     public static func errno(_ number: Int32) -> PlatformCode {
         PlatformCode(domain: LoggableText(reviewed: "a word of ours", unredacted: "errno"), number: Int(number))
     }

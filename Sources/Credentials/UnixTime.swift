@@ -3,8 +3,10 @@ public import LatchkeyLog
 
 /// A moment in whole seconds since 1970-01-01T00:00:00Z.
 public struct UnixTime: Sendable, Hashable, Comparable, Loggable {
+    /// Leap seconds not counted (time(2)); negative before 1970.
     public let seconds: Int64
 
+    /// Takes any number.
     public init(seconds: Int64) {
         self.seconds = seconds
     }

@@ -4,6 +4,7 @@ public import LatchkeyAuthenticator
 internal import LatchkeyHTTP
 internal import LatchkeySecrets
 internal import LatchkeySignIn
+internal import LatchkeySystem
 
 extension OAuthAuthenticator {
     // MARK: - Sending
@@ -47,12 +48,9 @@ extension OAuthAuthenticator {
     ) async throws(Failure) -> (Data, URLResponse) {
         let converted = try GuardedRequest(request)
         guard file.isFileURL else { throw Failure(.fileFailed(number: EINVAL)) }
-        let target: DownloadedFile
-        do throws(DownloadedFile.Failure) {
-            target = try DownloadedFile(path: file.path, maximumByteCount: maximumByteCount)
-        } catch {
-            throw Failure(.fileFailed(number: error.number))
-        }
+        let target = try mapError(
+            { (error: DownloadedFile.Failure) in Failure(.fileFailed(number: error.number)) },
+            of: DownloadedFile(path: file.path, maximumByteCount: maximumByteCount))
         defer { target.discard() }
         let client = FileTransfer(client: try urlSession(), target: target)
         let result: (Data, URLResponse)
@@ -64,11 +62,8 @@ extension OAuthAuthenticator {
         guard let response = result.1 as? HTTPURLResponse, (200...299).contains(response.statusCode) else {
             return result
         }
-        do throws(DownloadedFile.Failure) {
-            try target.finish()
-        } catch {
-            throw Failure(.fileFailed(number: error.number))
-        }
+        try mapError(
+            { (error: DownloadedFile.Failure) in Failure(.fileFailed(number: error.number)) }, of: target.finish())
         return result
     }
 

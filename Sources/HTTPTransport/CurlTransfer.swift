@@ -2,6 +2,7 @@ internal import CLatchkeyCurl
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// One request on its way and the answer as it comes in.
@@ -53,13 +54,11 @@ final class CurlTransfer: @unchecked Sendable {
             unwanted.append("Content-Type")
         }
         if !request.fields.contains(where: { $0.name.lowercased() == "accept" }) { unwanted.append("Accept") }
-        do throws(SecretBuilder.LimitExceeded) {
-            return try HeaderLines(
+        return try mapError(
+            { (_: SecretBuilder.LimitExceeded) in TransportError(.malformedRequest, origin: origin) },
+            of: HeaderLines(
                 fields: request.fields, authorization: request.authorization, proof: request.proof,
-                withoutDefaults: unwanted)
-        } catch {
-            throw TransportError(.malformedRequest, origin: origin)
-        }
+                withoutDefaults: unwanted))
     }
 
     // MARK: - On the engine's thread

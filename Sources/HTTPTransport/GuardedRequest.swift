@@ -22,6 +22,7 @@ extension GuardedRequest {
 public struct HeaderField: Sendable, Hashable {
     /// As written; compared without regard to case.
     public let name: String
+    /// Printable ASCII, spaces and tabs; may be empty.
     public let value: String
 
     /// Returns `nil` for a name that is no token, or a value with control characters or non-ASCII.
@@ -48,7 +49,9 @@ public struct HeaderField: Sendable, Hashable {
 
 /// An HTTP request. Noncopyable, because its `Authorization` and its body may be secrets.
 @frozen public struct GuardedRequest: ~Copyable, Sendable {
+    /// `CurlTransport` never sends a request twice unless it is a GET or a HEAD.
     public let method: Method
+    /// Plain HTTP goes to loopback addresses alone; for others the transports here throw `notConfidential`.
     public let url: HTTPURL
     /// Fields that are no secret.
     public var fields: [HeaderField]
@@ -56,8 +59,10 @@ public struct HeaderField: Sendable, Hashable {
     public var authorization: Secret<MessageBody>?
     /// The whole value of the `DPoP` field (RFC 9449): a proof for this request alone.
     public var proof: Secret<MessageBody>?
+    /// Sent as it is; `nil` sends none. Its `Content-Type` is the caller's to put into `fields`.
     public var body: Secret<MessageBody>?
 
+    /// Leaves `proof` unset. For a field that is the transport's own, such as `Host`, `send` throws `malformedRequest`.
     public init(
         _ method: Method, _ url: HTTPURL, fields: [HeaderField] = [],
         authorization: consuming Secret<MessageBody>? = nil, body: consuming Secret<MessageBody>? = nil
@@ -73,12 +78,16 @@ public struct HeaderField: Sendable, Hashable {
 
 /// An HTTP response, whole. Its body is treated as a secret until someone has taken it apart.
 @frozen public struct GuardedResponse: ~Copyable, Sendable {
+    /// Of the final response (RFC 9110 section 15). A redirect is a response like any other.
     public let status: Int
+    /// Ordinary text. A name may come more than once; a field with a value outside ASCII is left out.
     public let fields: [HeaderField]
+    /// Empty when there is none; at most `TransferLimits.maximumBodyByteCount` bytes.
     public let body: Secret<MessageBody>
     /// Whether we connected to an address that isn't a public one; false where that can't be told, as behind a proxy.
     package let isFromPrivateAddress: Bool
 
+    /// For a transport of the caller's own.
     public init(status: Int, fields: [HeaderField], body: consuming Secret<MessageBody>) {
         self.init(status: status, fields: fields, body: body, isFromPrivateAddress: false)
     }
@@ -90,6 +99,7 @@ public struct HeaderField: Sendable, Hashable {
         self.isFromPrivateAddress = isFromPrivateAddress
     }
 
+    /// Whether the status is one of 200 to 299.
     public var isSuccess: Bool { (200...299).contains(status) }
 
     /// The value of the first field with this name, whatever its case.
@@ -105,6 +115,7 @@ public struct TransferLimits: Sendable, Hashable {
     /// From the start of the call to the end of the answer.
     public var timeout: Duration
 
+    /// 1 MiB and 30 seconds unless told otherwise.
     public init(maximumBodyByteCount: Int = 1 << 20, timeout: Duration = .seconds(30)) {
         self.maximumBodyByteCount = maximumBodyByteCount
         self.timeout = timeout

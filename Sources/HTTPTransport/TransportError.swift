@@ -2,6 +2,7 @@ public import LatchkeyLog
 
 /// Why there is no answer.
 public struct TransportError: RedactedError, Hashable {
+    /// What went wrong on the way. No status of a response is among them: 404 and 500 are responses.
     public enum Code: Sendable, Hashable, CaseIterable {
         /// The name has no address.
         case cannotResolveHost
@@ -41,6 +42,7 @@ public struct TransportError: RedactedError, Hashable {
         case other
     }
 
+    /// What a program decides by; `codeName` is the same in words, such as `http.timed-out`.
     public let code: Code
     /// The origin asked, without path and query.
     package let origin: LoggableText

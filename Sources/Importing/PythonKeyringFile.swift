@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The file `keyring_pass.cfg` of Python keyring's plain-text backend (keyrings.alt).
 ///
@@ -70,11 +71,9 @@ package enum PythonKeyringFile {
 
         private mutating func append(_ text: Span<UInt8>) throws(ImportError) {
             for index in text.indices where text[index] != 0x20 && text[index] != 0x09 {
-                do throws(SecretBuilder.LimitExceeded) {
-                    try base64.append(text[index])
-                } catch {
-                    throw ImportError(problem: .tooLarge, program: program)
-                }
+                try mapError(
+                    { (_: SecretBuilder.LimitExceeded) in ImportError(problem: .tooLarge, program: program) },
+                    of: base64.append(text[index]))
             }
         }
 

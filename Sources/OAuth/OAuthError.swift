@@ -3,6 +3,7 @@ public import LatchkeyLog
 
 /// Why a sign-in, a refresh or a revocation did not happen.
 public struct OAuthError: RedactedError, Hashable {
+    /// What went wrong. A `statusCode` is that of the server's response, which may be 200.
     public enum Code: Sendable, Hashable {
         /// The person gave up.
         case userCancelled
@@ -65,10 +66,12 @@ public struct OAuthError: RedactedError, Hashable {
             signingKey, authorizationURL
     }
 
+    /// What a program decides by; `isTransient` says whether trying again may help.
     public let code: Code
     /// The `error` the server gave, when it is a known one.
     public let serverError: ServerErrorCode?
 
+    /// For a step of the caller's own: `OAuthError(.sessionEnded)` from its refresh ends the session.
     public init(_ code: Code, serverError: ServerErrorCode? = nil) {
         self.code = code
         self.serverError = serverError

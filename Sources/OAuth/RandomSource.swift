@@ -1,5 +1,6 @@
 package import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// Where random octets come from: the kernel, or what a test puts in its place.
 package struct RandomSource: Sendable {
@@ -12,11 +13,8 @@ package struct RandomSource: Sendable {
 
     /// The kernel's generator (getentropy(3)); its status is checked on each call.
     package static let system = RandomSource { (span) throws(RandomSourceError) in
-        do throws(RandomOctetsError) {
-            try RandomOctets.fill(&span)
-        } catch {
-            throw RandomSourceError(number: error.number)
-        }
+        try mapError(
+            { (error: RandomOctetsError) in RandomSourceError(number: error.number) }, of: RandomOctets.fill(&span))
     }
 
     /// Returns `byteCount` fresh octets as a secret.

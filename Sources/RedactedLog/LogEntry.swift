@@ -33,8 +33,11 @@ public struct LogCategory: Sendable, Loggable, ExpressibleByStringLiteral {
 
 /// One line of a log, as a sink gets it. Its text can hold no secret: see `LogMessage`.
 public struct LogEntry: Sendable {
+    /// A message below its logger's minimum level makes no entry.
     public let level: LogLevel
+    /// Its logger's; see `RedactedLogger.category(_:)`.
     public let category: LogCategory
+    /// Made of literals in the source and `Loggable` values alone.
     public let message: LogMessage
     /// Nanoseconds since 1970-01-01T00:00:00Z (clock_gettime(2), CLOCK_REALTIME).
     public let timeNanoseconds: Int64

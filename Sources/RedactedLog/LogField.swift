@@ -4,6 +4,7 @@ internal import Glibc
 public struct LogField: Sendable, Hashable {
     /// Lower-case words joined by underscores, as they stand in the source.
     public var name: String { nameText.description }
+    /// The value's `logMessage`, made when the field was added.
     public let value: LogMessage
     private let nameText: Name
 
@@ -24,6 +25,7 @@ public struct LogField: Sendable, Hashable {
 public struct CorrelationID: Loggable, Sendable, Hashable {
     private let number: UInt64
 
+    /// Draws a new one: 64 random bits.
     public init() {
         number = UInt64.random(in: 0 ... .max)
     }

@@ -90,6 +90,7 @@ extension LogMessage: ExpressibleByStringInterpolation {
             text += literal.description
         }
 
+        /// Appends the value's `logMessage`; what is not `Loggable` has no way in.
         public mutating func appendInterpolation<Value: Loggable>(_ value: Value) {
             let message = value.logMessage
             if !message.foreignRanges.isEmpty { note(message.foreignRanges) }
@@ -129,9 +130,11 @@ extension LogMessage: ExpressibleByStringInterpolation {
 
         // MARK: What can't be logged
 
+        /// Unavailable, so that a `Secret` in a message doesn't compile.
         @available(*, unavailable, message: "a secret can't be logged; log its purpose or its key instead")
         public mutating func appendInterpolation<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) {}
 
+        /// Unavailable: the type of a `String` doesn't say whether a secret is in it.
         @available(
             *, unavailable,
             message:
@@ -139,6 +142,7 @@ extension LogMessage: ExpressibleByStringInterpolation {
         )
         public mutating func appendInterpolation(_ string: String) {}
 
+        /// Unavailable: the type of a `Substring` doesn't say whether a secret is in it.
         @available(
             *, unavailable,
             message:
@@ -146,11 +150,13 @@ extension LogMessage: ExpressibleByStringInterpolation {
         )
         public mutating func appendInterpolation(_ string: Substring) {}
 
+        /// Unavailable: it is as such a span that `Secret.withExposedBytes` lends a secret.
         @available(
             *, unavailable, message: "bytes may hold a secret; log their count instead"
         )
         public mutating func appendInterpolation(_ bytes: Span<UInt8>) {}
 
+        /// Unavailable: catches every other type, optionals among them, so that the compiler says what to do instead.
         @available(
             *, unavailable, message: "only Loggable values can be logged: unwrap it, or conform its type to Loggable"
         )

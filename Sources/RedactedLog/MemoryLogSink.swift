@@ -4,6 +4,7 @@ internal import Synchronization
 public final class MemoryLogSink: LogSink {
     private let kept = Mutex<[LogEntry]>([])
 
+    /// Starts empty. Records are kept, however many, until the sink goes.
     public init() {}
 
     public func write(_ record: LogEntry) {

@@ -49,6 +49,8 @@ public struct RedactedLogger: Sendable {
         return logger
     }
 
+    /// Writes one record, with the logger's fields and those of `LogContext`. Below the minimum level, or without a
+    /// sink, the message is not evaluated.
     public func log(_ level: LogLevel, _ message: @autoclosure () -> LogMessage) {
         guard let sink, level >= minimumLevel else { return }
         var now = timespec()
@@ -66,9 +68,14 @@ public struct RedactedLogger: Sendable {
         return inherited.filter { field in !fields.contains { $0.name == field.name } } + fields
     }
 
+    /// Writes at the lowest level, which the default minimum, `info`, leaves out.
     public func trace(_ message: @autoclosure () -> LogMessage) { log(.trace, message()) }
+    /// Writes at the level below `info`, which the default minimum leaves out.
     public func debug(_ message: @autoclosure () -> LogMessage) { log(.debug, message()) }
+    /// Writes at the lowest level that a logger lets through unless told otherwise.
     public func info(_ message: @autoclosure () -> LogMessage) { log(.info, message()) }
+    /// Writes at the level for what went wrong and didn't stop the work.
     public func warning(_ message: @autoclosure () -> LogMessage) { log(.warning, message()) }
+    /// Writes at the highest level. It throws nothing and stops nothing.
     public func error(_ message: @autoclosure () -> LogMessage) { log(.error, message()) }
 }

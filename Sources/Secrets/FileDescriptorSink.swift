@@ -6,6 +6,7 @@ public struct FileDescriptorSecretSink: SecretSink {
 
     private let descriptor: Int32
 
+    /// The descriptor must be open for writing, and blocking: EAGAIN is a failure. It stays the caller's to close.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
     }

@@ -1,4 +1,5 @@
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
 ///
@@ -127,11 +128,8 @@ extension Secret {
     /// Returns `byteCount` octets from the kernel's generator (getentropy(3)); its status is checked.
     public static func random(byteCount: Int) throws(RandomSourceError) -> Secret<Purpose> {
         try Secret(byteCount: byteCount) { (span) throws(RandomSourceError) in
-            do throws(RandomOctetsError) {
-                try RandomOctets.fill(&span)
-            } catch {
-                throw RandomSourceError(number: error.number)
-            }
+            try mapError(
+                { (error: RandomOctetsError) in RandomSourceError(number: error.number) }, of: RandomOctets.fill(&span))
         }
     }
 }

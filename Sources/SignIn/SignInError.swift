@@ -5,6 +5,7 @@ public import LatchkeyOAuth
 
 /// Why a sign-in, a token, a request or a sign-out did not come about.
 public struct SignInError: RedactedError, Hashable {
+    /// What went wrong. An error inside keeps its own `codeName`, cause and hint.
     public enum Code: Sendable, Hashable {
         /// The browser or the terminal brought no answer.
         case userAgent(UserAgentError)
@@ -60,6 +61,7 @@ public struct SignInError: RedactedError, Hashable {
         case authorizationURL, login, refresh
     }
 
+    /// What a program decides by. Cancellation is `cancelled`, whichever part noticed it.
     public let code: Code
 
     package init(_ code: Code) {

@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import Synchronization
 
@@ -12,11 +13,7 @@ struct PersonsTerminal: PromptTerminal {
     let prompt: SecretPrompt
 
     func show(_ line: LogMessage) async throws(PromptTerminalError) {
-        do throws(PromptError) {
-            try prompt.show(line)
-        } catch {
-            throw PromptTerminalError(error)
-        }
+        try mapError(PromptTerminalError.init, of: prompt.show(line))
     }
 
     func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError) {

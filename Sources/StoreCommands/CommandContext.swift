@@ -4,6 +4,7 @@ package import LatchkeyHardening
 package import LatchkeyLog
 package import LatchkeySecrets
 package import LatchkeyStoreSelection
+internal import LatchkeySystem
 package import LatchkeyTerminal
 internal import LatchkeyVault
 
@@ -143,10 +144,7 @@ extension CommandContext {
 extension SecretPrompt {
     /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
     package func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
-        do throws(PromptError) {
-            return try ask(question, as: Passphrase.self)
-        } catch {
-            throw StoreError(prompt: error)
-        }
+        return try mapError(
+            { (error: PromptError) in StoreError(prompt: error) }, of: ask(question, as: Passphrase.self))
     }
 }

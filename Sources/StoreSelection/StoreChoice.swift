@@ -28,7 +28,9 @@ public enum StoreChoiceSource: Sendable, Hashable {
 
 /// Why a store of the catalogue wasn't chosen.
 public struct StoreRefusal: Sendable, Hashable, Loggable {
+    /// As `--store` takes it, such as `vault` or `secret-service`.
     public let name: LogMessage
+    /// What the store threw when it was probed or opened.
     public let error: StoreError
 
     package init(name: StaticString, error: StoreError) {
@@ -47,6 +49,7 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
 /// Which store is used, who said so, and why the ones before it were not.
 public struct StoreChoice: Sendable, Loggable {
     package let backend: StoreBackend
+    /// `probed` when nobody named a store and none was remembered.
     public let source: StoreChoiceSource
     /// In catalogue order; empty unless `source` is `probed`.
     public let refusals: [StoreRefusal]

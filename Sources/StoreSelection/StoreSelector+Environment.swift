@@ -2,6 +2,7 @@ public import LatchkeyCredentials
 public import LatchkeyEnvironment
 public import LatchkeyLog
 internal import LatchkeySecretService
+internal import LatchkeySystem
 internal import LatchkeyVault
 
 extension StoreSelector {
@@ -17,12 +18,7 @@ extension StoreSelector {
     public static func open(
         in environment: ProgramEnvironment, log: RedactedLogger = .disabled
     ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
-        let settings: StoreSettings
-        do throws(StoreError) {
-            settings = try StoreSettings(environment: environment, log: log)
-        } catch {
-            throw .store(error)
-        }
+        let settings = try mapError(Failure.store, of: StoreSettings(environment: environment, log: log))
         let selector = StoreSelector(
             catalogue: .standard, remembered: RememberedChoice(path: environment.stateDirectory + "/store"), logger: log
         )
@@ -58,11 +54,8 @@ extension StoreSettings {
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: log),
             mayPrompt: true, leases: .standard, hasDisplay: environment.hasDisplay, logger: log)
         guard let name = environment["LATCHKEY_COLLECTION"] else { return }
-        do throws(InvalidValue) {
-            collection = try .named(name)
-        } catch {
-            throw StoreError(.unavailable, error.cause, hint: error.hint)
-        }
+        collection = try mapError(
+            { (error: InvalidValue) in StoreError(.unavailable, error.cause, hint: error.hint) }, of: .named(name))
     }
 }
 

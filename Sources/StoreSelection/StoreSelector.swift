@@ -1,5 +1,6 @@
 public import LatchkeyCredentials
 package import LatchkeyLog
+internal import LatchkeySystem
 
 /// A store that somebody named, and where.
 package struct NamedStore: Sendable, Hashable {
@@ -101,11 +102,7 @@ public struct StoreSelector: Sendable {
     }
 
     private func rememberedName() throws(Failure) -> String? {
-        do throws(StoreError) {
-            return try remembered?.read()
-        } catch {
-            throw .store(error)
-        }
+        return try mapError(Failure.store, of: remembered?.read())
     }
 
     /// A person who never named a store has to learn why it is this one.

@@ -2,6 +2,7 @@ package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService
+internal import LatchkeySystem
 package import LatchkeyVault
 
 /// Keys of vaults in the desktop's keyring (Secret Service): an item for each slot, so that a vault opens without a
@@ -31,12 +32,11 @@ package struct VaultKeyring: Sendable {
     package func makeKey(
         for slot: KeySlotReference, ofVaultAt path: String
     ) async throws(StoreError) -> VaultKeySource {
-        let made: Secret<VaultSlotKey>
-        do throws(RandomSourceError) {
-            made = try .random(byteCount: 32)
-        } catch {
-            throw StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
-        }
+        let made: Secret<VaultSlotKey> = try mapError(
+            { (error: RandomSourceError) in
+                StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+            },
+            of: .random(byteCount: 32))
         let options = SaveOptions(label: "Key of the vault \(path)", contentType: .binary, condition: .absent)
         _ = try await store.save(made, for: Self.item(slot), options: options, deadline: .after(timeout))
         guard try await key(for: slot).matches(made) else {
@@ -74,10 +74,8 @@ package struct VaultKeyring: Sendable {
     }
 
     private static func item(_ slot: KeySlotReference) throws(StoreError) -> CredentialKey {
-        do throws(InvalidValue) {
-            return try CredentialKey(service: service, account: slot.text, kind: .privateKey)
-        } catch {
-            throw StoreError(.unsupported, error.cause)
-        }
+        return try mapError(
+            { (error: InvalidValue) in StoreError(.unsupported, error.cause) },
+            of: CredentialKey(service: service, account: slot.text, kind: .privateKey))
     }
 }

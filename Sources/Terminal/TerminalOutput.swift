@@ -2,6 +2,7 @@ internal import Glibc
 package import LatchkeyEnvironment
 package import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Where a program writes: results on standard output, everything else on standard error.
 ///
@@ -52,11 +53,9 @@ package struct TerminalOutput: Sendable {
     /// output holds the exact bytes.
     package func write<Purpose: SecretPurpose>(secret: borrowing Secret<Purpose>) throws(OutputError) {
         var sink = FileDescriptorSecretSink(descriptor: standardOutput)
-        do throws(FileDescriptorSecretSink.WriteFailure) {
-            try secret.pour(into: &sink)
-        } catch {
-            throw OutputError(number: error.number)
-        }
+        try mapError(
+            { (error: FileDescriptorSecretSink.WriteFailure) in OutputError(number: error.number) },
+            of: secret.pour(into: &sink))
         if isatty(standardOutput) == 1 { _ = PipeSafeWrite.write("\n", to: standardError) }
     }
 

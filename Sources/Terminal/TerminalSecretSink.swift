@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Shows a secret to the person at the terminal, on a line of its own: an authorization URL that has to be opened on
 /// another machine. `SecretPrompt` makes it.
@@ -19,11 +20,11 @@ package struct TerminalSecretSink: SecretSink, ~Copyable {
             throw PromptError(problem: .failed(number: EILSEQ), question: "a line for the person")
         }
         var sink = FileDescriptorSecretSink(descriptor: device.descriptor)
-        do throws(FileDescriptorSecretSink.WriteFailure) {
-            try sink.receive(bytes)
-        } catch {
-            throw PromptError(problem: .failed(number: error.number), question: "a line for the person")
-        }
+        try mapError(
+            { (error: FileDescriptorSecretSink.WriteFailure) in
+                PromptError(problem: .failed(number: error.number), question: "a line for the person")
+            },
+            of: sink.receive(bytes))
         device.write("\n")
     }
 }

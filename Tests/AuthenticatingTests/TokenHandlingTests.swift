@@ -76,20 +76,43 @@ struct TokenHandlingTests {
 
     @Test func `a login provider gets a callback that was validated, and no other`() async throws {
         let calls = Mutex(0)
+        let redirect = try RedirectURI("http://127.0.0.1:9/callback")
         let scene = try AuthenticatorScene {
+            $0.provider.redirect = redirect
             $0.tokens.loginProvider = { callback, endpoint, authentication in
                 calls.withLock { $0 += 1 }
                 return try await endpoint.exchange(callback, authentication: authentication)
             }
-            $0.timeout = .seconds(15)
         }
-        scene.server.switchOn(.wrongIssuer)
-        #expect(await scene.failure()?.code == .signIn(.oauth(OAuthError(.issuerMismatch))))
-        scene.server.switchOff(.wrongIssuer)
-        scene.server.switchOn(.wrongState)
-        #expect(await scene.failure()?.code == .signIn(.oauth(OAuthError(.stateMismatch))))
-        scene.server.switchOff(.wrongState)
+        for (query, refusal) in [("state=forged", OAuthError.Code.stateMismatch), ("", .stateMismatch)] {
+            let other = try scene.another { $0.userAuthenticator = .presenter(Answering(redirect, "code=x&\(query)")) }
+            #expect(await scene.failure(of: other)?.code == .signIn(.oauth(OAuthError(refusal))))
+        }
         #expect(calls.withLock { $0 } == 0 && scene.server.record.requests[.token] == nil)
+
+        let mixedUp = try AuthenticatorScene {
+            $0.tokens.loginProvider = { callback, endpoint, authentication in
+                calls.withLock { $0 += 1 }
+                return try await endpoint.exchange(callback, authentication: authentication)
+            }
+        }
+        mixedUp.server.switchOn(.wrongIssuer)
+        #expect(await mixedUp.failure()?.code == .signIn(.oauth(OAuthError(.issuerMismatch))))
+        #expect(calls.withLock { $0 } == 0 && mixedUp.server.record.requests[.token] == nil)
+    }
+
+    /// Brings an answer that no server gave.
+    private struct Answering: AuthorizationPresenter {
+        let redirect: RedirectURI
+        let query: String
+
+        init(_ redirect: RedirectURI, _ query: String) { (self.redirect, self.query) = (redirect, query) }
+
+        func presentAuthorization(
+            at url: consuming AuthorizationURL, callbackScheme: String
+        ) async throws -> RedirectAnswer? {
+            try RedirectAnswer(pasted: Array("\(redirect.text)?\(query)".utf8).span, redirect: redirect)
+        }
     }
 
     @Test func `a server of the caller's own can exchange the code and refresh the tokens`() async throws {

@@ -1,5 +1,6 @@
 public import LatchkeyHTTP
 internal import LatchkeySignIn
+internal import LatchkeySystem
 
 extension ATProtocolClient {
     /// Signs a request that an HTTP client of the caller's own will send: sets `authorization` and `proof`.
@@ -17,7 +18,7 @@ extension ATProtocolClient {
         do throws(SignInError) {
             return try await service.signed(request, with: try await service.freshSession(name))
         } catch {
-            throw .signIn(error)
+            throw ATProtocolError.signIn(error)
         }
     }
 
@@ -30,10 +31,7 @@ extension ATProtocolClient {
         from fields: [HeaderField], ofAnswerAt url: HTTPURL, account: String? = nil
     ) async throws(ATProtocolError) {
         let (service, name) = try await service(of: account)
-        do throws(SignInError) {
-            try await service.learn(from: fields, ofAnswerAt: url, account: name)
-        } catch {
-            throw .signIn(error)
-        }
+        try await mapError(
+            ATProtocolError.signIn, awaiting: await service.learn(from: fields, ofAnswerAt: url, account: name))
     }
 }

@@ -2,6 +2,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySignIn
+internal import LatchkeySystem
 
 extension ATProtocolClient {
     /// Everything that is known before an account signs in.
@@ -30,12 +31,9 @@ extension ATProtocolClient {
 
     /// An authorization server that follows the profile.
     func server(_ issuer: Issuer) async throws(ATProtocolError) -> AuthorizationServerMetadata {
-        let server: AuthorizationServerMetadata
-        do throws(OAuthError) {
-            server = try await AuthorizationServerMetadata.discover(issuer, over: context.http, log: log)
-        } catch {
-            throw .oauth(error)
-        }
+        let server = try await mapError(
+            ATProtocolError.oauth,
+            awaiting: await AuthorizationServerMetadata.discover(issuer, over: context.http, log: log))
         try configuration.reach.check(server)
         return server
     }

@@ -3,6 +3,7 @@ internal import LatchkeyLog
 public import LatchkeyOAuth
 internal import LatchkeySecrets
 public import LatchkeySignIn
+internal import LatchkeySystem
 
 extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
@@ -93,20 +94,12 @@ extension ATProtocolClient {
 
     private func begin(at destination: Destination) async throws(ATProtocolError) -> SignInService.BegunSignIn {
         let service = try service(for: destination)
-        do throws(SignInError) {
-            return try await service.begin(redirect: configuration.redirect)
-        } catch {
-            throw .signIn(error)
-        }
+        return try await mapError(
+            ATProtocolError.signIn, awaiting: await service.begin(redirect: configuration.redirect))
     }
 
     private func service(for kept: KeptAuthorization) async throws(ATProtocolError) -> SignInService {
-        let issuer: Issuer
-        do throws(OAuthError) {
-            issuer = try Issuer(kept.issuer)
-        } catch {
-            throw .oauth(error)
-        }
+        let issuer = try mapError(ATProtocolError.oauth, of: Issuer(kept.issuer))
         let server = try await server(issuer)
         return try service(
             for: Destination(
@@ -123,11 +116,9 @@ extension ATProtocolClient {
             let client = try ClientConfiguration(clientID: kept.clientID, redirect: redirect, scopes: kept.scopes)
             let request = try AuthorizationRequest(
                 server: server, client: client, keyThumbprint: kept.keyThumbprint)
-            do throws(JSONError) {
-                return try PendingAuthorization(reading: document, of: request)
-            } catch {
-                throw OAuthError(.stateMismatch)
-            }
+            return try mapError(
+                { (_: JSONError) in OAuthError(.stateMismatch) },
+                of: PendingAuthorization(reading: document, of: request))
         } catch {
             throw .oauth(error)
         }
@@ -138,12 +129,9 @@ extension ATProtocolClient {
     private func save(
         _ kept: KeptAuthorization, _ pending: borrowing PendingAuthorization
     ) async throws(StoreError) {
-        let secret: Secret<PendingSecrets>
-        do throws(JSONError) {
-            secret = try kept.encoded(with: pending)
-        } catch {
-            throw StoreError(.tooLarge, "the authorization is larger than a store takes")
-        }
+        let secret = try mapError(
+            { (_: JSONError) in StoreError(.tooLarge, "the authorization is larger than a store takes") },
+            of: kept.encoded(with: pending))
         let options = SaveOptions(
             label: "\(kept.account) at \(sessions.provider) (sign-in that has begun)", contentType: .text,
             condition: .absent)
@@ -152,11 +140,9 @@ extension ATProtocolClient {
     }
 
     private func pendingRecord() async throws(ATProtocolError) -> CredentialRecord<PendingSecrets>? {
-        do throws(StoreError) {
-            return try await store.read(try KeptAuthorization.key(in: sessions), as: PendingSecrets.self)
-        } catch {
-            throw .signIn(.store(error))
-        }
+        return try await mapError(
+            { (error: StoreError) in ATProtocolError.signIn(.store(error)) },
+            awaiting: await store.read(try KeptAuthorization.key(in: sessions), as: PendingSecrets.self))
     }
 
     private static func document(
@@ -172,11 +158,7 @@ extension ATProtocolClient {
     }
 
     private static func kept(in document: borrowing JSONDocument) throws(ATProtocolError) -> KeptAuthorization {
-        do throws(JSONError) {
-            return try KeptAuthorization(reading: document)
-        } catch {
-            throw unreadable
-        }
+        return try mapError({ (_: JSONError) in unreadable }, of: KeptAuthorization(reading: document))
     }
 
     private static var unreadable: ATProtocolError {
@@ -206,12 +188,9 @@ extension ATProtocolClient {
     }
 
     private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> DPoPProofKey {
-        let found: DPoPProofKey?
-        do throws(StoreError) {
-            found = try await sessions.loadKey(kept.keyThumbprint)
-        } catch {
-            throw .signIn(.store(error))
-        }
+        let found: DPoPProofKey? = try await mapError(
+            { (error: StoreError) in ATProtocolError.signIn(.store(error)) },
+            awaiting: await sessions.loadKey(kept.keyThumbprint))
         guard let key = found else { throw ATProtocolError(.keyLost) }
         return key
     }

@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 public import LatchkeySignIn
+internal import LatchkeySystem
 
 /// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE,
 /// and tokens that are bound to a key.
@@ -75,7 +76,7 @@ public actor ATProtocolClient {
         do throws(SignInError) {
             return try await service.send(request, account: name, limits: limits)
         } catch {
-            throw .signIn(error)
+            throw ATProtocolError.signIn(error)
         }
     }
 
@@ -109,12 +110,8 @@ public actor ATProtocolClient {
     /// - Parameter account: by default the current account.
     package func service(of account: String?) async throws(ATProtocolError) -> (SignInService, account: String) {
         let name = try await resolve(account)
-        let loaded: StoredSession?
-        do throws(StoreError) {
-            loaded = try await sessions.load(name)
-        } catch {
-            throw .signIn(.store(error))
-        }
+        let loaded: StoredSession? = try await mapError(
+            { (error: StoreError) in ATProtocolError.signIn(.store(error)) }, awaiting: await sessions.load(name))
         guard let session = loaded else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
         if let known = services[Octets(name)], let subject = session.subject,
             known.provider.authority.hasSameOctets(as: session.authority),
@@ -170,10 +167,7 @@ public actor ATProtocolClient {
     func stored<Result>(
         _ body: () async throws(StoreError) -> Result
     ) async throws(ATProtocolError) -> Result {
-        do throws(StoreError) {
-            return try await body()
-        } catch {
-            throw .signIn(.store(error))
-        }
+        return try await mapError(
+            { (error: StoreError) in ATProtocolError.signIn(.store(error)) }, awaiting: await body())
     }
 }

@@ -2,6 +2,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 /// A client's metadata, as it stands at the address that is its client id. It holds no secret.
 public struct ClientDocument: Sendable, Hashable {
@@ -67,11 +68,7 @@ public struct ClientDocument: Sendable, Hashable {
     static func fetch(
         from url: HTTPURL, http: any HTTPTransport, reach: NetworkReach, log: RedactedLogger
     ) async throws(ATProtocolError) -> ClientDocument {
-        do throws(ATProtocolError) {
-            try reach.check(url)
-        } catch {
-            throw .client(.malformedAddress)
-        }
+        try mapError({ (_: ATProtocolError) in ATProtocolError.client(.malformedAddress) }, of: reach.check(url))
         guard url.path != "/" else { throw .client(.malformedAddress) }
         let response = try await http.fetch(url, limit: maximumByteCount, log: log)
         guard response.status == 200 else {

@@ -1,4 +1,5 @@
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What the guarded memory of a kept attempt is for.
 package enum PendingSecrets: SecretPurpose { public static var name: StaticString { "pending authorization" } }

@@ -1,4 +1,5 @@
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The parameters of a redirect's query, decoded into guarded memory, each name once.
 struct RedirectQuery: ~Copyable {
@@ -56,12 +57,9 @@ struct RedirectQuery: ~Copyable {
     }
 
     private mutating func decode(_ bytes: Span<UInt8>) throws(OAuthError) {
-        let valid: Bool
-        do throws(SecretBuilder.LimitExceeded) {
-            valid = try PercentEncoding.decode(bytes, into: &values)
-        } catch {
-            throw OAuthError(.invalidResponse(.tooLarge))
-        }
+        let valid = try mapError(
+            { (_: SecretBuilder.LimitExceeded) in OAuthError(.invalidResponse(.tooLarge)) },
+            of: PercentEncoding.decode(bytes, into: &values))
         guard valid else { throw OAuthError(.invalidResponse(.malformedQuery)) }
     }
 

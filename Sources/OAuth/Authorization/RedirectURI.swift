@@ -1,6 +1,7 @@
 internal import LatchkeyHTTP
 public import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Where the browser brings the answer (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///
@@ -15,6 +16,7 @@ public struct RedirectURI: Sendable, Hashable {
         case https
     }
 
+    /// The raw value is the URI's host. `localhost` is none of them (RFC 8252 section 8.3).
     public enum LoopbackAddress: String, Sendable, Hashable, CaseIterable {
         case ipv4 = "127.0.0.1"
         case ipv6 = "[::1]"
@@ -71,12 +73,7 @@ public struct RedirectURI: Sendable, Hashable {
     }
 
     private static func web(_ text: String) throws(OAuthError) -> (Kind, LoopbackAddress?, UInt16?, String) {
-        let url: HTTPURL
-        do throws(InvalidValue) {
-            url = try HTTPURL(text)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.redirect))
-        }
+        let url = try mapError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.redirect)) }, of: HTTPURL(text))
         if url.scheme == .https { return (.https, nil, url.port, url.path) }
         guard url.host != "localhost" else { throw OAuthError(.invalidConfiguration(.redirectLocalhost)) }
         guard let address = LoopbackAddress(rawValue: url.host),

@@ -2,6 +2,7 @@ public import LatchkeyLog
 
 /// The scopes of a request or a grant, in order and each once (RFC 6749 section 3.3).
 public struct ScopeList: Sendable, Hashable {
+    /// At most 128, in the order given, each once; with a space after each, at most 4,096 bytes.
     public let scopes: [String]
 
     package static let maximumCount = 128
@@ -31,6 +32,7 @@ public struct ScopeList: Sendable, Hashable {
 
     package var isEmpty: Bool { scopes.isEmpty }
 
+    /// Compares case-sensitively (RFC 6749 section 3.3). A wider scope that includes this one doesn't count.
     public func contains(_ scope: String) -> Bool { scopes.contains(scope) }
 
     /// Whether an OpenID sign-in is asked for.

@@ -2,6 +2,7 @@ package import LatchkeySecrets
 
 /// How the client proves itself at the token and revocation endpoints (RFC 6749 section 2.3).
 public struct ClientAuthentication: ~Copyable, Sendable {
+    /// The raw values are those of `token_endpoint_auth_method` (RFC 7591 section 2).
     public enum Method: String, Sendable, Hashable, CaseIterable {
         /// A public client: its client id in the form, nothing more.
         case none

@@ -1,4 +1,5 @@
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The sink that writes secrets into a form in guarded memory: the body of a token, revocation or similar request, or
 /// the query of an authorization request.
@@ -33,11 +34,9 @@ struct FormBody: ~Copyable {
     init(queryAfter text: String, needsSeparator: Bool) throws(OAuthError) {
         sink = FormFieldSink(output: SecretBuilder(capacity: 1008, limit: Self.limit), space: .percent)
         self.needsSeparator = needsSeparator
-        do throws(SecretBuilder.LimitExceeded) {
-            try sink.output.append(publicText: text)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
-        }
+        try mapError(
+            { (_: SecretBuilder.LimitExceeded) in OAuthError(.invalidConfiguration(.requestTooLarge)) },
+            of: sink.output.append(publicText: text))
     }
 
     /// Appends a field whose value is no secret.

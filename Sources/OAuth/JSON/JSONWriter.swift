@@ -1,4 +1,5 @@
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Writes one JSON object (RFC 8259) into guarded memory: a session for its store, a request's body.
 ///
@@ -81,11 +82,7 @@ package struct JSONWriter: ~Copyable, Sendable {
     }
 
     private mutating func append(_ text: String) throws(JSONError) {
-        do throws(SecretBuilder.LimitExceeded) {
-            try output.append(publicText: text)
-        } catch {
-            throw JSONError(.tooLarge)
-        }
+        try mapError({ (_: SecretBuilder.LimitExceeded) in JSONError(.tooLarge) }, of: output.append(publicText: text))
     }
 
     /// Takes UTF-8. Escapes what must be: quotation marks, backslashes and control characters.

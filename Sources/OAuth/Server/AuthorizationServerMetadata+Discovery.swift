@@ -1,6 +1,7 @@
 package import LatchkeyHTTP
 package import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 extension AuthorizationServerMetadata {
     static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
@@ -52,14 +53,12 @@ extension AuthorizationServerMetadata {
     /// it at the end.
     static func wellKnownURLs(of issuer: Issuer) throws(OAuthError) -> [HTTPURL] {
         let path = issuer.url.path.hasSuffix("/") ? String(issuer.url.path.dropLast()) : issuer.url.path
-        do throws(InvalidValue) {
-            return [
+        return try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) },
+            of: [
                 try HTTPURL("\(issuer.url.origin)/.well-known/oauth-authorization-server\(path)"),
                 try HTTPURL("\(issuer.url.origin)\(path)/.well-known/openid-configuration"),
-            ]
-        } catch {
-            throw OAuthError(.invalidConfiguration(.issuer))
-        }
+            ])
     }
 
     /// Reads a metadata document.
@@ -124,21 +123,15 @@ private struct MetadataReader: ~Copyable {
     /// Returns a string, or `nil` when the member is absent or `null`.
     borrowing func text(_ name: StaticString) throws(OAuthError) -> String? {
         guard let member = document.member(name) else { return nil }
-        do throws(JSONError) {
-            return try document.publicText(member, limit: HTTPURL.maximumByteCount)
-        } catch {
-            throw OAuthError(.invalidMetadata(.notJSON))
-        }
+        return try mapError(
+            { (_: JSONError) in OAuthError(.invalidMetadata(.notJSON)) },
+            of: document.publicText(member, limit: HTTPURL.maximumByteCount))
     }
 
     borrowing func endpoint(_ name: StaticString) throws(OAuthError) -> HTTPURL? {
         guard let text = try text(name) else { return nil }
-        let url: HTTPURL
-        do throws(InvalidValue) {
-            url = try HTTPURL(text)
-        } catch {
-            throw OAuthError(.invalidMetadata(.malformedEndpoint))
-        }
+        let url = try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) }, of: HTTPURL(text))
         guard url.scheme == .https || (permitsClear && url.isLoopback) else {
             throw OAuthError(.invalidMetadata(.endpointNotConfidential))
         }

@@ -1,6 +1,7 @@
 internal import LatchkeyHTTP
 public import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// A server's name for itself: an HTTPS or loopback URL without query and fragment, compared byte for byte
 /// (RFC 8414 section 2, RFC 9207 section 2.4).
@@ -11,11 +12,7 @@ public struct Issuer: Sendable, Hashable, Loggable {
 
     /// Throws `.invalidConfiguration(.issuer)` for anything else.
     public init(_ text: String) throws(OAuthError) {
-        do throws(InvalidValue) {
-            url = try HTTPURL(text)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.issuer))
-        }
+        url = try mapError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) }, of: HTTPURL(text))
         guard url.isConfidential, url.query == nil else { throw OAuthError(.invalidConfiguration(.issuer)) }
         self.text = text
     }

@@ -1,5 +1,6 @@
 package import LatchkeyHTTP
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The sink that writes a token or a client secret into an `Authorization` field (RFC 9110 section 11.6.2).
 ///
@@ -24,11 +25,9 @@ package struct AuthorizationFieldSink: SecretSink, ~Copyable {
         guard ASCII.isVisible(bytes, limit: output.limit), !ASCII.contains(bytes, 0x20) else {
             throw OAuthError(.invalidResponse(.malformedToken))
         }
-        do throws(SecretBuilder.LimitExceeded) {
-            try output.append(bytes)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
-        }
+        try mapError(
+            { (_: SecretBuilder.LimitExceeded) in OAuthError(.invalidConfiguration(.requestTooLarge)) },
+            of: output.append(bytes))
     }
 
     consuming func finish() -> Secret<MessageBody> { output.finish(as: MessageBody.self) }

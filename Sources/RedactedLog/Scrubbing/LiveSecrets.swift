@@ -60,6 +60,7 @@ public final class LiveSecrets: Sendable {
     private let state = Mutex(State())
     private let withheld = Atomic(0)
 
+    /// Watches for nothing yet; see `watch(_:)`. A program's own secrets are in `ofThisProcess`.
     public init() {
         var generator = SystemRandomNumberGenerator()
         var key = InlineArray<16, UInt8>(repeating: 0)

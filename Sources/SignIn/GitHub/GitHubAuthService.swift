@@ -3,6 +3,7 @@ public import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Signs people in at GitHub and keeps their tokens.
 ///
@@ -29,12 +30,7 @@ public actor GitHubAuthService {
             makeClient ?? { [context] token in
                 GitHubAPIClient(lent: token, endpoints: config.endpoints, http: context.http, log: context.log)
             }
-        let provider: OAuthProvider
-        do throws(OAuthError) {
-            provider = try config.provider
-        } catch {
-            throw .configuration(error)
-        }
+        let provider = try mapError(GitHubAuthError.configuration, of: config.provider)
         log = context.log
         service = SignInService(provider: provider, sessions: store.sessions, context: context) {
             token, _ throws(SignInError) in
@@ -124,10 +120,6 @@ public actor GitHubAuthService {
     private func told<Result>(
         _ body: () async throws(SignInError) -> Result
     ) async throws(GitHubAuthError) -> Result {
-        do throws(SignInError) {
-            return try await body()
-        } catch {
-            throw GitHubAuthError(error)
-        }
+        return try await mapError(GitHubAuthError.init, awaiting: await body())
     }
 }

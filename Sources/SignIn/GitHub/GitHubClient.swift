@@ -2,6 +2,7 @@ public import LatchkeyHTTP
 public import LatchkeyLog
 internal import LatchkeyOAuth
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What GitHub's API answered instead of what was asked for.
 public typealias GitHubAPIError = ResourceError
@@ -22,6 +23,7 @@ public final class GitHubAPIClient: GitHubClient {
     private let http: any HTTPTransport
     private let log: RedactedLogger
 
+    /// Keeps a duplicate of the token as long as the client lives. Sends nothing yet.
     public init(
         lent token: borrowing Secret<AccessToken>, endpoints: GitHubEndpoints = .gitHub, http: any HTTPTransport,
         log: RedactedLogger = .disabled
@@ -46,11 +48,7 @@ public final class GitHubAPIClient: GitHubClient {
         guard let url = try? endpoints.resource(path), let accept = HeaderField("Accept", "application/vnd.github+json")
         else { throw ResourceError(.invalidResponse) }
         var request = GuardedRequest(.get, url, fields: [accept])
-        do throws(OAuthError) {
-            try request.authorize(bearer: token)
-        } catch {
-            throw ResourceError(.unauthorized)
-        }
+        try mapError({ (_: OAuthError) in ResourceError(.unauthorized) }, of: request.authorize(bearer: token))
         let response: GuardedResponse
         do throws(TransportError) {
             response = try await http.send(request)

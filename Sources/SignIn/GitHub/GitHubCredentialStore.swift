@@ -47,6 +47,7 @@ public struct GitHubCredentialStore: Sendable {
     /// Returns the current login, or `nil`.
     public func currentAccount() async throws(StoreError) -> String? { try await sessions.currentAccount() }
 
+    /// Names the current login, without a look at whether it has a token; `GitHubAuthService.use(login:)` looks.
     public func setCurrentAccount(_ login: String) async throws(StoreError) {
         try await sessions.setCurrentAccount(login)
     }

@@ -2,12 +2,14 @@ public import LatchkeyOAuth
 
 /// Which OAuth App signs in at which GitHub.
 public struct GitHubOAuthConfig: Sendable, Hashable {
+    /// From the app's settings at GitHub; no secret. 1 to 2,048 printable ASCII characters (RFC 6749 appendix A.1).
     public var clientID: String
     /// Names of permissions, such as `repo` and `read:org`.
     public var scopes: ScopeList
     /// Where answers come to: a loopback address, or a private-use scheme by explicit choice.
     /// `nil` for a loopback address of this GitHub's own, with whichever port is free.
     public var redirect: RedirectURI?
+    /// github.com's unless told otherwise; `GitHubEndpoints.enterprise(host:)` has those of an Enterprise Server.
     public var endpoints: GitHubEndpoints
 
     /// - Parameters:

@@ -3,6 +3,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension BuiltInProvider {
     /// How a program becomes a client at a host by itself.
@@ -36,12 +37,7 @@ extension BuiltInProvider {
         let wanted = try made(choices)
         let endpoint = try endpoint(registration, choices.host ?? "")
         let clients = StoredClients(store: store, provider: choices.name, host: endpoint.origin, deadline: deadline)
-        let lease: Lease
-        do throws(StoreError) {
-            lease = try await clients.lease(context.leases)
-        } catch {
-            throw .store(error)
-        }
+        let lease = try await mapError(SignInError.store, awaiting: await clients.lease(context.leases))
         let (former, isGood) = try await former(clients, choices, serving: wanted)
         if let former, isGood {
             lease.release()
@@ -86,27 +82,18 @@ extension BuiltInProvider {
     ) async throws(SignInError) {
         guard let registration else { return }
         let endpoint = try endpoint(registration, host)
-        do throws(StoreError) {
-            try await StoredClients(store: store, provider: name, host: endpoint.origin, deadline: deadline).delete()
-        } catch {
-            throw .store(error)
-        }
+        try await mapError(
+            SignInError.store,
+            awaiting: await StoredClients(store: store, provider: name, host: endpoint.origin, deadline: deadline)
+                .delete())
     }
 
     private func made(_ choices: Choices) throws(SignInError) -> OAuthProvider {
-        do throws(OAuthError) {
-            return try provider(choices)
-        } catch {
-            throw .oauth(error)
-        }
+        return try mapError(SignInError.oauth, of: provider(choices))
     }
 
     private func endpoint(_ registration: Registration, _ host: String) throws(SignInError) -> HTTPURL {
-        do throws(OAuthError) {
-            return try ServiceHost(host).url(registration.path)
-        } catch {
-            throw .oauth(error)
-        }
+        return try mapError(SignInError.oauth, of: ServiceHost(host).url(registration.path))
     }
 
     private static func register(
@@ -117,12 +104,9 @@ extension BuiltInProvider {
             case .none: .none
             case .secret(let method), .secretIfPresent(let method): method
             }
-        do throws(OAuthError) {
-            return try await endpoint.register(
-                ClientRegistration(
-                    name: program, redirects: [wanted.redirect], scopes: wanted.scopes, method: method))
-        } catch {
-            throw .oauth(error)
-        }
+        return try await mapError(
+            SignInError.oauth,
+            awaiting: await endpoint.register(
+                ClientRegistration(name: program, redirects: [wanted.redirect], scopes: wanted.scopes, method: method)))
     }
 }

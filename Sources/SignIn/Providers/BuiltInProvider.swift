@@ -1,6 +1,7 @@
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
+internal import LatchkeySystem
 
 /// A service whose addresses and particulars are known: all that is left to say is who the client is there.
 package struct BuiltInProvider: Sendable {
@@ -140,10 +141,7 @@ struct ServiceHost: Sendable {
     var origin: String { base.origin }
 
     func url(_ path: String) throws(OAuthError) -> HTTPURL {
-        do throws(InvalidValue) {
-            return try HTTPURL(base.origin + path)
-        } catch {
-            throw OAuthError(.invalidMetadata(.malformedEndpoint))
-        }
+        return try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) }, of: HTTPURL(base.origin + path))
     }
 }

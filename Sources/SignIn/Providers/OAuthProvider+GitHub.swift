@@ -19,6 +19,7 @@ public struct GitHubEndpoints: Sendable, Hashable {
         self.issuer = issuer
     }
 
+    /// Those of github.com, with the API at `https://api.github.com`.
     public static let gitHub = GitHubEndpoints(
         authorization: HTTPURL(known: "https://github.com/login/oauth/authorize"),
         token: HTTPURL(known: "https://github.com/login/oauth/access_token"),

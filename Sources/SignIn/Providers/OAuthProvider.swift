@@ -144,6 +144,7 @@ public struct OAuthProvider: Sendable, Hashable {
 
 /// The name of a provider, as it stands on command lines and in the keys of a store.
 public struct ProviderName: Sendable, Hashable, Loggable {
+    /// 1 to 64 lower-case letters, digits, dots and hyphens, a letter or digit first.
     public let text: String
 
     /// Returns `nil` unless the name is 1 to 64 lower-case letters, digits, dots and hyphens, a letter or digit first.
@@ -160,8 +161,10 @@ public struct ProviderName: Sendable, Hashable, Loggable {
         self.text = text.description
     }
 
+    /// `bluesky`: what AT Protocol's sessions are kept under unless told otherwise.
     public static let bluesky = ProviderName(known: "bluesky")
     package static let codeberg = ProviderName(known: "codeberg")
+    /// `github`: what GitHub's tokens are kept under unless told otherwise.
     public static let gitHub = ProviderName(known: "github")
     package static let gitLab = ProviderName(known: "gitlab")
     package static let google = ProviderName(known: "google")

@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The client that a host gave this program, in a store: its id with what it is good for, and its secret, which is
 /// where `SignInService` looks for it.
@@ -31,12 +32,9 @@ struct StoredClients: Sendable {
 
     private func key() throws(StoreError) -> CredentialKey {
         guard let kind = CredentialKind("client") else { preconditionFailure("a kind in the source is malformed") }
-        do throws(InvalidValue) {
-            return try CredentialKey(
-                service: SessionStore.service(ofProvider: provider.text), account: host, kind: kind)
-        } catch {
-            throw StoreError(.permissionDenied, "the host can't be a key: \(error.cause)")
-        }
+        return try mapError(
+            { (error: InvalidValue) in StoreError(.permissionDenied, "the host can't be a key: \(error.cause)") },
+            of: CredentialKey(service: SessionStore.service(ofProvider: provider.text), account: host, kind: kind))
     }
 
     func lease(_ leases: LeaseDirectory) async throws(StoreError) -> Lease {

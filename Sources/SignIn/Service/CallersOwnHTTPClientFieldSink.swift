@@ -7,6 +7,7 @@ public struct CallersOwnHTTPClientFieldSink: SecretSink {
     /// The whole value of a field, such as `DPoP …`: a secret, as ordinary text from here on.
     public private(set) var unprotectedFieldValue = ""
 
+    /// Starts empty. What is poured into it is appended, so that each field needs a sink of its own.
     public init() {}
 
     public mutating func receive(_ bytes: Span<UInt8>) {

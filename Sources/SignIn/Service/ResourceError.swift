@@ -3,6 +3,7 @@ public import LatchkeyLog
 
 /// Why a resource that an access token opens gave no usable answer.
 public struct ResourceError: RedactedError, Hashable {
+    /// By the status of the response (RFC 9110 section 15), or why there is none that can be used.
     public enum Code: Sendable, Hashable {
         /// The token is not accepted (401).
         case unauthorized
@@ -18,6 +19,7 @@ public struct ResourceError: RedactedError, Hashable {
         case networkError(TransportError)
     }
 
+    /// What a program decides by: `rateLimited` may pass, `unauthorized` needs another token.
     public let code: Code
 
     package init(_ code: Code) {

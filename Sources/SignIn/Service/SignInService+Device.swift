@@ -2,6 +2,7 @@ package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension SignInService {
     /// Signs a person in who confirms on another device (RFC 8628).
@@ -27,19 +28,15 @@ extension SignInService {
         try await refuseEarly(provider, account)
         let secret = try await clientSecret()
         let server = try await server()
-        let signer = try reported { () throws(OAuthError) in try newSigner() }
-        let client = try reported { () throws(OAuthError) in try provider.client }
-        let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+        let signer = try mapError(SignInError.oauth, of: newSigner())
+        let client = try mapError(SignInError.oauth, of: provider.client)
+        let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
         guard
             let endpoint = DeviceAuthorizationEndpoint(server: server, client: client, http: context.http, log: log)
         else { throw .oauth(OAuthError(.invalidMetadata(.withoutDeviceGrant))) }
         do throws(SignInError) {
             let device = try await begin(endpoint, authentication)
-            do throws(UserAgentError) {
-                try await prompt.show(device)
-            } catch {
-                throw .userAgent(error)
-            }
+            try await mapError(SignInError.userAgent, awaiting: await prompt.show(device))
             let tokens = try await poll(device, server, authentication, signer, deadline: deadline, clock: clock)
             let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
             await prompt.finish(.signedIn)
@@ -53,11 +50,7 @@ extension SignInService {
     private func begin(
         _ endpoint: DeviceAuthorizationEndpoint, _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) -> DeviceAuthorization {
-        do throws(OAuthError) {
-            return try await endpoint.begin(authentication: authentication)
-        } catch {
-            throw .oauth(error)
-        }
+        return try await mapError(SignInError.oauth, awaiting: await endpoint.begin(authentication: authentication))
     }
 
     private func poll(
@@ -65,11 +58,9 @@ extension SignInService {
         _ authentication: borrowing ClientAuthentication, _ signer: DPoPProofSigner?, deadline: Deadline,
         clock: PollClock
     ) async throws(SignInError) -> TokenResponse {
-        do throws(OAuthError) {
-            return try await tokenEndpoint(server, dpop: signer).poll(
-                device, authentication: authentication, timeout: deadline.remaining, clock: clock)
-        } catch {
-            throw .oauth(error)
-        }
+        return try await mapError(
+            SignInError.oauth,
+            awaiting: await tokenEndpoint(server, dpop: signer).poll(
+                device, authentication: authentication, timeout: deadline.remaining, clock: clock))
     }
 }

@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension SignInService {
     // MARK: - With tokens in hand
@@ -59,7 +60,7 @@ extension SignInService {
 
     /// Whether a name's session says whose it is.
     private func isTaken(_ account: String) async throws(SignInError) -> Bool {
-        try await stored { () throws(StoreError) in try await previousSession(of: account).subject != nil }
+        try await mapError(SignInError.store, awaiting: await previousSession(of: account).subject != nil)
     }
 
     /// Whose tokens they are is looked at before anything is done with them.
@@ -81,12 +82,7 @@ extension SignInService {
     private func save(
         _ session: borrowing StoredSession, _ signer: DPoPProofSigner?
     ) async throws(SignInError) -> ReplacedSession? {
-        let saving: Saving
-        do throws(StoreError) {
-            saving = try await saveUnderLease(session, signer)
-        } catch {
-            throw .store(error)
-        }
+        let saving = try await mapError(SignInError.store, awaiting: await saveUnderLease(session, signer))
         guard case .saved(let replaced) = saving else { throw SignInError(.otherPerson) }
         return replaced
     }

@@ -2,6 +2,7 @@ public import LatchkeyCredentials
 package import LatchkeyEnvironment
 internal import LatchkeyLog
 public import LatchkeyOAuth
+internal import LatchkeySystem
 
 /// All the ways that a program can sign a person in; the session decides which is used.
 package struct SignInMethods: Sendable {
@@ -113,11 +114,8 @@ extension SignInService {
     private func chosen(
         _ capabilities: SignInChoice.Capabilities, _ methods: SignInMethods, _ redirect: RedirectURI
     ) throws(SignInError) -> SignInChoice {
-        do throws(UserAgentError) {
-            return try SignInChoice(capabilities, redirect: redirect.kind, wanted: methods.wanted)
-        } catch {
-            throw .userAgent(error)
-        }
+        return try mapError(
+            SignInError.userAgent, of: SignInChoice(capabilities, redirect: redirect.kind, wanted: methods.wanted))
     }
 }
 

@@ -3,6 +3,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 extension SignInService {
     /// Returns an account's access token, refreshed first when it is about to end.
@@ -97,12 +98,7 @@ extension SignInService {
     private func refreshAlone(
         _ account: String, refused: RefusedToken?, deadline: Deadline
     ) async throws(SignInError) {
-        let lease: Lease
-        do throws(StoreError) {
-            lease = try await sessions.lease(account, deadline: deadline)
-        } catch {
-            throw .store(error)
-        }
+        let lease = try await mapError(SignInError.store, awaiting: await sessions.lease(account, deadline: deadline))
         let session = try await session(of: account, deadline: deadline)
         let isStale =
             if let refused { session.accessToken.matches(refused.token) } else { !session.isFresh(at: context.now()) }
@@ -119,10 +115,9 @@ extension SignInService {
         let server = try await server()
         let secret = try await clientSecret()
         let signer = try await signer(of: session)
-        let authentication = try reported { () throws(OAuthError) in
-            try self.authentication(secret, basicForm: session.basicForm)
-        }
-        let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
+        let authentication = try mapError(
+            SignInError.oauth, of: self.authentication(secret, basicForm: session.basicForm))
+        let endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: signer))
         let reserve = try await prepareStore(for: session)
         let tokens = try await refreshedTokens(of: session, at: endpoint, authentication)
         reserve.release()
@@ -208,11 +203,7 @@ extension SignInService {
     }
 
     private func delete(_ account: String) async throws(SignInError) {
-        do throws(StoreError) {
-            try await sessions.delete(account)
-        } catch {
-            throw .store(error)
-        }
+        _ = try await mapError(SignInError.store, awaiting: await sessions.delete(account))
     }
 
     /// How long a server may take to give its keys while others wait for the session.
@@ -247,18 +238,14 @@ extension SignInService {
     ) async throws(SignInError) -> TokenResponse {
         if let refresh = steps.refresh {
             let tokens = try await refresh(token, endpoint, authentication)
-            do throws(OAuthError) {
-                try await endpoint.requireBinding(of: tokens, without: token.duplicate(), authentication)
-            } catch {
-                throw .oauth(error)
-            }
+            try await mapError(
+                SignInError.oauth,
+                awaiting: await endpoint.requireBinding(of: tokens, without: token.duplicate(), authentication))
             return tokens
         }
-        do throws(OAuthError) {
-            return try await endpoint.refresh(token, subject: subject, authentication: authentication)
-        } catch {
-            throw .oauth(error)
-        }
+        return try await mapError(
+            SignInError.oauth,
+            awaiting: await endpoint.refresh(token, subject: subject, authentication: authentication))
     }
 
     /// The server may have rotated the refresh token already: a store that refuses is asked again before it is given
@@ -272,10 +259,7 @@ extension SignInService {
                 try? await Task.sleep(for: pause)
             }
         }
-        do throws(StoreError) {
-            try await sessions.save(session)
-        } catch {
-            throw SignInError(.tokensNotStored(error))
-        }
+        try await mapError(
+            { (error: StoreError) in SignInError(.tokensNotStored(error)) }, awaiting: await sessions.save(session))
     }
 }

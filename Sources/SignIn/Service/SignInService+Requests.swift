@@ -3,6 +3,7 @@ public import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension SignInService {
     /// Sends a request with an account's access token, and once more with a refreshed one when the server answers 401.
@@ -51,11 +52,8 @@ extension SignInService {
     ) async throws(SignInError) -> GuardedResponse {
         try Self.check(request.url, isFor: session)
         let resource = ResourceClient(http: http, dpop: try await signer(of: session), log: log)
-        do throws(OAuthError) {
-            return try await resource.send(request, token: session.accessToken, limits: limits)
-        } catch {
-            throw .oauth(error)
-        }
+        return try await mapError(
+            SignInError.oauth, awaiting: await resource.send(request, token: session.accessToken, limits: limits))
     }
 
     private static func check(_ url: HTTPURL, isFor session: borrowing StoredSession) throws(SignInError) {

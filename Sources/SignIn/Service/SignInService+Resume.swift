@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension SignInService {
     /// A sign-in that has begun, and goes on when its answer comes: maybe in another process.
@@ -18,12 +19,12 @@ extension SignInService {
         try await refuseEarly(provider, nil)
         let secret = try await clientSecret()
         let server = try await server()
-        let signer = try reported { () throws(OAuthError) in try newSigner() }
-        let pending = try reported { () throws(OAuthError) in
-            try AuthorizationRequest(server: server, client: provider.client, redirect: redirect, dpop: signer)
-                .begin(random: context.random)
-        }
-        let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+        let signer = try mapError(SignInError.oauth, of: newSigner())
+        let pending = try mapError(
+            SignInError.oauth,
+            of: AuthorizationRequest(server: server, client: provider.client, redirect: redirect, dpop: signer).begin(
+                random: context.random))
+        let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
         let url = try await address(of: pending, provider, authentication, signer)
         return BegunSignIn(pending: pending, url: url, signer: signer)
     }
@@ -43,8 +44,8 @@ extension SignInService {
         let tokens: TokenResponse
         do throws(SignInError) {
             let callback = try Self.believe(answer, pending)
-            let endpoint = try reported { () throws(OAuthError) in try tokenEndpoint(server, dpop: signer) }
-            let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+            let endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: signer))
+            let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
             tokens = try await exchange(callback, at: endpoint, authentication)
         } catch {
             log.info("the sign-in failed: \(error)")

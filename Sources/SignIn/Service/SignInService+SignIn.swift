@@ -2,6 +2,7 @@ package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension SignInService {
     /// Signs a person in with an answer that comes to a redirect address.
@@ -74,23 +75,19 @@ extension SignInService {
         {
             throw SignInError(.accountNameNeeded)
         }
-        if let account { try await stored { () throws(StoreError) in _ = try sessions.key(account) } }
+        if let account { _ = try mapError(SignInError.store, of: sessions.key(account)) }
         // A store that is locked or gone says so now, and not when there are tokens to keep.
-        try await stored { () throws(StoreError) in _ = try await sessions.currentAccount() }
+        _ = try await mapError(SignInError.store, awaiting: await sessions.currentAccount())
     }
 
     private func attemptSignIn(
         _ provider: OAuthProvider, _ server: AuthorizationServerMetadata, _ secret: borrowing Secret<ClientSecret>?,
         presenting agent: any RedirectUserAgent, account: String?, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
-        let attempt: any UserAgentAttempt
-        do throws(UserAgentError) {
-            attempt = try await agent.begin(provider.redirect)
-        } catch {
-            throw .userAgent(error)
-        }
+        let attempt: any UserAgentAttempt = try await mapError(
+            SignInError.userAgent, awaiting: await agent.begin(provider.redirect))
         do throws(SignInError) {
-            let signer = try reported { () throws(OAuthError) in try newSigner() }
+            let signer = try mapError(SignInError.oauth, of: newSigner())
             let tokens = try await tokens(attempt, provider, server, secret, signer, deadline: deadline)
             let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
             await attempt.finish(.signedIn)
@@ -106,13 +103,13 @@ extension SignInService {
         _ attempt: any UserAgentAttempt, _ provider: OAuthProvider, _ server: AuthorizationServerMetadata,
         _ secret: borrowing Secret<ClientSecret>?, _ signer: DPoPProofSigner?, deadline: Deadline
     ) async throws(SignInError) -> TokenResponse {
-        let client = try reported { () throws(OAuthError) in try provider.client }
+        let client = try mapError(SignInError.oauth, of: provider.client)
         let endpoint = tokenEndpoint(server, client, dpop: signer)
-        let pending = try reported { () throws(OAuthError) in
-            try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect, dpop: signer)
-                .begin(random: context.random)
-        }
-        let authentication = try reported { () throws(OAuthError) in try self.authentication(secret) }
+        let pending = try mapError(
+            SignInError.oauth,
+            of: AuthorizationRequest(server: server, client: client, redirect: attempt.redirect, dpop: signer).begin(
+                random: context.random))
+        let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
         let url = try await address(of: pending, provider, authentication, signer)
         let answer: RedirectAnswer
         do throws(UserAgentError) {
@@ -129,7 +126,7 @@ extension SignInService {
         do throws(OAuthError) {
             return try pending.validate(answer)
         } catch {
-            throw .oauth(error)
+            throw SignInError.oauth(error)
         }
     }
 
@@ -139,11 +136,7 @@ extension SignInService {
     ) async throws(SignInError) -> TokenResponse {
         if let exchange = steps.exchange {
             let tokens = try await exchange(callback, endpoint, authentication)
-            do throws(OAuthError) {
-                try await endpoint.requireBinding(of: tokens, authentication)
-            } catch {
-                throw .oauth(error)
-            }
+            try await mapError(SignInError.oauth, awaiting: await endpoint.requireBinding(of: tokens, authentication))
             return tokens
         }
         do throws(OAuthError) {
@@ -161,10 +154,9 @@ extension SignInService {
         let request = pending.request
         if let address = steps.address {
             let given = try await address(pending)
+            let mustBePushed = provider.pushes != .whenOffered || request.server.requiresPushedRequests
             do throws(OAuthError) {
-                return try pending.authorizationURL(
-                    provided: given,
-                    mustNamePushedRequest: provider.pushes != .whenOffered || request.server.requiresPushedRequests)
+                return try pending.authorizationURL(provided: given, mustNamePushedRequest: mustBePushed)
             } catch {
                 throw .oauth(error)
             }
@@ -181,16 +173,6 @@ extension SignInService {
                 return try pending.authorizationURL()
             }
             return try await endpoint.push(pending, authentication: authentication)
-        } catch {
-            throw .oauth(error)
-        }
-    }
-
-    func reported<Result: ~Copyable>(
-        _ body: () throws(OAuthError) -> Result
-    ) throws(SignInError) -> Result {
-        do throws(OAuthError) {
-            return try body()
         } catch {
             throw .oauth(error)
         }

@@ -25,9 +25,10 @@ extension SignInService {
             return SignOutReport(
                 account: account, revocation: .notNeeded, deletion: isAbsent ? .absent : .failed(error))
         }
+        var revocation = SignOutReport.Revocation.notNeeded
         do throws(StoreError) {
             let lease = try await sessions.lease(name, deadline: .standard)
-            let revocation = await revokeSession(of: name)
+            revocation = await revokeSession(of: name)
             if case .failed(let error) = revocation, error == .cancelled {
                 return SignOutReport(account: name, revocation: .notNeeded, deletion: .failed(error))
             }
@@ -36,7 +37,7 @@ extension SignInService {
             return SignOutReport(
                 account: name, revocation: revocation, deletion: existed ? .deleted : .absent)
         } catch {
-            return SignOutReport(account: name, revocation: .notNeeded, deletion: .failed(.store(error)))
+            return SignOutReport(account: name, revocation: revocation, deletion: .failed(.store(error)))
         }
     }
 

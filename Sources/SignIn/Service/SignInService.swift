@@ -2,6 +2,7 @@ public import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeyOAuth
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Signs in with one provider and keeps its sessions: any number of accounts, of which one is the current one.
 ///
@@ -33,6 +34,7 @@ public actor SignInService {
     let signingKeys = SigningKeys()
     var signers: [Octets: DPoPProofSigner] = [:]
 
+    /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name.
     public init(provider: OAuthProvider, store: any CredentialStore, context: SignInContext) {
         let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
         self.init(provider: provider, sessions: sessions, context: context, identify: nil)
@@ -55,7 +57,7 @@ public actor SignInService {
 
     /// Returns what can be shown of each account's session.
     public func accounts() async throws(SignInError) -> [SessionSummary] {
-        try await stored { () throws(StoreError) in try await sessions.summaries() }
+        try await mapError(SignInError.store, awaiting: await sessions.summaries())
     }
 
     /// Returns what can be shown of the current account's session, or `nil` when nobody is signed in.
@@ -69,7 +71,7 @@ public actor SignInService {
     /// Makes an account the current one. Throws `.notSignedIn` when it has no session.
     public func use(_ account: String) async throws(SignInError) {
         _ = try await session(of: account)
-        try await stored { () throws(StoreError) in try await sessions.setCurrentAccount(account) }
+        try await mapError(SignInError.store, awaiting: await sessions.setCurrentAccount(account))
     }
 
     /// The account that is meant: the one named, else the current one, else the only one.
@@ -88,12 +90,8 @@ public actor SignInService {
     /// else.
     package func session(of account: String, deadline: Deadline = .standard) async throws(SignInError) -> StoredSession
     {
-        let loaded: StoredSession?
-        do throws(StoreError) {
-            loaded = try await sessions.load(account, deadline: deadline)
-        } catch {
-            throw .store(error)
-        }
+        let loaded: StoredSession? = try await mapError(
+            SignInError.store, awaiting: await sessions.load(account, deadline: deadline))
         guard let session = loaded else { throw SignInError(.notSignedIn) }
         guard session.authority.hasSameOctets(as: provider.authority),
             session.clientID.hasSameOctets(as: provider.clientID)
@@ -106,11 +104,7 @@ public actor SignInService {
     func stored<Result>(
         _ body: () async throws(StoreError) -> Result
     ) async throws(SignInError) -> Result {
-        do throws(StoreError) {
-            return try await body()
-        } catch {
-            throw .store(error)
-        }
+        return try await mapError(SignInError.store, awaiting: await body())
     }
 
     // MARK: - The server
@@ -166,12 +160,7 @@ public actor SignInService {
     package func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPProofSigner? {
         guard let thumbprint = session.keyThumbprint else { return nil }
         if let signer = signers[Octets(thumbprint)] { return signer }
-        let key: DPoPProofKey?
-        do throws(StoreError) {
-            key = try await sessions.loadKey(thumbprint)
-        } catch {
-            throw .store(error)
-        }
+        let key: DPoPProofKey? = try await mapError(SignInError.store, awaiting: await sessions.loadKey(thumbprint))
         guard let key else { throw SignInError(.keyLost) }
         let signer = DPoPProofSigner(key: key, memory: proofs, random: context.random, now: context.now)
         signers[Octets(thumbprint)] = signer
@@ -182,12 +171,9 @@ public actor SignInService {
 
     /// Where a provider's client secret is kept.
     public static func clientSecretKey(of provider: OAuthProvider) throws(StoreError) -> CredentialKey {
-        do throws(InvalidValue) {
-            return try CredentialKey(
-                service: "latchkey:" + provider.name, account: provider.clientID, kind: .clientSecret)
-        } catch {
-            throw StoreError(.permissionDenied, "the client id can't be a key: \(error.cause)")
-        }
+        return try mapError(
+            { (error: InvalidValue) in StoreError(.permissionDenied, "the client id can't be a key: \(error.cause)") },
+            of: CredentialKey(service: "latchkey:" + provider.name, account: provider.clientID, kind: .clientSecret))
     }
 
     private func clientSecretKey() throws(StoreError) -> CredentialKey {
@@ -197,12 +183,8 @@ public actor SignInService {
     func clientSecret() async throws(SignInError) -> Secret<ClientSecret>? {
         if provider.proof == .none { return nil }
         if let given = steps.clientSecret { return given.secret.duplicate() }
-        let record: CredentialRecord<ClientSecret>?
-        do throws(StoreError) {
-            record = try await sessions.store.read(try clientSecretKey(), as: ClientSecret.self)
-        } catch {
-            throw .store(error)
-        }
+        let record: CredentialRecord<ClientSecret>? = try await mapError(
+            SignInError.store, awaiting: await sessions.store.read(try clientSecretKey(), as: ClientSecret.self))
         if let record { return record.takeSecret() }
         if case .secret = provider.proof { throw SignInError(.clientSecretMissing) }
         return nil

@@ -2,6 +2,7 @@ public import LatchkeyLog
 
 /// What a sign-out did. The session is deleted even when the server can't be reached.
 public struct SignOutReport: Sendable, Hashable, Loggable {
+    /// Whether the tokens are still good at the server (RFC 7009, or the provider's own way).
     public enum Revocation: Sendable, Hashable {
         /// The server no longer accepts the tokens.
         case revoked
@@ -13,6 +14,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
         case failed(SignInError)
     }
 
+    /// Whether the session is still in the store.
     public enum Deletion: Sendable, Hashable {
         case deleted
         /// There was no session.
@@ -22,7 +24,10 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
 
     /// `nil` when nobody was signed in, or it could not be told who.
     public let account: String?
+    /// `.notNeeded` also where the sign-out ended before the server was told.
     public let revocation: Revocation
+    /// `.failed` when the store refused, when it can't be told which account is meant, or when the task was cancelled
+    /// before the server was told.
     public let deletion: Deletion
 
     package init(account: String?, revocation: Revocation, deletion: Deletion) {

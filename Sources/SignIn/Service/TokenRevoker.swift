@@ -2,6 +2,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Tells a server that tokens are no longer wanted, in the way that the provider has.
 struct TokenRevoker: Sendable {

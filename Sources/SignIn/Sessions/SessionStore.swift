@@ -2,6 +2,7 @@ package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Keeps one provider's sessions in any `CredentialStore`: one item for each account, one that names the current
 /// account, and one for each key that a session's tokens are bound to.
@@ -29,11 +30,11 @@ package struct SessionStore: Sendable {
 
     /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
     package func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {
-        do throws(InvalidValue) {
-            return try CredentialKey(service: service, account: account, kind: kind)
-        } catch {
-            throw StoreError(.permissionDenied, "the account's name can't be a key: \(error.cause)", hint: error.hint)
-        }
+        return try mapError(
+            { (error: InvalidValue) in
+                StoreError(.permissionDenied, "the account's name can't be a key: \(error.cause)", hint: error.hint)
+            },
+            of: CredentialKey(service: service, account: account, kind: kind))
     }
 
     private func currentKey() throws(StoreError) -> CredentialKey { try key("current", kind: .current) }
@@ -42,12 +43,9 @@ package struct SessionStore: Sendable {
 
     /// Saves a session, replacing the one of its account.
     package func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
-        let secret: Secret<StoredLogin>
-        do throws(JSONError) {
-            secret = try session.encoded()
-        } catch {
-            throw StoreError(.tooLarge, "the session is larger than a store takes")
-        }
+        let secret = try mapError(
+            { (_: JSONError) in StoreError(.tooLarge, "the session is larger than a store takes") },
+            of: session.encoded())
         let options = SaveOptions(label: "\(session.account) at \(provider) (sign-in)", contentType: .text)
         try await store.save(secret, for: try key(session.account), options: options, deadline: deadline)
     }
@@ -120,12 +118,8 @@ package struct SessionStore: Sendable {
     package func saveKey(
         _ key: borrowing DPoPProofKey, account: String, deadline: Deadline = .standard
     ) async throws(StoreError) {
-        let secret: Secret<PrivateKey>
-        do throws(JSONError) {
-            secret = try key.encoded()
-        } catch {
-            throw StoreError(.tooLarge, "the key is larger than a store takes")
-        }
+        let secret = try mapError(
+            { (_: JSONError) in StoreError(.tooLarge, "the key is larger than a store takes") }, of: key.encoded())
         let options = SaveOptions(label: "\(account) at \(provider) (key of the sign-in)", contentType: .text)
         try await store.save(
             secret, for: try self.key(key.thumbprint, kind: .privateKey), options: options, deadline: deadline)

@@ -75,8 +75,12 @@ package struct StoredSession: ~Copyable, Sendable {
 
 /// What can be shown of a session.
 public struct SessionSummary: Sendable, Hashable {
+    /// What the session is kept under: the server's name for the account, or one that the caller chose.
     public let account: String
+    /// The server's own identifier, such as OpenID's `sub`, which stays when the name changes; `nil` when unknown.
     public let subject: String?
+    /// What was granted; what was asked for where the server named nothing (RFC 6749 section 5.1). Empty for a session
+    /// that can't be read.
     public let scopes: ScopeList
     package let issued: UnixTime
     /// When the access token ends; `nil` when the server didn't say.

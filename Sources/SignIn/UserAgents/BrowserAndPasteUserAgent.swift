@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
+internal import LatchkeySystem
 
 /// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and
 /// the terminal shows the page's address and takes the one that the browser ends at. The first valid answer wins.
@@ -66,11 +67,8 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
     ) async throws(UserAgentError) -> RedirectAnswer {
         let (handler, log, link) = (receiver.handler, log, receiver.startLink)
         let dialog = PasteDialog(redirect: redirect, terminal: terminal, log: log)
-        do throws(PromptTerminalError) {
-            try await dialog.show(url)
-        } catch {
-            throw UserAgentError(terminal: error)
-        }
+        try await mapError(
+            { (error: PromptTerminalError) in UserAgentError(terminal: error) }, awaiting: await dialog.show(url))
         handler.expect(url, gate: gate)
         let opening = opener.map { opener in
             Task {

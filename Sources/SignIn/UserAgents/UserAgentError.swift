@@ -3,6 +3,7 @@ internal import LatchkeyLoopback
 
 /// Why a user agent brought no answer.
 public struct UserAgentError: RedactedError, Hashable {
+    /// Why no authorization response came. A server that denies access sends one (RFC 6749 section 4.1.2.1).
     public enum Code: Sendable, Hashable {
         /// The person gave up.
         case userCancelled
@@ -55,8 +56,10 @@ public struct UserAgentError: RedactedError, Hashable {
         let error: LoopbackError
     }
 
+    /// What a program decides by; cause and hint are for people.
     public let code: Code
 
+    /// For an `AuthorizationPresenter` or a `UserAgent.Opener` of the caller's own to throw.
     public init(_ code: Code) {
         self.code = code
     }

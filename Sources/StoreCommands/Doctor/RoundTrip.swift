@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// Saves a throw-away secret in a store, reads it back and deletes it.
@@ -22,11 +23,9 @@ struct RoundTrip {
     }
 
     private func newSecret() throws(StoreError) -> Secret<Password> {
-        do throws(RandomSourceError) {
-            return try .random(byteCount: 32)
-        } catch {
-            throw StoreError(.unavailable, "\(error)", platform: .errno(error.number))
-        }
+        return try mapError(
+            { (error: RandomSourceError) in StoreError(.unavailable, "\(error)", platform: .errno(error.number)) },
+            of: .random(byteCount: 32))
     }
 
     private func run() async throws(StoreError) -> Finding {

@@ -2,6 +2,7 @@ public import LatchkeyCredentials
 internal import LatchkeyLog
 public import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Keeps credentials in the guarded memory of this process, and nowhere else.
@@ -24,11 +25,9 @@ public final class InMemoryStore: CredentialStore {
         capabilities = StoreCapabilities(
             isPersistent: false, canLock: false, reportsChanges: true, hasAtomicConditions: true,
             hasVersionsInListing: true, maximumSecretByteCount: maximumSecretByteCount)
-        do throws(RandomSourceError) {
-            versionKey = try Secret.random(byteCount: 32)
-        } catch {
-            throw StoreError(.unavailable, "\(error)", platform: .errno(error.number))
-        }
+        versionKey = try mapError(
+            { (error: RandomSourceError) in StoreError(.unavailable, "\(error)", platform: .errno(error.number)) },
+            of: Secret.random(byteCount: 32))
     }
 
     // MARK: - One credential

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import Glibc
+internal import LatchkeySystem
 
 /// Questions to the bus itself (D-Bus Specification, "Message Bus Messages"). It answers whatever the services do.
 extension BusConnection {
@@ -11,11 +12,7 @@ extension BusConnection {
             call(
                 method, on: "/org/freedesktop/DBus", of: "org.freedesktop.DBus", .tuple(arguments),
                 trigger: interruption.trigger))
-        do throws(BusFailure) {
-            return try reply(answer)
-        } catch {
-            throw .bus(error)
-        }
+        return try mapError(KeyringFailure.bus, of: reply(answer))
     }
 
     /// Whether a program has a name, or the bus would start one that takes it.

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 extension KeyringCollection {
     /// One collection is made at a time: two tasks that miss the same one must not make it twice.
@@ -37,11 +38,8 @@ extension KeyringCollection {
         guard let directory = configuration.coordination,
             let key = try? CredentialKey(service: "latchkey:collection", account: "new")
         else { return nil }
-        do throws(StoreError) {
-            return try await directory.acquire(key, of: identity, deadline: interruption.deadline)
-        } catch {
-            throw .store(error)
-        }
+        return try await mapError(
+            KeyringFailure.store, awaiting: await directory.acquire(key, of: identity, deadline: interruption.deadline))
     }
 
     private func exists(

@@ -131,11 +131,7 @@ internal import LatchkeySystem
     }
 
     private func reply(_ answer: AsyncAnswer) throws(KeyringFailure) -> Variant {
-        do throws(BusFailure) {
-            return try connection.reply(answer)
-        } catch {
-            throw .bus(error)
-        }
+        return try mapError(KeyringFailure.bus, of: connection.reply(answer))
     }
 }
 
@@ -184,11 +180,8 @@ internal import LatchkeySystem
     func busIdentifier(_ deadline: Deadline) async throws(StoreError) -> String {
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
         let interruption = try Interruption(deadline)
-        do throws(KeyringFailure) {
-            return try await openBus(interruption).busIdentifier
-        } catch {
-            throw error.storeError
-        }
+        return try await mapError(
+            { (error: KeyringFailure) in error.storeError }, awaiting: await openBus(interruption).busIdentifier)
     }
 
     private func forget(_ old: KeyringSession) {

@@ -12,6 +12,8 @@ public struct SecretServiceConfiguration: Sendable, Hashable {
     /// comparable. `nil`: this process is the only one.
     package var coordination: LeaseDirectory?
 
+    /// Without `mayPrompt` a locked collection throws `locked`; without `mayCreateCollection` a save to a missing one
+    /// throws `unavailable`. Processes meet in `coordination`; `nil` says that this one is the only one.
     public init(
         collection: Collection = .standard, mayPrompt: Bool = true, mayCreateCollection: Bool = false,
         coordination: LeaseDirectory?

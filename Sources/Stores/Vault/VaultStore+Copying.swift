@@ -14,7 +14,9 @@ public enum VaultImportChoice: Sendable, Hashable {
 
 /// What an import did.
 public struct VaultImport: Sendable, Hashable {
+    /// Credentials under keys that were free.
     public internal(set) var addedCount = 0
+    /// Credentials that took the place of another secret or label; 0 unless the choice is `replace`.
     public internal(set) var replacedCount = 0
     /// What was there already: the same, or kept by choice.
     public internal(set) var keptCount = 0

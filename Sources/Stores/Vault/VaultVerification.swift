@@ -12,6 +12,7 @@ public struct VaultVerification: Sendable, Hashable {
 
     package static let maximumProblemCount = 100
 
+    /// Whether `problems` is empty. Damage, forgery and rollback all count.
     public var isSound: Bool { problems.isEmpty }
 }
 

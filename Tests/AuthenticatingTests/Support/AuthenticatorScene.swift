@@ -76,9 +76,9 @@ final class AuthenticatorScene: Sendable {
     }
 
     /// The error of a request, which must fail.
-    func failure() async -> OAuthAuthenticator.Failure? {
+    func failure(of other: OAuthAuthenticator? = nil) async -> OAuthAuthenticator.Failure? {
         do throws(OAuthAuthenticator.Failure) {
-            _ = try await ask()
+            _ = try await ask(other)
             return nil
         } catch {
             return error

@@ -2,6 +2,7 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyOAuth
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Where sign-ins wait for the addresses that a desktop starts the handler of their scheme with: a folder (0700) of
 /// this user alone.
@@ -30,11 +31,11 @@ package struct RedirectFolder: Sendable, Hashable {
         } catch {
             throw .unavailable(.cannotWaitForHandler(number: EACCES))
         }
-        do throws(RedirectMailbox.Failure) {
-            return try RedirectMailbox(scheme: scheme, in: path)
-        } catch {
-            throw .unavailable(.cannotWaitForHandler(number: error.number))
-        }
+        return try mapError(
+            { (error: RedirectMailbox.Failure) in
+                UserAgentError.unavailable(.cannotWaitForHandler(number: error.number))
+            },
+            of: RedirectMailbox(scheme: scheme, in: path))
     }
 
     /// Passes on the address that a handler was started with, and returns whether a sign-in took it. Each one that
@@ -44,11 +45,11 @@ package struct RedirectFolder: Sendable, Hashable {
     /// where there are no descriptors left to ask with.
     package func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) throws(UserAgentError) -> Bool {
         guard let scheme = Self.scheme(of: address) else { return false }
-        do throws(RedirectMailbox.Failure) {
-            return try RedirectMailbox.post(address, scheme: scheme, in: path)
-        } catch {
-            throw .unavailable(.cannotWaitForHandler(number: error.number))
-        }
+        return try mapError(
+            { (error: RedirectMailbox.Failure) in
+                UserAgentError.unavailable(.cannotWaitForHandler(number: error.number))
+            },
+            of: RedirectMailbox.post(address, scheme: scheme, in: path))
     }
 
     private static func scheme<Purpose: SecretPurpose>(of address: borrowing Secret<Purpose>) -> String? {

@@ -35,12 +35,8 @@ final class RedirectMailbox: Sendable {
         accept: @escaping @Sendable (Int32) -> Int32 = { latchkey_mailbox_accept($0) }
     ) throws(Failure) {
         self.accept = accept
-        let octets: [UInt8]
-        do throws(RandomOctetsError) {
-            octets = try RandomOctets.array(8)
-        } catch {
-            throw Failure(number: error.number)
-        }
+        let octets: [UInt8] = try mapError(
+            { (error: RandomOctetsError) in Failure(number: error.number) }, of: RandomOctets.array(8))
         path = "\(folder)/\(scheme).\(Base64URL.encode(octets.span))"
         listener = unsafe latchkey_mailbox_listen(path)
         guard listener >= 0 else { throw Failure(number: errno) }

@@ -105,9 +105,13 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
     /// As in the file. 1 to 4 are taken; a slot of a kind unknown here is left alone.
     let number: UInt8
 
+    /// A passphrase, at a cost that the slot carries (Argon2id, RFC 9106).
     public static let passphrase = KeySlotKind(number: 1)
+    /// A file of exactly 32 random bytes, as `VaultKeyFile.create(at:)` makes it.
     public static let keyFile = KeySlotKind(number: 2)
+    /// 32 random bytes that systemd passes to a unit (systemd.exec(5), `LoadCredentialEncrypted=`).
     public static let systemCredential = KeySlotKind(number: 3)
+    /// 32 random bytes that a keyring keeps (freedesktop Secret Service).
     public static let secretService = KeySlotKind(number: 4)
     /// No slot has this kind: what is in the kernel is the key that slots wrap.
     package static let kernelKeyring = KeySlotKind(number: 0)
@@ -139,6 +143,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
 
 /// What people call a key slot: 1 to 64 bytes of UTF-8 without control characters. It is sealed in the file.
 public struct KeySlotName: Sendable, Hashable, Loggable {
+    /// As it was given; nothing is normalised.
     public let text: String
 
     /// Returns `nil` for text of another form.
@@ -166,7 +171,9 @@ public struct KeySlotName: Sendable, Hashable, Loggable {
 
 /// A key slot, as `VaultStore.slots` shows it.
 public struct KeySlotDescription: Sendable, Hashable {
+    /// What opens the slot. Slots of a kind unknown here aren't described.
     public let kind: KeySlotKind
+    /// No two slots of a vault share one.
     public let name: KeySlotName
     package let created: UnixTime
     /// For passphrases.

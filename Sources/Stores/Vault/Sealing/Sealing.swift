@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// The key of one use inside a vault.
 enum VaultSubkey: SecretPurpose { static var name: StaticString { "vault subkey" } }
@@ -55,19 +56,19 @@ enum Sealing {
     }
 
     static func randomOctets(_ count: Int) throws(StoreError) -> [UInt8] {
-        do throws(RandomOctetsError) {
-            return try RandomOctets.array(count)
-        } catch {
-            throw StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
-        }
+        return try mapError(
+            { (error: RandomOctetsError) in
+                StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+            },
+            of: RandomOctets.array(count))
     }
 
     static func randomKey<Purpose: SecretPurpose>(as purpose: Purpose.Type) throws(StoreError) -> Secret<Purpose> {
-        do throws(RandomSourceError) {
-            return try Secret<Purpose>.random(byteCount: 32)
-        } catch {
-            throw StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
-        }
+        return try mapError(
+            { (error: RandomSourceError) in
+                StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+            },
+            of: Secret<Purpose>.random(byteCount: 32))
     }
 }
 

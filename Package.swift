@@ -265,9 +265,15 @@ let package = Package(
             dependencies: [
                 "LatchkeyTerminal", "LatchkeyEnvironment", "LatchkeyLog", "LatchkeyHardening", "TestServices",
             ]),
+        // A third store, in a folder and a line of its own.
+        .executableTarget(
+            name: "sample-store",
+            dependencies: ["LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyCredentials", "LatchkeyLog"],
+            path: "Tests/SampleStore"),
         .testTarget(
             name: "CommandTests",
             dependencies: [
+                "sample-store",
                 "TestServices", "LatchkeyTestServer", "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeySecrets",
                 "LatchkeyCommand", "LatchkeyAuthCommand", "vault-writer",
             ],
@@ -302,6 +308,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "TestServices", "Latchkey", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeySignIn",
                 "LatchkeyCommand", "LatchkeyAuthCommand",
             ]),
     ],

@@ -56,7 +56,7 @@ extension CommandContext {
         // Before anything here opens a file, which would take a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
-        let configuration = try StoreConfiguration(readingFileAt: folder + "/config")
+        let configuration = try StoreConfiguration(readingFileAt: folder + "/config", catalogue: catalogue)
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
         let prompt = SecretPrompt(isAllowed: mayPrompt)
         let logger = Self.logger(arguments, environment, output)
@@ -67,22 +67,23 @@ extension CommandContext {
         self.logger = logger
         configurationFolder = folder
         self.hardening = hardening
-        settings = StoreSettings(
-            vaultPath: AbsolutePath.of(
-                arguments.value(GlobalOptions.vault) ?? environment["LATCHKEY_VAULT"] ?? configuration.vault
-                    ?? environment.dataDirectory + "/vault"),
+        let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
+        var settings = StoreSettings(
+            vaultPath: AbsolutePath.of(namings.place("vault") ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
             leases: .standard,
             hasDisplay: environment.hasDisplay,
-            collection: try Self.collection(arguments, environment, configuration),
+            collection: try namings.collection(),
             mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)
+        settings.places = namings.places
+        self.settings = settings
         selector = StoreSelector(
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)
-        namedStore = try Self.namedStore(arguments, environment, configuration)
+        namedStore = try namings.store(in: catalogue)
         // A store named on the command line is meant alone, whatever the configuration says.
         usesAllStores =
             arguments.has(GlobalOptions.allStores)

@@ -46,11 +46,11 @@ package struct CommandProgram: Sendable {
         // Before there is a secret.
         let live = LiveSecrets.ofThisProcess
         let output = TerminalOutput(
-            program: LatchkeyGrammar.grammar.program, environment: environment, withholding: live)
+            program: LatchkeyGrammar.program, environment: environment, withholding: live)
         let status: ExitStatus
         do {
             try ProcessLimits.prepare()
-            let request = try LatchkeyGrammar.grammar.parse(ProgramArguments.current())
+            let request = try LatchkeyGrammar.grammar(catalogue).parse(ProgramArguments.current())
             status = try await answer(
                 request, environment: environment, output: output, hardening: hardening, isAlone: isAlone)
         } catch {
@@ -73,7 +73,7 @@ package struct CommandProgram: Sendable {
         case .help(let text):
             try output.write(text)
         case .version:
-            try output.write("\(LatchkeyGrammar.grammar.program) \(LatchkeyGrammar.version)")
+            try output.write("\(LatchkeyGrammar.program) \(LatchkeyGrammar.version)")
         case .run(let arguments):
             guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
                 throw OtherProgram.work(arguments.command.name)

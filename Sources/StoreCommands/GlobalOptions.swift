@@ -1,16 +1,12 @@
+internal import LatchkeyLog
+package import LatchkeyStoreSelection
 package import LatchkeyTerminal
 
 /// The options that every command takes.
 package enum GlobalOptions {
-    package static let store = CommandOption.value(
-        "--store", "STORE", help: "where credentials are kept: secret-service or vault")
-    package static let vault = CommandOption.value(
-        "--vault", "PATH", help: "the vault's file; means --store vault")
+    package static let store = store(help: "where credentials are kept")
     package static let passphraseDescriptor = CommandOption.value(
         "--passphrase-fd", "N", form: .descriptor, help: "read the vault's passphrase from this descriptor, 3 or above")
-    package static let collection = CommandOption.value(
-        "--collection", "NAME",
-        help: "the keyring's collection: default, session, a label or a path; means --store secret-service")
     package static let createCollection = CommandOption.flag(
         "--create-collection", help: "make that collection when it is missing; the keyring asks for its password")
     package static let allStores = CommandOption.flag(
@@ -25,10 +21,20 @@ package enum GlobalOptions {
     package static let logFormat = CommandOption.value(
         "--log-format", "FORMAT", form: .choice(["text", "json", "journal"]), help: "text, json or journal (text)")
 
-    package static let all = [
-        store, vault, collection, createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel,
-        logFormat,
-    ]
+    /// With what the stores of a catalogue add.
+    package static func all(_ catalogue: StoreCatalogue) -> [CommandOption] {
+        let names = catalogue.backends.filter(\.isPersistent).map { "\($0.name)" as LogMessage }
+        return [store(help: "where credentials are kept: \(LogMessage.joined(names, separator: " or "))")]
+            + catalogue.backends.compactMap { $0.place.map(place) }
+            + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat]
+    }
+
+    private static func store(help: LogMessage) -> CommandOption { .value("--store", "STORE", madeHelp: help) }
+
+    /// The option that says where a store is.
+    static func place(_ place: StorePlace) -> CommandOption {
+        .value(place.option, place.placeholder, help: place.help)
+    }
 
     /// For commands that show a table.
     package static let json = CommandOption.flag("--json", help: "show JSON instead of a table")

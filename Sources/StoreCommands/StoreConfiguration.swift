@@ -1,15 +1,16 @@
 internal import Glibc
 internal import LatchkeyLog
+internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///
-/// The names are `store`, `vault`, `collection`, `all-stores` (`yes` or `no`), `key-file` and `passphrase-file`. It
-/// holds no secret.
+/// The names are `store`, those of the stores' places (`vault`, `collection`), `all-stores` (`yes` or `no`), `key-file`
+/// and `passphrase-file`. It holds no secret.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
-    private(set) var vault: String?
-    private(set) var collection: String?
+    /// Where the stores are, by their names.
+    private(set) var places: [String: String] = [:]
     private(set) var usesAllStores = false
     private(set) var keyFile: String?
     private(set) var passphraseFile: String?
@@ -17,8 +18,8 @@ struct StoreConfiguration: Sendable, Equatable {
     static let maximumByteCount = 64 * 1024
 
     /// Reads the file; without a file everything is `nil`.
-    init(readingFileAt path: String) throws {
-        try self.init(parsing: Self.text(ofFileAt: path), path: path)
+    init(readingFileAt path: String, catalogue: StoreCatalogue) throws {
+        try self.init(parsing: Self.text(ofFileAt: path), path: path, catalogue: catalogue)
     }
 
     private static func text(ofFileAt path: String) throws -> String {
@@ -47,7 +48,7 @@ struct StoreConfiguration: Sendable, Equatable {
     }
 
     /// - Parameter path: for messages.
-    init(parsing text: String, path: String) throws {
+    init(parsing text: String, path: String, catalogue: StoreCatalogue) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             let line = Self.trim(line)
@@ -56,10 +57,15 @@ struct StoreConfiguration: Sendable, Equatable {
             guard parts.count == 2 else { throw Self.unreadable(path, "has no = in line \(index + 1)") }
             let value = String(Self.trim(parts[1]))
             guard !value.isEmpty else { throw Self.unreadable(path, "has no value in line \(index + 1)") }
-            switch Self.trim(parts[0]) {
+            let name = Self.trim(parts[0])
+            if let backend = catalogue.backends.first(where: {
+                $0.place.map { $0.configurationName.description == name } ?? false
+            }) {
+                places[backend.name.description] = value
+                continue
+            }
+            switch name {
             case "store": store = value
-            case "vault": vault = value
-            case "collection": collection = value
             case "all-stores" where value == "yes" || value == "no": usesAllStores = value == "yes"
             case "all-stores": throw Self.unreadable(path, "has neither yes nor no for all-stores in line \(index + 1)")
             case "key-file": keyFile = value

@@ -6,8 +6,8 @@ internal import LatchkeyVault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
 package enum TransferCommand {
-    private static let from = CommandOption.value("--from", "STORE", help: "where they are: secret-service or vault")
-    private static let to = CommandOption.value("--to", "STORE", help: "where they shall be: secret-service or vault")
+    private static let from = CommandOption.value("--from", "STORE", help: "the store where they are")
+    private static let to = CommandOption.value("--to", "STORE", help: "the store where they shall be")
     package static let replace = CommandOption.flag(
         "--replace", help: "overwrite another secret that the target has under the same name")
     package static let dryRun = CommandOption.flag("--dry-run", help: "say what would be done, and do nothing")

@@ -7,6 +7,9 @@ extension StoreBackend {
     /// A sealed file. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
     static let vault = StoreBackend(
         name: "vault",
+        place: StorePlace(
+            option: "--vault", placeholder: "PATH", variable: "LATCHKEY_VAULT", configurationName: "vault",
+            help: "the vault's file; means --store vault", noun: "a vault"),
         exists: { settings in unsafe access(settings.vaultPath, F_OK) == 0 || errno != ENOENT },
         probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
         open: { (settings) throws(StoreError) in try await settings.openVault() },

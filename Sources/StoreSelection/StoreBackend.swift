@@ -21,6 +21,8 @@ package struct StoreSettings: Sendable {
         case search(VaultKeySearch)
     }
 
+    /// Where the stores are, by their names; as people said it.
+    package var places: [String: String] = [:]
     package var vaultPath: String
     package var vaultKey: VaultKey
     /// Where it is remembered how far each vault was seen.
@@ -78,6 +80,8 @@ package struct StoreBackend: Sendable {
     package let name: StaticString
     /// Whether it keeps what it is given after the process has ended. A store that doesn't is never chosen.
     package let isPersistent: Bool
+    /// How people say where it is; `nil` where there is one place alone.
+    package let place: StorePlace?
     /// Throws why the store can't be used here and now. It asks nobody anything and changes nothing.
     package let probe: @Sendable (StoreSettings) async throws(StoreError) -> Void
     package let open: @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
@@ -86,17 +90,22 @@ package struct StoreBackend: Sendable {
     package let openBeside: @Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?
     /// Whether something may be kept there: `false` where it is certain that nothing is, such as a vault nobody made.
     package let exists: @Sendable (StoreSettings) -> Bool
+    /// What the doctor says of it, asking nobody; `nil` where the commands know the store better.
+    package let examine: (@Sendable (StoreSettings) async throws(StoreError) -> [StoreFinding])?
 
     /// - Parameter openBeside: `nil`: as `open`, where nobody is asked.
     package init(
-        name: StaticString, isPersistent: Bool = true,
+        name: StaticString, isPersistent: Bool = true, place: StorePlace? = nil,
         exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },
         probe: @escaping @Sendable (StoreSettings) async throws(StoreError) -> Void,
         open: @escaping @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore,
-        openBeside: (@Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?)? = nil
+        openBeside: (@Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?)? = nil,
+        examine: (@Sendable (StoreSettings) async throws(StoreError) -> [StoreFinding])? = nil
     ) {
         self.name = name
         self.isPersistent = isPersistent
+        self.place = place
+        self.examine = examine
         self.exists = exists
         self.probe = probe
         self.open = open

@@ -22,22 +22,23 @@ extension StoreSelector {
         let selector = StoreSelector(
             catalogue: .standard, remembered: RememberedChoice(path: environment.stateDirectory + "/store"), logger: log
         )
-        return try await selector.open(named: NamedStore(environment), settings: settings)
+        let named = try mapError(Failure.store, of: NamedStore.named(in: environment, selector.catalogue))
+        return try await selector.open(named: named, settings: settings)
     }
 }
 
 extension NamedStore {
-    /// The store that the environment names; a vault or a collection that is named is a choice of its store.
-    fileprivate init?(_ environment: ProgramEnvironment) {
-        if let name = environment["LATCHKEY_STORE"] {
-            self.init(name: name, source: .environment)
-        } else if environment["LATCHKEY_VAULT"] != nil {
-            self.init(name: "vault", source: .environment)
-        } else if environment["LATCHKEY_COLLECTION"] != nil {
-            self.init(name: "secret-service", source: .environment)
-        } else {
-            return nil
+    /// The store that the environment names; a place that is named, such as a vault, is a choice of its store.
+    fileprivate static func named(
+        in environment: ProgramEnvironment, _ catalogue: StoreCatalogue
+    ) throws(StoreError) -> NamedStore? {
+        if let name = environment["LATCHKEY_STORE"] { return NamedStore(name: name, source: .environment) }
+        let places = catalogue.places(in: environment)
+        guard places.count < 2 else {
+            throw StoreError(
+                .unavailable, "the environment names places of several stores", hint: "name the store as well")
         }
+        return places.keys.first.map { NamedStore(name: $0, source: .environment) }
     }
 }
 
@@ -53,6 +54,7 @@ extension StoreSettings {
                 ?? .search(VaultKeySearch(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"])),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: log),
             mayPrompt: true, leases: .standard, hasDisplay: environment.hasDisplay, logger: log)
+        places = StoreCatalogue.standard.places(in: environment)
         guard let name = environment["LATCHKEY_COLLECTION"] else { return }
         collection = try mapError(
             { (error: InvalidValue) in StoreError(.unavailable, error.cause, hint: error.hint) }, of: .named(name))

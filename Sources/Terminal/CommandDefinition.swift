@@ -1,4 +1,4 @@
-internal import LatchkeyLog
+package import LatchkeyLog
 
 /// A word of the command line that is no option.
 package struct CommandOperand: Sendable {
@@ -68,11 +68,11 @@ package struct CommandGrammar: Sendable {
     package let globalOptions: [CommandOption]
     package let commands: [CommandDefinition]
     /// Lines at the end of the program's help: the environment.
-    package let details: StaticString
+    package let details: LogMessage
 
     package init(
         program: StaticString, summary: StaticString, version: StaticString, globalOptions: [CommandOption],
-        commands: [CommandDefinition], details: StaticString = ""
+        commands: [CommandDefinition], details: LogMessage = ""
     ) {
         self.program = program
         self.summary = summary

@@ -1,4 +1,4 @@
-internal import LatchkeyLog
+package import LatchkeyLog
 
 /// An option of a command: the parser, the help and the completions read it.
 package struct CommandOption: Sendable {
@@ -23,11 +23,11 @@ package struct CommandOption: Sendable {
     package let placeholder: StaticString?
     package let form: ValueForm
     package let isRepeatable: Bool
-    package let help: StaticString
+    package let help: LogMessage
 
     /// An option without a value.
     package static func flag(_ name: StaticString, help: StaticString) -> CommandOption {
-        CommandOption(name: name, placeholder: nil, form: .text, isRepeatable: false, help: help)
+        CommandOption(name: name, placeholder: nil, form: .text, isRepeatable: false, help: "\(help)")
     }
 
     /// An option with a value.
@@ -35,7 +35,14 @@ package struct CommandOption: Sendable {
         _ name: StaticString, _ placeholder: StaticString, form: ValueForm = .text, repeats: Bool = false,
         help: StaticString
     ) -> CommandOption {
-        CommandOption(name: name, placeholder: placeholder, form: form, isRepeatable: repeats, help: help)
+        CommandOption(name: name, placeholder: placeholder, form: form, isRepeatable: repeats, help: "\(help)")
+    }
+
+    /// An option with a value, whose help isn't known before the program runs.
+    package static func value(
+        _ name: StaticString, _ placeholder: StaticString, madeHelp: LogMessage
+    ) -> CommandOption {
+        CommandOption(name: name, placeholder: placeholder, form: .text, isRepeatable: false, help: madeHelp)
     }
 
     /// As it stands in a usage line: `--store STORE`.

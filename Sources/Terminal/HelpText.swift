@@ -1,3 +1,5 @@
+internal import LatchkeyLog
+
 /// The help of a program, a group of commands or a command, made from the definitions alone.
 package struct HelpText: Sendable {
     /// Whole lines.
@@ -21,7 +23,7 @@ package struct HelpText: Sendable {
         if group == nil {
             text += "\nexit status:\n"
             text += columns(ExitStatus.allCases.map { (String($0.rawValue), $0.meaning.description) })
-            text += lines(grammar.details)
+            text += lines(grammar.details.text)
         }
         return text + "\n\(grammar.program) COMMAND --help says more about a command.\n"
     }
@@ -33,21 +35,19 @@ package struct HelpText: Sendable {
             text += "\n" + columns(command.operands.map { ($0.name.description, $0.help.description) })
         }
         if !command.options.isEmpty {
-            text += "\noptions:\n" + columns(command.options.map { ($0.usage, $0.help.description) })
+            text += "\noptions:\n" + columns(command.options.map { ($0.usage, $0.help.text) })
         }
         text += "\neverywhere:\n" + columns(everywhere(grammar))
-        return text + lines(command.details)
+        return text + lines(command.details.description)
     }
 
     private static func everywhere(_ grammar: CommandGrammar) -> [(String, String)] {
         (grammar.globalOptions + [CommandGrammar.help, CommandGrammar.versionOption]).map {
-            ($0.usage, $0.help.description)
+            ($0.usage, $0.help.text)
         }
     }
 
-    private static func lines(_ text: StaticString) -> String {
-        text.utf8CodeUnitCount == 0 ? "" : "\n\(text)\n"
-    }
+    private static func lines(_ text: String) -> String { text.isEmpty ? "" : "\n\(text)\n" }
 
     /// Two columns, the left one as wide as its longest entry.
     private static func columns(_ rows: [(String, String)]) -> String {

@@ -46,11 +46,11 @@ package struct BuiltInProvider: Sendable {
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
 
     init(
-        _ name: ProviderName, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
+        _ name: StaticString, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
         takesAnyLoopbackPath: Bool = false, registration: Registration? = nil,
         make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
     ) {
-        self.name = name
+        self.name = ProviderName(known: name)
         self.host = host
         self.standardClientID = standardClientID
         self.findsServerByAccount = findsServerByAccount

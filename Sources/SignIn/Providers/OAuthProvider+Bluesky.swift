@@ -8,7 +8,7 @@ extension BuiltInProvider {
     /// The host is that of the directory of did:plc. Without a client id it is a client on a loopback address, which
     /// needs no registration; otherwise the client id is the address of the client's metadata document.
     static let bluesky = BuiltInProvider(
-        .bluesky, host: .standard("plc.directory"), standardClientID: "http://localhost", findsServerByAccount: true
+        "bluesky", host: .standard("plc.directory"), standardClientID: "http://localhost", findsServerByAccount: true
     ) { choices, _ throws(OAuthError) in
         var provider = try OAuthProvider(
             name: choices.name, server: .issuer(Issuer("https://bsky.social")), clientID: choices.clientID,

@@ -7,7 +7,7 @@ extension BuiltInProvider {
     ///
     /// Its endpoints are known, so there is no discovery: some of its versions publish an issuer with a slash at its
     /// end, and some without.
-    static let codeberg = BuiltInProvider(.codeberg, host: .standard("codeberg.org")) {
+    static let codeberg = BuiltInProvider("codeberg", host: .standard("codeberg.org")) {
         choices, host throws(OAuthError) in
         let server = try AuthorizationServerMetadata(
             authorizationEndpoint: host.url("/login/oauth/authorize"),

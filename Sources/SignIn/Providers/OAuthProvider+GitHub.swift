@@ -78,7 +78,7 @@ extension OAuthProvider {
 }
 
 extension BuiltInProvider {
-    static let gitHub = BuiltInProvider(.gitHub, host: .standard("github.com")) { choices, host throws(OAuthError) in
+    static let gitHub = BuiltInProvider("github", host: .standard("github.com")) { choices, host throws(OAuthError) in
         try .gitHub(
             clientID: choices.clientID, scopes: choices.scopes ?? ["repo"], redirect: choices.redirect,
             endpoints: host.name == "github.com" ? .gitHub : .enterprise(host: host.name), name: choices.name)

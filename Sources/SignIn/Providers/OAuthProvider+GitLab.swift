@@ -3,7 +3,7 @@ internal import LatchkeyOAuth
 extension BuiltInProvider {
     /// GitLab, at gitlab.com or on a host of one's own: discovery, PKCE, public or with a secret, rotating refresh
     /// tokens.
-    static let gitLab = BuiltInProvider(.gitLab, host: .standard("gitlab.com")) { choices, host throws(OAuthError) in
+    static let gitLab = BuiltInProvider("gitlab", host: .standard("gitlab.com")) { choices, host throws(OAuthError) in
         try OAuthProvider(
             name: choices.name, server: .issuer(Issuer(host.origin)), clientID: choices.clientID,
             scopes: choices.scopes ?? ["openid", "read_user"], redirect: choices.redirect,

@@ -6,7 +6,7 @@ extension BuiltInProvider {
     ///
     /// `access_type=offline` asks for a refresh token, and `prompt=consent` for one on each sign-in, not on the first
     /// alone. People may grant fewer scopes than were asked for: the session records those that were granted.
-    static let google = BuiltInProvider(.google, takesAnyLoopbackPath: true) { choices, _ throws(OAuthError) in
+    static let google = BuiltInProvider("google", takesAnyLoopbackPath: true) { choices, _ throws(OAuthError) in
         var provider = try OAuthProvider(
             name: choices.name, server: .issuer(Issuer("https://accounts.google.com")), clientID: choices.clientID,
             scopes: choices.scopes ?? ["openid", "email"], redirect: choices.redirect,

@@ -5,7 +5,7 @@ extension BuiltInProvider {
     /// Mastodon, on the host where the person has an account: PKCE (from version 4.3 on; earlier ones ignore it), a
     /// client secret, tokens that don't expire, revocation. Each host gives any program a client of its own.
     static let mastodon = BuiltInProvider(
-        .mastodon, host: .required, registration: Registration(path: "/api/v1/apps", dialect: .mastodon)
+        "mastodon", host: .required, registration: Registration(path: "/api/v1/apps", dialect: .mastodon)
     ) { choices, host throws(OAuthError) in
         let server = try AuthorizationServerMetadata(
             issuer: Issuer(host.origin + "/"), authorizationEndpoint: host.url("/oauth/authorize"),

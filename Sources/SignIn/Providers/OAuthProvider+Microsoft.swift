@@ -8,7 +8,7 @@ extension BuiltInProvider {
     /// Its endpoints are known, so there is no discovery: what "common" publishes has a placeholder for an issuer. A
     /// tenant of one's own can be added by its issuer. The loopback address has to be in the application's manifest, as
     /// its page takes `localhost` alone.
-    static let microsoft = BuiltInProvider(.microsoft) { choices, _ throws(OAuthError) in
+    static let microsoft = BuiltInProvider("microsoft") { choices, _ throws(OAuthError) in
         let server = try AuthorizationServerMetadata(
             authorizationEndpoint: HTTPURL(known: "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"),
             tokenEndpoint: HTTPURL(known: "https://login.microsoftonline.com/common/oauth2/v2.0/token"),

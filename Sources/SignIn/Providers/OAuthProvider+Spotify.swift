@@ -21,7 +21,7 @@ extension OAuthProvider {
 }
 
 extension BuiltInProvider {
-    static let spotify = BuiltInProvider(.spotify) { choices, _ throws(OAuthError) in
+    static let spotify = BuiltInProvider("spotify") { choices, _ throws(OAuthError) in
         try .spotify(
             clientID: choices.clientID, scopes: choices.scopes ?? ["user-read-private"], redirect: choices.redirect,
             name: choices.name)

@@ -163,13 +163,8 @@ public struct ProviderName: Sendable, Hashable, Loggable {
 
     /// `bluesky`: what AT Protocol's sessions are kept under unless told otherwise.
     public static let bluesky = ProviderName(known: "bluesky")
-    package static let codeberg = ProviderName(known: "codeberg")
     /// `github`: what GitHub's tokens are kept under unless told otherwise.
     public static let gitHub = ProviderName(known: "github")
-    package static let gitLab = ProviderName(known: "gitlab")
-    package static let google = ProviderName(known: "google")
-    package static let mastodon = ProviderName(known: "mastodon")
-    package static let microsoft = ProviderName(known: "microsoft")
     package static let spotify = ProviderName(known: "spotify")
 
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.

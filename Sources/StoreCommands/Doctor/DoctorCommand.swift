@@ -47,6 +47,7 @@ enum DoctorCommand {
             settings: settings, matters: chosen == "vault"
         ).findings()
         findings += vaultFindings
+        findings += try await examined(context.selector.catalogue, settings, chosen: chosen)
         // A vault is opened once: its passphrase may come through a pipe.
         var store: (any CredentialStore)? = vault
         if let choice, chosen != "vault" { store = try? await choice.backend.open(settings) }
@@ -56,6 +57,24 @@ enum DoctorCommand {
         ).findings()
         if chosen != nil, let store {
             findings.append(try await RoundTrip(store: store, deadline: settings.deadline).finding())
+        }
+        return findings
+    }
+
+    /// What the other stores say about themselves.
+    private static func examined(
+        _ catalogue: StoreCatalogue, _ settings: StoreSettings, chosen: String?
+    ) async throws(StoreError) -> [Finding] {
+        var findings: [Finding] = []
+        for backend in catalogue.backends {
+            guard let examine = backend.examine else { continue }
+            let matters = chosen == backend.name.description
+            do throws(StoreError) {
+                findings += try await examine(settings).map { Finding($0, of: backend.name, matters: matters) }
+            } catch {
+                if error.code == .cancelled { throw error }
+                findings.append(.refusal(backend.name, error, matters: matters))
+            }
         }
         return findings
     }

@@ -1,4 +1,6 @@
+internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 
 /// One line of what the doctor found. Every part may be pasted into a public issue: no service, no account, no home.
@@ -81,5 +83,18 @@ extension [Finding] {
             if let remedy = finding.remedy { table.append("", "", "to mend it: \(remedy)") }
         }
         return table
+    }
+}
+
+extension Finding {
+    /// What a store says about itself.
+    init(_ finding: StoreFinding, of store: StaticString, matters: Bool) {
+        let state: State =
+            switch finding.state {
+            case .good: .good
+            case .problem(let code) where matters: .problem(StoreError(code, finding.text).exitStatus)
+            case .note, .problem: .note
+            }
+        self.init(topic: store, state: state, text: finding.text, remedy: finding.remedy?.worded)
     }
 }

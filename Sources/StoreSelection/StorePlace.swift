@@ -1,0 +1,68 @@
+package import LatchkeyCredentials
+package import LatchkeyEnvironment
+package import LatchkeyLog
+
+/// How people say where a store is. Whoever names a place chooses its store as well.
+package struct StorePlace: Sendable {
+    /// On the command line, such as `--vault`.
+    package let option: StaticString
+    /// What stands for the value in the help, such as `PATH`.
+    package let placeholder: StaticString
+    /// In the environment, such as `LATCHKEY_VAULT`.
+    package let variable: StaticString
+    /// In the configuration file, such as `vault`.
+    package let configurationName: StaticString
+    package let help: StaticString
+    /// What is named, for messages: `a vault`.
+    package let noun: StaticString
+
+    package init(
+        option: StaticString, placeholder: StaticString, variable: StaticString, configurationName: StaticString,
+        help: StaticString, noun: StaticString
+    ) {
+        self.option = option
+        self.placeholder = placeholder
+        self.variable = variable
+        self.configurationName = configurationName
+        self.help = help
+        self.noun = noun
+    }
+}
+
+extension StoreCatalogue {
+    /// Where the environment says that stores are, by the stores' names.
+    package func places(in environment: ProgramEnvironment) -> [String: String] {
+        places { environment[$0.variable.description] }
+    }
+
+    /// What a source says of each store's place, by the stores' names.
+    package func places(_ value: (StorePlace) -> String?) -> [String: String] {
+        var places: [String: String] = [:]
+        for backend in backends {
+            if let place = backend.place, let value = value(place) { places[backend.name.description] = value }
+        }
+        return places
+    }
+}
+
+/// What a backend says about itself to `latchkey doctor`. Every part may be pasted into a public issue.
+package struct StoreFinding: Sendable {
+    package enum State: Sendable {
+        case good
+        /// Worth knowing, and nothing to mend.
+        case note
+        /// Wrong where the store is the one that is used.
+        case problem(StoreError.Code)
+    }
+
+    package let state: State
+    package let text: LogMessage
+    /// What mends it.
+    package let remedy: LogMessage?
+
+    package init(_ state: State, _ text: LogMessage, remedy: LogMessage? = nil) {
+        self.state = state
+        self.text = text
+        self.remedy = remedy
+    }
+}

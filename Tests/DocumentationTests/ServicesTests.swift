@@ -1,0 +1,30 @@
+import Foundation
+import LatchkeySignIn
+import Testing
+import TestServices
+
+/// A built-in service is a file (Sources/SignIn/Providers), a line in `BuiltInProvider.all`, and a word among those that
+/// `--service` takes: the program that reads the command line doesn't load what talks to servers.
+struct ServicesTests {
+    @Test func `the option, the manual page and the library know the same services`() async throws {
+        let names = BuiltInProvider.all.map(\.name.text)
+        let refused = try await BuiltProducts.latchkey().run(["provider", "add", "x", "--service", "?"])
+        #expect(refused.errorText.contains("--service takes \(names.joined(separator: ", ")) [usage.bad-value]"))
+        let page = try Repository.text("Docs/man/latchkey.1")
+        for name in names { #expect(page.contains(name), "\(name)") }
+    }
+
+    /// What is particular about a service is in its file.
+    @Test func `no other file of the library names a service`() throws {
+        for service in BuiltInProvider.all.map(\.name.text) where service != "github" && service != "bluesky" {
+            let files = try FileManager.default.subpathsOfDirectory(
+                atPath: Repository.root.appendingPathComponent("Sources").path
+            ).filter { $0.hasSuffix(".swift") && !$0.hasSuffix("OAuthProvider.swift") }
+            let naming = try files.filter { try Repository.text("Sources/\($0)").contains("\"\(service)\"") }
+            #expect(
+                naming.allSatisfy {
+                    $0.hasPrefix("SignIn/Providers/OAuthProvider+") || $0 == "StoreCommands/SignInDefinitions.swift"
+                }, "\(service): \(naming)")
+        }
+    }
+}

@@ -33,7 +33,7 @@ public struct ATProtocolError: RedactedError, Hashable {
         // MARK: Authorization
         /// Another authorization has begun and has not ended.
         case authorizationInProgress
-        /// There is none that could go on: none has begun, or it has its answer already.
+        /// There is none that could go on: none has begun, or it has its response already.
         case noAuthorizationPending
         case authorizationExpired
         case authorizationCancelled
@@ -49,7 +49,7 @@ public struct ATProtocolError: RedactedError, Hashable {
         case otherServer
 
         // MARK: From below
-        /// A server answered with this status.
+        /// A server responded with this status.
         case refused(statusCode: Int)
         case network(TransportError)
         case signIn(SignInError)
@@ -70,7 +70,7 @@ public struct ATProtocolError: RedactedError, Hashable {
 
     /// What AT Protocol's profile requires of an authorization server.
     public enum Requirement: Sendable, Hashable, CaseIterable {
-        case pushedRequests, pushedRequestsRequired, es256Proofs, atprotoScope, clientDocuments, issuerInAnswers,
+        case pushedRequests, pushedRequestsRequired, es256Proofs, atprotoScope, clientDocuments, issuerInResponses,
             s256Challenge, refreshGrant, codeGrant, publicClients
     }
 
@@ -163,15 +163,15 @@ extension ATProtocolError {
         case .invalidClientMetadata(let problem): "the client's metadata can't be used: \(problem)"
         case .invalidRedirectURI: "the redirect address is none that this client has"
         case .authorizationInProgress: "another sign-in has begun and has not ended"
-        case .noAuthorizationPending: "no sign-in waits for this answer"
-        case .authorizationExpired: "the answer came too late"
+        case .noAuthorizationPending: "no sign-in waits for this response"
+        case .authorizationExpired: "the response came too late"
         case .authorizationCancelled: "the sign-in was cancelled"
         case .presenterFailed: "the sign-in page could not be shown"
         case .subjectMismatch: "the server gave tokens for another account than the one that signs in"
         case .scopeMissing: "the server did not grant the scope atproto"
         case .keyLost: "the key that the session is bound to is gone, or is another"
         case .otherServer: "the request goes to another server than the account's own"
-        case .refused(let status): "the server did not answer as it should (status \(status))"
+        case .refused(let status): "the server did not respond as it should (status \(status))"
         case .network(let error): error.cause
         case .signIn(let error): error.cause
         case .cancelled: "it was interrupted"
@@ -188,7 +188,7 @@ extension ATProtocolError {
         case .authorizationInProgress: "end it, or cancel it"
         case .noAuthorizationPending, .authorizationExpired: "start the sign-in again"
         case .keyLost: "sign in again"
-        case .otherServer: "ask the account's own server; it passes on what is for others"
+        case .otherServer: "send the request to the account's own server; it passes on what is for others"
         case .refused(let status): status >= 500 || status == 429 ? "try again later" : nil
         case .network(let error): error.hint
         case .signIn(let error): error.hint
@@ -239,7 +239,7 @@ extension ATProtocolError.Requirement: Loggable {
         case .es256Proofs: "it does not take DPoP proofs with ES256"
         case .atprotoScope: "it does not know the scope atproto"
         case .clientDocuments: "it does not read client metadata documents"
-        case .issuerInAnswers: "it does not name itself in its answers"
+        case .issuerInResponses: "it does not name itself in its responses"
         case .s256Challenge: "it does not take PKCE with S256"
         case .refreshGrant: "it does not refresh sessions"
         case .codeGrant: "it has no authorization code flow"
@@ -259,10 +259,10 @@ extension ATProtocolError.ClientProblem: Loggable {
         case .withoutRedirects: "it has no redirect addresses"
         case .withoutCodeGrant: "its grant types lack authorization_code or refresh_token"
         case .withoutCodeResponse: "its response types lack code"
-        case .withoutBoundTokens: "it does not ask for tokens that are bound to a key"
+        case .withoutBoundTokens: "it does not request tokens that are bound to a key"
         case .notPublic: "it is no public client, and private keys of clients are not supported"
-        case .scopeNotRegistered: "a scope that is asked for is not in it"
-        case .withoutATProtoScope: "the scope atproto is not asked for"
+        case .scopeNotRegistered: "a requested scope is not in it"
+        case .withoutATProtoScope: "the scope atproto is not requested"
         case .nativeRedirectOfWebClient: "it is a web client, and the redirect address is a native client's"
         }
     }

@@ -12,8 +12,8 @@ extension OAuthAuthenticator {
     /// Sends a request with the login's token, and a proof of its key where it is bound to one.
     ///
     /// A person signs in first when nobody is, in automatic mode; otherwise `.loginRequired` is thrown and nothing
-    /// sent. What an answer means for the login, the response-status provider says; a request is sent once more at
-    /// most. The answer is returned whatever its status. Redirects are answers like any other, so the token goes
+    /// sent. What a response means for the login, the response-status provider says; a request is sent once more at
+    /// most. The response is returned whatever its status. Redirects are responses like any other, so the token goes
     /// nowhere else.
     public func response(
         for request: consuming GuardedRequest, limits: TransferLimits = TransferLimits()
@@ -27,9 +27,9 @@ extension OAuthAuthenticator {
     ) async throws(Failure) -> GuardedResponse {
         try checkOrigin(of: request.url)
         let session = try await usableSession()
-        let answer = try await transfer(request, session, limits, over: http)
-        let action = configuration.tokens.responseStatusProvider.action(for: answer)
-        guard action != .accept, try await mend(action, after: session) else { return answer }
+        let response = try await transfer(request, session, limits, over: http)
+        let action = configuration.tokens.responseStatusProvider.action(for: response)
+        guard action != .accept, try await mend(action, after: session) else { return response }
         let mended = try await mapError(Failure.signIn, awaiting: await freshSession())
         return try await transfer(request, mended, limits, over: http)
     }
@@ -50,8 +50,8 @@ extension OAuthAuthenticator {
 
     // MARK: - When the token was refused
 
-    /// Gets another token than the one that was refused. Returns false when there is none to be had now and the answer
-    /// stays what it is.
+    /// Gets another token than the one that was refused. Returns false when there is none to be had now and the
+    /// response stays what it is.
     private func mend(
         _ action: ResponseRule.Action, after session: borrowing StoredSession
     ) async throws(Failure) -> Bool {
@@ -67,7 +67,7 @@ extension OAuthAuthenticator {
         }
         guard action != .refresh else { return false }
         if try await hasOtherToken(than: session) { return true }
-        // A login that is still there is of no use; but without a person the answer is the answer.
+        // A login that is still there is of no use; but without a person the response is returned as it is.
         guard configuration.mode == .automatic || hasEnded else { return false }
         try await authenticateUnasked()
         return true
@@ -75,7 +75,7 @@ extension OAuthAuthenticator {
 
     private enum Refresh {
         case done
-        /// The server could not be asked; the session stays.
+        /// The server could not be reached; the session stays.
         case notNow
         /// The session is gone.
         case refused(SignInError)
@@ -94,7 +94,7 @@ extension OAuthAuthenticator {
         }
     }
 
-    /// Whether somebody has signed in, or refreshed, since.
+    /// Whether another process or task has signed in, or refreshed, since.
     private func hasOtherToken(than session: borrowing StoredSession) async throws(Failure) -> Bool {
         do throws(SignInError) {
             return !(try await service.session(of: session.account).accessToken.matches(session.accessToken))
@@ -111,8 +111,8 @@ extension OAuthAuthenticator {
     ///
     /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
     /// `Authorization` and `DPoP`. A proof is for this method and address, and good once and for a short while; the
-    /// answer is to be shown to `learn(from:ofAnswerAt:)`, and after a 401 with a new nonce the request is signed once
-    /// more.
+    /// response is to be shown to `learn(from:ofResponseAt:)`, and after a 401 with a new nonce the request is signed
+    /// once more.
     public func authenticated(_ request: consuming GuardedRequest) async throws(Failure) -> GuardedRequest {
         try checkOrigin(of: request.url)
         let session = try await usableSession()
@@ -123,14 +123,15 @@ extension OAuthAuthenticator {
         }
     }
 
-    /// Takes the nonce and the time that a server wants in the next proof from an answer that another client got.
+    /// Takes the nonce and the time that a server wants in the next proof from a response that another client got.
     /// Bearer tokens have nothing to learn.
     ///
     /// - Parameters:
-    ///   - fields: the answer's `DPoP-Nonce` and `Date`; others are ignored.
+    ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.
     ///   - url: the address of the request.
-    public func learn(from fields: [HeaderField], ofAnswerAt url: HTTPURL) async throws(Failure) {
+    public func learn(from fields: [HeaderField], ofResponseAt url: HTTPURL) async throws(Failure) {
         try await mapError(
-            Failure.signIn, awaiting: await service.learn(from: fields, ofAnswerAt: url, account: try await account()))
+            Failure.signIn,
+            awaiting: await service.learn(from: fields, ofResponseAt: url, account: try await account()))
     }
 }

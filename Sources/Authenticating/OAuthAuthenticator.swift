@@ -9,10 +9,10 @@ internal import LatchkeySystem
 /// and does both when a server refuses it.
 ///
 ///     let authenticator = try OAuthAuthenticator(config: configuration)
-///     let answer = try await authenticator.response(for: GuardedRequest(.get, url))
+///     let response = try await authenticator.response(for: GuardedRequest(.get, url))
 ///
 /// For `URLRequest` see the module FoundationBridge. Many tasks that need a sign-in share one, and a person is asked
-/// once; the sign-in ends when nobody waits for it any more. Everything else is `SignInService`'s: a refresh happens
+/// once; the sign-in ends when no task waits for it any more. Everything else is `SignInService`'s: a refresh happens
 /// once among all tasks and processes and is stored before it is used. Every error is an `OAuthAuthenticator.Failure`,
 /// which holds no secret.
 public actor OAuthAuthenticator {
@@ -70,7 +70,7 @@ public actor OAuthAuthenticator {
             return try await freshSession()
         } catch {
             guard Self.needsPerson(error) else { throw .signIn(error) }
-            log.info("somebody has to sign in: \(error)")
+            log.info("a person has to sign in: \(error)")
         }
         try await authenticateUnasked()
         return try await mapError(Failure.signIn, awaiting: await freshSession())
@@ -88,7 +88,7 @@ public actor OAuthAuthenticator {
     /// Signs the person in now, in either mode, and returns what can be shown of the login.
     ///
     /// A sign-in that goes on already is joined. Throws `.noUserAuthenticator`, `.signIn`, or `.cancelled`: when the
-    /// task is cancelled and nobody else waits, the person is no longer asked.
+    /// task is cancelled and no other task waits, the person is no longer asked.
     @discardableResult
     public func authenticate() async throws(Failure) -> SessionSummary {
         let attempt = runningAttempt()

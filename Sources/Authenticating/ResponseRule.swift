@@ -2,10 +2,10 @@ internal import LatchkeyHTTP
 public import LatchkeyOAuth
 
 extension OAuthAuthenticator {
-    /// Says what an answer to a request with the token means for the login.
+    /// Says what a response to a request with the token means for the login.
     public struct ResponseRule: Sendable {
         public enum Action: Sendable, Hashable, CaseIterable {
-            /// It is the answer.
+            /// It is returned.
             case accept
             /// The token is refreshed, and the request sent once more.
             case refresh
@@ -16,10 +16,10 @@ extension OAuthAuthenticator {
             case refreshOrAuthorize
         }
 
-        /// What it is told of an answer. The body and all other fields stay away.
-        public struct Answer: Sendable, Hashable {
+        /// What it is told of a response. The body and all other fields stay away.
+        public struct Response: Sendable, Hashable {
             public let status: Int
-            /// The `error` of the answer's challenge (RFC 6750 section 3.1, RFC 9449 section 7.1), if it is a known
+            /// The `error` of the response's challenge (RFC 6750 section 3.1, RFC 9449 section 7.1), if it is a known
             /// one.
             public let challengeError: ServerErrorCode?
 
@@ -29,10 +29,10 @@ extension OAuthAuthenticator {
             }
         }
 
-        private let decide: @Sendable (Answer) -> Action
+        private let decide: @Sendable (Response) -> Action
 
-        /// - Parameter decide: is asked once for each request: the second answer is returned whatever it is.
-        public init(_ decide: @escaping @Sendable (Answer) -> Action) {
+        /// - Parameter decide: is called once for each request: the second response is returned whatever it is.
+        public init(_ decide: @escaping @Sendable (Response) -> Action) {
             self.decide = decide
         }
 
@@ -44,11 +44,11 @@ extension OAuthAuthenticator {
         /// The same: a refresh, and nobody is asked.
         public static let refreshWhenUnauthorized = ResponseRule { $0.refusesToken ? .refresh : .accept }
 
-        /// Every answer is the answer.
+        /// Every response is returned.
         public static let acceptAll = ResponseRule { _ in .accept }
 
         func action(for response: borrowing GuardedResponse) -> Action {
-            decide(Answer(status: response.status, challengeError: ResourceClient.challengeError(in: response)))
+            decide(Response(status: response.status, challengeError: ResourceClient.challengeError(in: response)))
         }
     }
 }

@@ -4,7 +4,7 @@ internal import LatchkeySignIn
 
 extension OAuthAuthenticator {
     /// What is done with tokens and on the way to them. Every part has a safe default; a state, a code verifier with
-    /// S256 and the checks of an answer belong to every sign-in and can't be replaced.
+    /// S256 and the checks of a response belong to every sign-in and can't be replaced.
     public struct TokenHandling: Sendable {
         /// Makes the address that the person is sent to, for an attempt that is lent to it.
         ///
@@ -14,7 +14,7 @@ extension OAuthAuthenticator {
         public typealias AuthorizationURLProvider =
             @Sendable (borrowing PendingAuthorization) async throws -> Secret<AuthorizationAddress>
 
-        /// Exchanges the code for tokens. It gets a callback that was validated, never an answer as it came.
+        /// Exchanges the code for tokens. It gets a callback that was validated, never a response as it came.
         ///
         /// The token endpoint and the client's proof are what the built-in way uses: `endpoint.exchange(callback, …)`.
         public typealias LoginProvider =
@@ -36,7 +36,7 @@ extension OAuthAuthenticator {
         public var authorizationURLProvider: AuthorizationURLProvider?
         public var loginProvider: LoginProvider?
         public var refreshProvider: RefreshProvider?
-        /// What an answer to a request means for the login.
+        /// What a response to a request means for the login.
         public var responseStatusProvider = ResponseRule.refreshOrAuthorizeWhenUnauthorized
 
         public init() {}

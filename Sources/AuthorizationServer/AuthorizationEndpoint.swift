@@ -28,7 +28,7 @@ extension AuthorizationService {
     }
 
     enum Reading {
-        /// Never a redirect to an address that nobody registered (RFC 6749 section 4.1.2.1).
+        /// Never a redirect to an address that no client registered (RFC 6749 section 4.1.2.1).
         case unknownClient
         case refused(AuthorizationRequest, String)
         case valid(AuthorizationRequest)
@@ -111,15 +111,15 @@ extension AuthorizationService {
         var location = SecretText()
         location.add(request.redirectURI)
         location.add(request.redirectURI.contains("?") ? "&" : "?")
-        addAnswer(to: &location, request, code: code, error: error)
+        addResponse(to: &location, request, code: code, error: error)
         if has(.repeatedParameters) {
             location.add("&")
-            addAnswer(to: &location, request, code: code, error: error)
+            addResponse(to: &location, request, code: code, error: error)
         }
         return LoopbackResponse(status: 302, location: location.finish())
     }
 
-    private func addAnswer(
+    private func addResponse(
         to location: inout SecretText, _ request: AuthorizationRequest, code: KeptSecret?, error: String?
     ) {
         if let code {

@@ -3,7 +3,7 @@ internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// Answers the server's requests: finds the endpoint, keeps the record, and does wrong what a test asked for.
+/// Responds to the server's requests: finds the endpoint, keeps the record, and does wrong what a test asked for.
 final class AuthorizationService: Sendable {
     let configuration: AuthorizationServerConfiguration
     let index: SecretIndex
@@ -38,7 +38,7 @@ final class AuthorizationService: Sendable {
 
     // MARK: - Requests
 
-    func answer(_ request: consuming LoopbackRequest) async -> LoopbackResponse {
+    func respond(to request: consuming LoopbackRequest) async -> LoopbackResponse {
         guard let route = Route(request.method, request.path, issuerPath: configuration.issuerPath) else {
             return LoopbackResponse(status: 404, contentType: "text/plain", publicText: "nothing here\n")
         }
@@ -47,16 +47,16 @@ final class AuthorizationService: Sendable {
         noteSecrets(of: input)
         let faults = state.withLock { state in Array(state.faults.filter { $0.endpoint == route.endpoint }) }
         for case .slow(let duration, _) in faults {
-            // Cancelled when the server stops; then nobody reads the answer.
+            // Cancelled when the server stops; then no client reads the response.
             try? await Task.sleep(for: duration)
         }
         await wait(while: .held(route.endpoint))
         for fault in faults {
-            if let answer = replacement(for: fault) { return answer }
+            if let response = replacement(for: fault) { return response }
         }
-        var response = spoil(answer(input, at: route), faults)
+        var response = spoil(respond(to: input, at: route), faults)
         if route.takesProofs { addNonce(to: &response) }
-        await wait(while: .heldAnswer(route.endpoint))
+        await wait(while: .heldResponse(route.endpoint))
         return response
     }
 
@@ -74,7 +74,7 @@ final class AuthorizationService: Sendable {
     /// The server's own time, in seconds since 1970.
     func clock() -> Int { Int(time(nil)) }
 
-    private func answer(_ input: Input, at route: Route) -> LoopbackResponse {
+    private func respond(to input: Input, at route: Route) -> LoopbackResponse {
         switch route {
         case .metadata: metadata()
         case .keySet:
@@ -119,7 +119,7 @@ final class AuthorizationService: Sendable {
         case .status(400, _): return .oauthError("invalid_request", status: 400)
         case .status(let status, _):
             return LoopbackResponse(status: status, contentType: "text/html", publicText: "<h1>\(status)</h1>")
-        case .noAnswer:
+        case .noResponse:
             var response = LoopbackResponse(status: 200)
             response.delivery = .dropped
             return response
@@ -153,7 +153,7 @@ final class AuthorizationService: Sendable {
     }
 }
 
-/// How a server answers: by the RFCs, or as GitHub does.
+/// How a server responds: by the RFCs, or as GitHub does.
 enum Shape: Sendable { case standard, gitHub }
 
 /// The parts of a request that the endpoints read.

@@ -17,8 +17,8 @@ public final class RegisteredClient: Sendable {
 
     func permits(redirectURI: String) -> Bool {
         redirectURIs.contains { known in
-            [redirectURI, Self.withoutLoopbackPort(redirectURI) ?? redirectURI].contains { asked in
-                asked == known || (known.hasSuffix("/*") && asked.hasPrefix(known.dropLast()))
+            [redirectURI, Self.withoutLoopbackPort(redirectURI) ?? redirectURI].contains { requested in
+                requested == known || (known.hasSuffix("/*") && requested.hasPrefix(known.dropLast()))
             }
         }
     }
@@ -41,7 +41,7 @@ public struct AuthorizationServerConfiguration: Sendable {
     public enum Consent: Sendable, Hashable {
         /// A person: the page has two buttons.
         case page
-        /// Nobody: the answer comes at once, for user agents without a person.
+        /// No person: the response comes at once, for user agents without a person.
         case automatic
     }
 

@@ -3,7 +3,7 @@ internal import LatchkeySecrets
 internal import LatchkeySodium
 internal import Synchronization
 
-/// A sign-in that waits for somebody on another device.
+/// A sign-in that waits for a person on another device.
 struct DeviceGrant: Sendable {
     enum Decision: Sendable { case pending, allowed, denied, used }
 
@@ -65,7 +65,7 @@ extension AuthorizationService {
         }
     }
 
-    /// What the person opens: `/device?user_code=…` answers at once, as the configuration and the faults say.
+    /// What the person opens: `/device?user_code=…` responds at once, as the configuration and the faults say.
     func decideDevice(_ input: Input) -> LoopbackResponse {
         guard let code = input.query?.text("user_code") else { return ConsentPage.refusal(status: 400) }
         let decision: DeviceGrant.Decision = has(.denied) ? .denied : .allowed

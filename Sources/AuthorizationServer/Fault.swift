@@ -2,7 +2,7 @@
 public enum AuthorizationServerEndpoint: Sendable, Hashable, CaseIterable {
     case metadata, keySet, authorization, pushedAuthorization, deviceAuthorization, registration, token, revocation,
         userInfo
-    /// Where a 307 points: nobody should ever come here.
+    /// Where a 307 points: no client should ever come here.
     case stray
 }
 
@@ -13,7 +13,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case missingState
     case wrongIssuer
     case missingIssuer
-    /// The answer's parameters, twice.
+    /// The response's parameters, twice.
     case repeatedParameters
     /// The person says no: `access_denied`.
     case denied
@@ -26,34 +26,34 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     /// One member is left out.
     case metadataWithout(String)
 
-    // MARK: In an endpoint's answer
+    // MARK: In an endpoint's response
     /// Status 200 with an OAuth error, as GitHub does it.
     case errorWithStatus200(AuthorizationServerEndpoint)
     /// This status, with an OAuth error for 400.
     case status(Int, AuthorizationServerEndpoint)
-    /// This long before the answer.
+    /// This long before the response.
     case slow(Duration, AuthorizationServerEndpoint)
-    /// No answer, and nothing is done for the request, before this is switched off.
+    /// No response, and nothing is done for the request, before this is switched off.
     case held(AuthorizationServerEndpoint)
-    /// What was asked is done, and no answer comes before this is switched off.
-    case heldAnswer(AuthorizationServerEndpoint)
+    /// What was requested is done, and no response comes before this is switched off.
+    case heldResponse(AuthorizationServerEndpoint)
     /// Half of the JSON, with the right length: well-formed HTTP.
     case truncatedJSON(AuthorizationServerEndpoint)
     /// The whole body, of an announced one that is longer; then the connection closes.
     case cutConnection(AuthorizationServerEndpoint)
-    /// No answer: the connection closes.
-    case noAnswer(AuthorizationServerEndpoint)
+    /// No response: the connection closes.
+    case noResponse(AuthorizationServerEndpoint)
     /// A 307 to a place that notices what is sent there.
     case temporaryRedirect(AuthorizationServerEndpoint)
     /// This many bytes of white space.
     case hugeBody(byteCount: Int, AuthorizationServerEndpoint)
-    /// A `token_type` that nobody knows.
+    /// A `token_type` that no client knows.
     case unknownTokenType
     case missingAccessToken
     /// AT Protocol's tokens are for another account, or for nobody in particular.
     case wrongSubject
     case missingSubject
-    /// The person grants the first of the scopes that were asked for, and no other.
+    /// The person grants the first of the requested scopes, and no other.
     case grantsOneScope
     /// Tokens without the scope `atproto`.
     case withoutATProtoScope
@@ -65,27 +65,27 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case wrongNonce
     /// Tokens that anyone can use, although a proof was sent.
     case bearerInsteadOfDPoP
-    /// The nonce of the last answer alone is good, and each answer has a new one.
+    /// The nonce of the last response alone is good, and each response has a new one.
     case dpopNonceChurn
-    /// No nonce is ever good, and each answer has a new one.
+    /// No nonce is ever good, and each response has a new one.
     case unendingDPoPNonces
     case missingIDToken
-    /// The ID token is about somebody else than the one who signed in.
+    /// The ID token is about another person than the one who signed in.
     case foreignIDToken
     /// The ID token is signed with a key that isn't in the key set.
     case forgedIDToken
     /// The ID token says that it is signed with HS256, for which a public key might be taken for a secret.
     case symmetricIDToken
-    /// Each question of a device gets `slow_down`.
+    /// Each request of a device gets `slow_down`.
     case slowDown
     case deviceCodeExpired
 
-    /// The endpoint whose whole answer it replaces or delays.
+    /// The endpoint whose whole response it replaces or delays.
     var endpoint: AuthorizationServerEndpoint? {
         switch self {
         case .errorWithStatus200(let endpoint), .status(_, let endpoint), .slow(_, let endpoint),
-            .held(let endpoint), .heldAnswer(let endpoint), .truncatedJSON(let endpoint),
-            .cutConnection(let endpoint), .noAnswer(let endpoint),
+            .held(let endpoint), .heldResponse(let endpoint), .truncatedJSON(let endpoint),
+            .cutConnection(let endpoint), .noResponse(let endpoint),
             .temporaryRedirect(let endpoint), .hugeBody(_, let endpoint):
             endpoint
         default: nil
@@ -119,7 +119,7 @@ public struct AuthorizationServerRecord: Sendable, Hashable {
     public internal(set) var proofProblems: [DPoPProofProblem: Int] = [:]
     /// Whether anything came with `Authorization` or a body where a 307 pointed.
     public internal(set) var strayCredentials = false
-    /// Whether each authorization request had a `state` and a `nonce`, and asked for which scopes.
+    /// Whether each authorization request had a `state` and a `nonce`, and which scopes it requested.
     public internal(set) var lastRequestHadState = false
     public internal(set) var lastRequestHadNonce = false
     public internal(set) var lastScopes: [String] = []

@@ -12,7 +12,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
     public struct Contents: Sendable {
         /// Documents by DID, JSON; a DID without one is unknown.
         public var documents: [String: String] = [:]
-        /// The answer at `/.well-known/atproto-did`, or `nil` for 404.
+        /// The response at `/.well-known/atproto-did`, or `nil` for 404.
         public var servedDID: String?
         /// What the account's server says of itself as a resource (RFC 9728), or `nil` for 404.
         public var resourceMetadata: String?
@@ -59,7 +59,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
         do throws(LoopbackError) {
             personalServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
                 shared.count(request.path)
-                return Self.personalAnswer(request, shared, service)
+                return Self.personalResponse(request, shared, service)
             }
             directoryServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
                 shared.count("directory")
@@ -92,7 +92,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
 
     public var personalServerOrigin: String { personalServer.origin }
     public var directoryOrigin: String { directoryServer.origin }
-    /// A resource that the account's token opens, with a proof: it answers with the DID and the handle.
+    /// A resource that the account's token opens, with a proof: it responds with the DID and the handle.
     public var sessionEndpoint: String { personalServer.origin + "/xrpc/com.atproto.server.getSession" }
 
     // MARK: - What they say
@@ -138,9 +138,9 @@ public final class LoopbackATProtocolNetwork: Sendable {
     /// How often each path of the account's server was asked for; the directory counts as `directory`.
     public var requests: [String: Int] { shared.requests.withLock { $0 } }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
-    private static func personalAnswer(
+    private static func personalResponse(
         _ request: consuming LoopbackRequest, _ shared: Shared, _ service: AuthorizationService
     ) -> LoopbackResponse {
         let contents = shared.contents.withLock { $0 }
@@ -183,12 +183,12 @@ extension LoopbackATProtocolNetwork.Shared {
 extension AuthorizationService {
     /// What a token that is bound to a key opens at the account's own server, which has nonces of its own.
     func resource(_ input: Input, publicText text: String) -> LoopbackResponse {
-        var response = resourceAnswer(input, text)
+        var response = resourceResponse(input, text)
         addNonce(to: &response, at: .resource)
         return response
     }
 
-    private func resourceAnswer(_ input: Input, _ text: String) -> LoopbackResponse {
+    private func resourceResponse(_ input: Input, _ text: String) -> LoopbackResponse {
         let refusal = LoopbackResponse(
             status: 401, contentType: "application/json", publicText: "{\"error\":\"InvalidToken\"}",
             fields: [LoopbackField("WWW-Authenticate", "DPoP error=\"invalid_token\"")])

@@ -37,7 +37,7 @@ public final class LoopbackAuthorizationServer: Sendable {
                 LoopbackServer.Configuration(
                     family: configuration.family.loopback, port: configuration.port,
                     methods: [.get, .head, .post, .delete], tls: configuration.tls?.loopback)
-            ) { request in await service.answer(request) }
+            ) { request in await service.respond(to: request) }
         } catch {
             throw StartError(error)
         }
@@ -46,7 +46,7 @@ public final class LoopbackAuthorizationServer: Sendable {
         self.server = server
     }
 
-    /// Stops the server; requests under way get no answer.
+    /// Stops the server; requests under way get no response.
     public func stop() {
         server.stop()
     }

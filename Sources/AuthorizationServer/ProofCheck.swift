@@ -77,7 +77,7 @@ extension AuthorizationService {
         return state.withLock { state in nonce.map { state.dpopNonces[door, default: []].contains($0) } ?? false }
     }
 
-    /// Gives out a new nonce with an answer. The eight newest are good, or with churn the last alone.
+    /// Gives out a new nonce with a response. The eight newest are good, or with churn the last alone.
     func addNonce(to response: inout LoopbackResponse, at door: Door = .authorization) {
         guard configuration.dpopNonces else { return }
         do throws(RandomSourceError) {

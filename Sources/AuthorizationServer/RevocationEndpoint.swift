@@ -3,7 +3,7 @@ internal import LatchkeySecrets
 internal import Synchronization
 
 extension AuthorizationService {
-    /// RFC 7009: 200 also for tokens that nobody knows.
+    /// RFC 7009: 200 also for tokens that the server doesn't know.
     func revoke(_ input: Input) -> LoopbackResponse {
         do throws(TokenRefusal) {
             guard let form = input.form, let token = form.secret("token") else { throw .request }

@@ -33,7 +33,7 @@ enum Route: Sendable {
         }
     }
 
-    /// Whether requests here may carry a DPoP proof, and answers a nonce.
+    /// Whether requests here may carry a DPoP proof, and responses a nonce.
     var takesProofs: Bool {
         switch self {
         case .token(.standard), .userInfo(.standard), .push: true

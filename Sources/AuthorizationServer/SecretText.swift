@@ -1,6 +1,6 @@
 internal import LatchkeySecrets
 
-/// Puts together answers that hold secrets: JSON, forms, the `Location` of a redirect. Never through `String`.
+/// Puts together responses that hold secrets: JSON, forms, the `Location` of a redirect. Never through `String`.
 struct SecretText: ~Copyable {
     private var builder = SecretBuilder()
 

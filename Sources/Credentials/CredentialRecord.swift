@@ -57,7 +57,7 @@ public struct CredentialMetadata: Sendable, Hashable {
 public struct CredentialRecord<Purpose: SecretPurpose>: ~Copyable, Sendable {
     /// Its `version` may be `nil`, as in a listing; the record's own never is.
     public let metadata: CredentialMetadata
-    /// The state that was read: give it to `WriteCondition.matches`, so that nobody else's save is overwritten.
+    /// The state that was read: give it to `WriteCondition.matches`, so that no other process's save is overwritten.
     public let version: CredentialVersion
     /// What was saved, where the store's `keepsContentType` is true; elsewhere only a hint.
     public let contentType: SecretContentType

@@ -24,7 +24,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         LeaseDirectory(path: path, fileName: fileName, scope: scope)
     }
 
-    /// Waits until nobody else holds the key, and takes it.
+    /// Waits until no other process or task holds the key, and takes it.
     ///
     /// Throws `busy` when the deadline passes, `cancelled`, or `unavailable` when the directory can't be used.
     package func acquire(
@@ -102,7 +102,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         let path = LoggableText(reviewed: "a directory of leases", unredacted: path)
         return StoreError(
             .unavailable, "the lease directory \(path) \(what)",
-            hint: "make it a directory that is this user's own, and that nobody else can write to",
+            hint: "make it a directory that is this user's own, and that no other user can write to",
             platform: .errno(number))
     }
 }
@@ -130,7 +130,7 @@ extension LeaseDirectory {
         return LeaseDirectory(path: own ?? paths.first { status($0) == nil } ?? "/var/tmp/latchkey-\(user)")
     }
 
-    /// Nobody else can rename what is in it.
+    /// No other user can rename what is in it.
     private static func isSafe(_ folder: String) -> Bool {
         guard let status = status(folder), status.st_mode & S_IFMT == S_IFDIR else { return false }
         return status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0

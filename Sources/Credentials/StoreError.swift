@@ -85,7 +85,7 @@ public struct StoreError: RedactedError, Hashable {
     package static var cancelled: StoreError { StoreError(.cancelled, "the operation was cancelled") }
 
     package static var timedOut: StoreError {
-        StoreError(.timedOut, "the store did not answer in time", hint: "try again, or \(Recovery.allowMoreTime)")
+        StoreError(.timedOut, "the store did not respond in time", hint: "try again, or \(Recovery.allowMoreTime)")
     }
 }
 

@@ -7,7 +7,7 @@ internal import LatchkeySecrets
 /// Sends requests by a closure of the caller's own, such as another URLSession or a stand-in of a test.
 ///
 /// The closure gets the request with the token in it. Whether redirects are followed, and with which fields, is its own
-/// affair: it should not follow them. Answers that are too large are refused when they are there.
+/// affair: it should not follow them. Responses that are too large are refused when they are there.
 public struct ClosureTransport: HTTPTransport {
     public typealias OAuthProvider = @Sendable (URLRequest) async throws -> (Data, URLResponse)
 
@@ -24,16 +24,18 @@ public struct ClosureTransport: HTTPTransport {
         let origin = request.url.loggableOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
         let foundationRequest = try request.foundationRequest(timeout: limits.timeout)
-        let answer: (Data, URLResponse)
+        let received: (Data, URLResponse)
         do {
             try Task.checkCancellation()
-            answer = try await provide(foundationRequest)
+            received = try await provide(foundationRequest)
         } catch {
             throw TransportError(error, origin: origin)
         }
-        guard answer.0.count <= limits.maximumBodyByteCount else { throw TransportError(.bodyTooLarge, origin: origin) }
-        guard let response = GuardedResponse(answer.1, body: Secret(copying: answer.0.span)) else {
-            throw TransportError(.malformedAnswer, origin: origin)
+        guard received.0.count <= limits.maximumBodyByteCount else {
+            throw TransportError(.bodyTooLarge, origin: origin)
+        }
+        guard let response = GuardedResponse(received.1, body: Secret(copying: received.0.span)) else {
+            throw TransportError(.malformedResponse, origin: origin)
         }
         return response
     }

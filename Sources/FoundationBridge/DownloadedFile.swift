@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A file that an answer is written to, beside the one that it will be, for its owner alone. What isn't finished is
+/// A file that a response is written to, beside the one that it will be, for its owner alone. What isn't finished is
 /// removed.
 final class DownloadedFile: Sendable {
     private struct State: Sendable {
@@ -53,7 +53,7 @@ final class DownloadedFile: Sendable {
         }
     }
 
-    /// Empties the file, for another answer; returns false, and remembers why, when it can't.
+    /// Empties the file, for another response; returns false, and remembers why, when it can't.
     func restart() -> Bool {
         state.withLock { state in
             if ftruncate(state.descriptor, 0) != 0 || lseek(state.descriptor, 0, SEEK_SET) != 0 {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import LatchkeySecrets
 
-/// The sink through which a request's fields and body reach Foundation, and an answer's body the caller.
+/// The sink through which a request's fields and body reach Foundation, and a response's body the caller.
 ///
 /// Foundation knows no guarded memory: from here on it is ordinary data, in Foundation's copies as well.
 struct FoundationMessageSink: SecretSink {

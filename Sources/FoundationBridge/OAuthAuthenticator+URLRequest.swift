@@ -12,13 +12,13 @@ extension OAuthAuthenticator {
     /// Sends a request of Foundation's with the login's token; otherwise as `response(for: GuardedRequest)`.
     ///
     /// It goes over the configuration's response provider, or else over a URLSession of Latchkey's own, and takes as
-    /// long as the request's `timeoutInterval` at most. The answer is ordinary memory.
+    /// long as the request's `timeoutInterval` at most. The response is ordinary memory.
     ///
-    /// - Parameter maximumByteCount: of the answer's body; a larger one is an error.
+    /// - Parameter maximumByteCount: of the response's body; a larger one is an error.
     public func response(
         for request: URLRequest, maximumByteCount: Int = 16 << 20
     ) async throws(Failure) -> (Data, URLResponse) {
-        try await answer(
+        try await dataAndResponse(
             to: try GuardedRequest(request), request, maximumByteCount,
             over: configuration.responses ?? URLSessionTransport.standard)
     }
@@ -34,15 +34,15 @@ extension OAuthAuthenticator {
             throw Failure(.fileFailed(number: ENOENT))
         }
         let client = FileTransfer(client: try urlSession(), source: file)
-        return try await answer(to: converted, request, maximumByteCount, over: client)
+        return try await dataAndResponse(to: converted, request, maximumByteCount, over: client)
     }
 
-    /// Writes the body of a 2xx answer to a file, piece by piece; otherwise as `response(for:)`.
+    /// Writes the body of a 2xx response to a file, piece by piece; otherwise as `response(for:)`.
     ///
     /// The file is this user's alone (0600), and takes the place of one with its name when it is whole. Of another
-    /// answer the body is returned, and no file is there.
+    /// response the body is returned, and no file is there.
     ///
-    /// - Parameter maximumByteCount: of the file; a larger answer is an error.
+    /// - Parameter maximumByteCount: of the file; a larger response is an error.
     public func download(
         for request: URLRequest, to file: URL, maximumByteCount: Int
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -55,7 +55,7 @@ extension OAuthAuthenticator {
         let client = FileTransfer(client: try urlSession(), target: target)
         let result: (Data, URLResponse)
         do throws(Failure) {
-            result = try await answer(to: converted, request, 1 << 20, over: client)
+            result = try await dataAndResponse(to: converted, request, 1 << 20, over: client)
         } catch {
             throw target.failureNumber == 0 ? error : Failure(.fileFailed(number: target.failureNumber))
         }
@@ -75,7 +75,7 @@ extension OAuthAuthenticator {
         return client
     }
 
-    private func answer(
+    private func dataAndResponse(
         to request: borrowing GuardedRequest, _ original: URLRequest, _ maximumByteCount: Int,
         over http: any HTTPTransport
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -92,7 +92,7 @@ extension OAuthAuthenticator {
     /// ordinary text in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see
     /// `authenticated(_:)`.
     ///
-    /// It must not be logged or kept, and not follow a redirect to another server. Show the answer to `learn(from:)`.
+    /// It must not be logged or kept, and not follow a redirect to another server. Show the response to `learn(from:)`.
     public func unprotectedAuthenticatedRequest(
         for request: URLRequest
     ) async throws(Failure) -> URLRequest {
@@ -109,12 +109,12 @@ extension OAuthAuthenticator {
         return result
     }
 
-    /// Takes what a server wants in the next proof from an answer that another client got.
+    /// Takes what a server wants in the next proof from a response that another client got.
     public func learn(from response: URLResponse) async throws(Failure) {
         guard let response = response as? HTTPURLResponse, let address = response.url?.absoluteString,
             let url = try? HTTPURL(address), let fields = response.boundedFields
         else { return }
-        try await learn(from: fields, ofAnswerAt: url)
+        try await learn(from: fields, ofResponseAt: url)
     }
 }
 

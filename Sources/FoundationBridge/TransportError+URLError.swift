@@ -22,7 +22,7 @@ extension TransportError.Code {
             switch code {
             case .cannotFindHost, .dnsLookupFailed: .cannotResolveHost
             case .cannotConnectToHost, .notConnectedToInternet: .cannotConnect
-            // On Linux the second one is an answer that never began.
+            // On Linux the second one is a response that never began.
             case .networkConnectionLost, .badServerResponse: .connectionLost
             case .timedOut: .timedOut
             case .cancelled: .cancelled
@@ -32,7 +32,7 @@ extension TransportError.Code {
                 .certificateRefused
             case .dataLengthExceedsMaximum: .bodyTooLarge
             case .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
-                .malformedAnswer
+                .malformedResponse
             case .badURL, .unsupportedURL: .malformedRequest
             default: .other
             }

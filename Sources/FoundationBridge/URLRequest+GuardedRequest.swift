@@ -57,13 +57,13 @@ extension GuardedRequest {
 }
 
 extension GuardedResponse {
-    /// An answer of Foundation's as one of ours. Returns `nil` for one that isn't HTTP's, or has too many fields.
+    /// A response of Foundation's as one of ours. Returns `nil` for one that isn't HTTP's, or has too many fields.
     init?(_ response: URLResponse, body: consuming Secret<MessageBody>) {
         guard let response = response as? HTTPURLResponse, let fields = response.boundedFields else { return nil }
         self.init(status: response.statusCode, fields: fields, body: body)
     }
 
-    /// The answer as one of Foundation's.
+    /// The response as one of Foundation's.
     borrowing func foundationResponse(of address: URL) -> URLResponse {
         var lines: [String: String] = [:]
         for field in fields {
@@ -72,7 +72,7 @@ extension GuardedResponse {
         }
         let response = HTTPURLResponse(
             url: address, statusCode: status, httpVersion: "HTTP/1.1", headerFields: lines)
-        guard let response else { preconditionFailure("a status and fields make an answer") }
+        guard let response else { preconditionFailure("a status and fields make a response") }
         return response
     }
 }

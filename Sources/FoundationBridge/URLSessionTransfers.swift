@@ -45,7 +45,7 @@ final class URLSessionTransfers: NSObject, URLSessionDataDelegate {
     }
 }
 
-/// One request on its way and the answer as it comes in.
+/// One request on its way and the response as it comes in.
 final class URLSessionTransfer: Sendable {
     private struct State: ~Copyable {
         var continuation: CheckedContinuation<Void, Never>?
@@ -88,10 +88,10 @@ final class URLSessionTransfer: Sendable {
         continuation?.resume()
     }
 
-    /// Returns false when the answer must not go on.
+    /// Returns false when the response must not go on.
     func take(_ response: URLResponse) -> Bool {
         guard let response = response as? HTTPURLResponse, let fields = response.boundedFields else {
-            end(TransportError(.malformedAnswer, origin: origin))
+            end(TransportError(.malformedResponse, origin: origin))
             return false
         }
         let isAnnouncedTooLarge = response.expectedContentLength > Int64(limit(for: response.statusCode))
@@ -130,7 +130,7 @@ final class URLSessionTransfer: Sendable {
         return limits.maximumBodyByteCount
     }
 
-    /// Returns the answer, or throws why there is none. Once.
+    /// Returns the response, or throws why there is none. Once.
     func takeResponse() throws(TransportError) -> GuardedResponse {
         var body: SecretBuilder?
         let (status, fields, failure) = state.withLock { state in
@@ -138,7 +138,7 @@ final class URLSessionTransfer: Sendable {
             return (state.status, state.fields, state.failure)
         }
         if let failure { throw failure }
-        guard let body = body.take(), status != 0 else { throw TransportError(.malformedAnswer, origin: origin) }
+        guard let body = body.take(), status != 0 else { throw TransportError(.malformedResponse, origin: origin) }
         return GuardedResponse(status: status, fields: fields, body: body.finish(as: MessageBody.self))
     }
 }

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 
 /// Sends requests with a URLSession of its own, for programs that need that transport; `CurlTransport` guards more.
 ///
-/// - No redirects: one is an answer like any other, so that neither token nor body goes anywhere else.
+/// - No redirects: one is a response like any other, so that neither token nor body goes anywhere else.
 /// - No cookies, caches or kept credentials. Plain HTTP only to loopback addresses (`notConfidential` otherwise).
 /// - Tokens and bodies are ordinary memory while Foundation has them, and are not overwritten.
 /// - Cancelling the task and reaching the timeout end the wait at once.
@@ -39,7 +39,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// - Parameters:
     ///   - source: a file to send as the body.
-    ///   - target: takes the body of a 2xx answer.
+    ///   - target: takes the body of a 2xx response.
     func send(
         _ request: borrowing GuardedRequest, limits: TransferLimits, from source: URL?, into target: DownloadedFile?
     ) async throws(TransportError) -> GuardedResponse {
@@ -85,7 +85,7 @@ struct FileTransfer: HTTPTransport {
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
     {
-        // What an answer before this one left is not part of the file.
+        // What a response before this one left is not part of the file.
         guard target?.restart() ?? true else { throw TransportError(.other, origin: request.url.loggableOrigin) }
         return try await client.send(request, limits: limits, from: source, into: target)
     }

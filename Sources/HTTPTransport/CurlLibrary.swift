@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// The one-time start of libcurl, paid for by the first request rather than at start-up.
 enum CurlLibrary {
-    /// libcurl's result of starting. The memory hooks only take when nobody in the process started libcurl before.
+    /// libcurl's result of starting. The memory hooks only take when no other code in the process started libcurl
+    /// before.
     static let startResult: CURLcode = latchkey_curl_start()
 
     /// Whether this libcurl was built with the path of a file of certificate authorities.

@@ -107,7 +107,7 @@ extension TransportError.Code {
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR: self = .connectionLost
         case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge
         // A first line that is no HTTP counts as HTTP/0.9, which is an unsupported protocol.
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING: self = .malformedAnswer
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING: self = .malformedResponse
         default: self = .other
         }
     }

@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// One request on its way and the answer as it comes in.
+/// One request on its way and the response as it comes in.
 final class CurlTransfer: @unchecked Sendable {
     // Sendable: made by the caller's task, then touched by the engine's thread alone, until the continuation hands it
     // back; `isCancelled` is atomic.
@@ -129,7 +129,7 @@ final class CurlTransfer: @unchecked Sendable {
 
     private func takeHeader(_ line: Span<UInt8>) -> Bool {
         if header.take(line: line) { return true }
-        refusal = .malformedAnswer
+        refusal = .malformedResponse
         return false
     }
 
@@ -145,14 +145,16 @@ final class CurlTransfer: @unchecked Sendable {
 
     // MARK: - Back on the caller's task
 
-    /// Returns the answer, or throws why there is none. Once.
+    /// Returns the response, or throws why there is none. Once.
     func takeResponse() throws(TransportError) -> GuardedResponse {
         if let failure { throw failure }
-        guard let body = body.take(), header.status != 0 else { throw TransportError(.malformedAnswer, origin: origin) }
+        guard let body = body.take(), header.status != 0 else {
+            throw TransportError(.malformedResponse, origin: origin)
+        }
         let isEncoded = header.fields.contains {
             $0.name.lowercased() == "content-encoding" && $0.value.lowercased() != "identity"
         }
-        guard !isEncoded else { throw TransportError(.malformedAnswer, origin: origin) }
+        guard !isEncoded else { throw TransportError(.malformedResponse, origin: origin) }
         return GuardedResponse(
             status: header.status, fields: header.fields, body: body.finish(as: MessageBody.self),
             isFromPrivateAddress: isFromPrivateAddress)

@@ -6,10 +6,10 @@ internal import Synchronization
 /// Sends requests with libcurl, on one private thread that the first request starts and that ends with the client.
 ///
 /// - HTTP/1.1; TLS 1.2 or later; plain HTTP only to loopback addresses (`notConfidential` otherwise).
-/// - No redirects, cookies, netrc, caches, or content decoding: an answer in an encoding is refused.
-/// - The body of an answer is gathered in guarded memory. libcurl and OpenSSL hold pieces of requests and answers, in
-///   memory that isn't guarded, while they work. libcurl's is overwritten when it is freed, unless something else in
-///   the process started libcurl before; OpenSSL's received records are once they are read. Header fields of answers
+/// - No redirects, cookies, netrc, caches, or content decoding: a response in an encoding is refused.
+/// - The body of a response is gathered in guarded memory. libcurl and OpenSSL hold pieces of requests and responses,
+///   in memory that isn't guarded, while they work. libcurl's is overwritten when it is freed, unless something else in
+///   the process started libcurl before; OpenSSL's received records are once they are read. Header fields of responses
 ///   are ordinary text.
 /// - A request other than GET and HEAD gets a connection of its own, so that libcurl never sends it twice.
 /// - Cancelling the task and reaching the timeout end the transfer at once.

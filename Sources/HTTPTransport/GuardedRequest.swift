@@ -108,11 +108,11 @@ public struct HeaderField: Sendable, Hashable {
     }
 }
 
-/// How large and how slow an answer may be.
+/// How large and how slow a response may be.
 public struct TransferLimits: Sendable, Hashable {
     /// In bytes, after any decoding.
     public var maximumBodyByteCount: Int
-    /// From the start of the call to the end of the answer.
+    /// From the start of the call to the end of the response.
     public var timeout: Duration
 
     /// 1 MiB and 30 seconds unless told otherwise.

@@ -1,6 +1,6 @@
-/// Sends HTTP requests. Redirects are answers like any other; cookies and caches don't exist.
+/// Sends HTTP requests. Redirects are responses like any other; cookies and caches don't exist.
 public protocol HTTPTransport: Sendable {
-    /// Returns the answer whatever its status, or throws when there is none that is whole and within the limits.
+    /// Returns the response whatever its status, or throws when there is none that is whole and within the limits.
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
 }
@@ -12,7 +12,8 @@ package protocol ReachLimitingTransport: HTTPTransport {
 }
 
 extension HTTPTransport {
-    /// The same transport for connections to these addresses alone; one that can't tell them apart is returned as it is.
+    /// The same transport for connections to these addresses alone; one that can't tell them apart is returned as it
+    /// is.
     package func reaching(_ reach: AddressReach) -> any HTTPTransport {
         (self as? any ReachLimitingTransport)?.reaching(reach) ?? self
     }

@@ -1,4 +1,4 @@
-/// Reads the header of an answer line by line as libcurl hands it over, within limits.
+/// Reads the header of a response line by line as libcurl hands it over, within limits.
 struct ResponseHeader {
     static let maximumFieldCount = 128
     static let maximumByteCount = 65_536
@@ -21,8 +21,8 @@ struct ResponseHeader {
             return true
         }
         let content = line.extracting(first: end)
-        if Self.startsAnswer(content) {
-            // An interim answer (1xx) was complete; the real one follows.
+        if Self.startsResponse(content) {
+            // An interim response (1xx) was complete; the real one follows.
             (status, fields, isComplete) = (Self.status(of: content), [], false)
             return status != 0
         }
@@ -48,7 +48,7 @@ struct ResponseHeader {
 
     // MARK: - Bytes
 
-    private static func startsAnswer(_ line: Span<UInt8>) -> Bool {
+    private static func startsResponse(_ line: Span<UInt8>) -> Bool {
         let start: [UInt8] = Array("HTTP/".utf8)
         return line.count >= start.count && start.indices.allSatisfy { line[$0] == start[$0] }
     }

@@ -1,28 +1,28 @@
 public import LatchkeyLog
 
-/// Why there is no answer.
+/// Why there is no response.
 public struct TransportError: RedactedError, Hashable {
     /// What went wrong on the way. No status of a response is among them: 404 and 500 are responses.
     public enum Code: Sendable, Hashable, CaseIterable {
         /// The name has no address.
         case cannotResolveHost
-        /// Nobody listens there, or the network doesn't reach it.
+        /// No server listens there, or the network doesn't reach it.
         case cannotConnect
         /// The proxy of the environment can't be reached, or refuses to pass us on.
         case proxyRefused
-        /// Both sides found no way to speak TLS; what answers may be no TLS server at all.
+        /// Both sides found no way to speak TLS; what responds may not be a TLS server at all.
         case handshakeFailed
         /// TLS works, but the certificate proves nothing; `certificateProblem` says why.
         case certificateRefused
         /// The file of trusted certificates can't be read or holds none.
         case certificateAuthoritiesUnreadable
-        /// The connection ended before the answer did.
+        /// The connection ended before the response did.
         case connectionLost
         case timedOut
         case cancelled
         case bodyTooLarge
-        /// What came back is no HTTP, has too many or too large fields, or is in an encoding that wasn't asked for.
-        case malformedAnswer
+        /// What came back isn't HTTP, has too many or too large fields, or is in an encoding that wasn't requested.
+        case malformedResponse
         /// The request carries a field that the transport sets itself, such as `Host` or `Authorization`.
         case malformedRequest
         /// Plain HTTP to anything but this machine; nothing was sent.
@@ -44,7 +44,7 @@ public struct TransportError: RedactedError, Hashable {
 
     /// What a program decides by; `codeName` is the same in words, such as `http.timed-out`.
     public let code: Code
-    /// The origin asked, without path and query.
+    /// The origin of the request, without path and query.
     package let origin: LoggableText
     /// libcurl's error number, or 0.
     package let number: Int
@@ -79,7 +79,7 @@ public struct TransportError: RedactedError, Hashable {
         case .timedOut: "http.timed-out"
         case .cancelled: "http.cancelled"
         case .bodyTooLarge: "http.body-too-large"
-        case .malformedAnswer: "http.malformed-answer"
+        case .malformedResponse: "http.malformed-answer"
         case .malformedRequest: "http.malformed-request"
         case .notConfidential: "http.not-confidential"
         case .addressRefused: "http.address-refused"
@@ -90,16 +90,16 @@ public struct TransportError: RedactedError, Hashable {
     public var cause: LogMessage {
         switch code {
         case .cannotResolveHost: "the host of \(origin) can't be found"
-        case .cannotConnect: "nobody answers at \(origin)"
+        case .cannotConnect: "no server responds at \(origin)"
         case .proxyRefused: "the proxy on the way to \(origin) can't be used"
         case .handshakeFailed: "no TLS connection to \(origin) came about"
         case .certificateRefused: certificateCause
         case .certificateAuthoritiesUnreadable: "the file of trusted certificates can't be used"
         case .connectionLost: "the connection to \(origin) broke"
-        case .timedOut: "\(origin) did not answer in time"
+        case .timedOut: "\(origin) did not respond in time"
         case .cancelled: "the request was cancelled"
-        case .bodyTooLarge: "the answer of \(origin) is too large"
-        case .malformedAnswer: "the answer of \(origin) is no valid HTTP"
+        case .bodyTooLarge: "the response of \(origin) is too large"
+        case .malformedResponse: "the response of \(origin) is not valid HTTP"
         case .malformedRequest: "the request to \(origin) carries a field that is not the caller's to set"
         case .notConfidential: "\(origin) is neither HTTPS nor a loopback address"
         case .addressRefused: "the name of \(origin) leads to an address that is not a public one"
@@ -132,7 +132,7 @@ public struct TransportError: RedactedError, Hashable {
         case .certificateAuthoritiesUnreadable: "give a readable file of PEM certificates"
         case .notConfidential: "use the server's https:// address"
         case .addressRefused: "check the name: strangers' names must not lead into a private network"
-        case .cancelled, .bodyTooLarge, .malformedAnswer, .malformedRequest, .other: nil
+        case .cancelled, .bodyTooLarge, .malformedResponse, .malformedRequest, .other: nil
         }
     }
 }

@@ -44,7 +44,7 @@ final class RequestHeader {
     private(set) var fields: [LoopbackField] = []
     var authorization: Secret<MessageBody>?
 
-    /// Fields that hold credentials and that nobody here reads.
+    /// Fields that hold credentials and that nothing here reads.
     private static let unread: Set<String> = ["cookie", "proxy-authorization"]
 
     func take(name: String, value: Span<UInt8>) {

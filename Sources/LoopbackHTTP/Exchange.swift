@@ -2,7 +2,7 @@ internal import CLatchkeyMicroHTTPD
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// One request on its way in and its answer on its way out.
+/// One request on its way in and its response on its way out.
 final class Exchange: @unchecked Sendable {
     // Sendable: the daemon's thread owns it until it suspends the connection, then the handler's task, then again the
     // thread once the connection is resumed; suspending and resuming go through the daemon's mutex.
@@ -20,7 +20,7 @@ final class Exchange: @unchecked Sendable {
     private(set) var stage = Stage.header
     private(set) var method: LoopbackMethod?
 
-    enum Stage { case header, body, asked, answered }
+    enum Stage { case header, body, received, responded }
 
     /// - Parameter target: the request's target as it stands in the first line.
     init(connection: Connection, target: Span<UInt8>) {
@@ -66,13 +66,13 @@ final class Exchange: @unchecked Sendable {
         request = LoopbackRequest(
             method: method, path: path, query: query.take(), authorization: header.authorization.take(),
             body: body.finish(as: MessageBody.self), peer: peer, fields: header.fields)
-        stage = .asked
+        stage = .received
         return true
     }
 
     func takeResponse() -> LoopbackResponse? { response.take() }
 
-    /// Hands an answer to the library. `NO` closes the connection.
+    /// Hands a response to the library. `NO` closes the connection.
     func send(_ response: consuming LoopbackResponse) -> MHD_Result {
         whenEnded = response.whenEnded
         guard let message = OutgoingMessage(response) else { return .NO }
@@ -80,7 +80,7 @@ final class Exchange: @unchecked Sendable {
         return connection.queue(message)
     }
 
-    /// The library is done with it, and with an answer that it was never handed.
+    /// The library is done with it, and with a response that it was never handed.
     func ended() {
         whenEnded?()
         if let response = response.take() { response.whenEnded?() }
@@ -93,9 +93,9 @@ final class Exchange: @unchecked Sendable {
 
     func takeRequest() -> LoopbackRequest? { request.take() }
 
-    /// Takes the answer. The daemon's thread reads it once the connection is resumed.
+    /// Takes the response. The daemon's thread reads it once the connection is resumed.
     func give(_ response: consuming LoopbackResponse) {
         self.response = consume response
-        stage = .answered
+        stage = .responded
     }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// What the library's callbacks share: the handler, the limits, and which exchanges wait for an answer.
+/// What the library's callbacks share: the handler, the limits, and which exchanges wait for a response.
 final class LoopbackDaemon: Sendable {
     let configuration: LoopbackServer.Configuration
     let handler: LoopbackServer.Handler
@@ -13,7 +13,7 @@ final class LoopbackDaemon: Sendable {
     private struct State: Sendable {
         var daemon: MicroHTTPDaemon?
         var isStopped = false
-        /// Suspended exchanges and the tasks that answer them.
+        /// Suspended exchanges and the tasks that respond to them.
         var waiting: [ObjectIdentifier: Waiting] = [:]
     }
 
@@ -81,8 +81,8 @@ final class LoopbackDaemon: Sendable {
         return nil
     }
 
-    /// Suspends the exchange until the handler has answered. Returns false when the server is stopping.
-    func ask(for exchange: Exchange) -> Bool {
+    /// Suspends the exchange until the handler has responded. Returns false when the server is stopping.
+    func handle(_ exchange: Exchange) -> Bool {
         let identifier = ObjectIdentifier(exchange)
         let isWaiting = state.withLock { state in
             guard !state.isStopped else { return false }
@@ -98,7 +98,7 @@ final class LoopbackDaemon: Sendable {
                 response.whenEnded?()
                 return
             }
-            answer(exchange, response)
+            respond(to: exchange, with: response)
         }
         let isStopped = state.withLock { state in
             state.waiting[identifier]?.task = task
@@ -116,7 +116,7 @@ final class LoopbackDaemon: Sendable {
         }
     }
 
-    private func answer(_ exchange: Exchange, _ response: consuming LoopbackResponse) {
+    private func respond(to exchange: Exchange, with response: consuming LoopbackResponse) {
         var response: LoopbackResponse? = consume response
         state.withLock { state in
             guard state.waiting.removeValue(forKey: ObjectIdentifier(exchange)) != nil,
@@ -125,7 +125,7 @@ final class LoopbackDaemon: Sendable {
             exchange.give(response)
             exchange.resume()
         }
-        // The server stopped meanwhile and has closed the connection: the answer goes nowhere.
+        // The server stopped meanwhile and has closed the connection: the response goes nowhere.
         if let response { response.whenEnded?() }
     }
 

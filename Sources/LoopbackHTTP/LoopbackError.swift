@@ -3,7 +3,7 @@ package import LatchkeyLog
 /// Why a loopback server can't start.
 package struct LoopbackError: RedactedError, Hashable {
     package enum Code: Sendable, Hashable, CaseIterable {
-        /// Someone else listens on the port.
+        /// Another process listens on the port.
         case portInUse
         /// The port is below 1024 and not ours to take.
         case portForbidden

@@ -1,6 +1,6 @@
 package import LatchkeySecrets
 
-/// An answer. It says `Cache-Control: no-store` and `Connection: close` whatever its fields say.
+/// A response. It says `Cache-Control: no-store` and `Connection: close` whatever its fields say.
 package struct LoopbackResponse: ~Copyable, Sendable {
     package var status: Int
     /// Fields that hold no secret.
@@ -10,7 +10,7 @@ package struct LoopbackResponse: ~Copyable, Sendable {
     package var body: Secret<MessageBody>?
     /// How the body goes out; anything but `whole` is a fault that a test asked for.
     package var delivery: Delivery = .whole
-    /// Called once the answer has left, or can't any more: a server that is to stop may wait for its last page.
+    /// Called once the response has left, or can't any more: a server that is to stop may wait for its last page.
     package var whenEnded: (@Sendable () -> Void)?
 
     package enum Delivery: Sendable, Hashable {
@@ -19,7 +19,7 @@ package struct LoopbackResponse: ~Copyable, Sendable {
         case truncated(announcedByteCount: Int)
         /// This many spaces instead of a body, without saying how many.
         case filler(byteCount: Int)
-        /// No answer at all: the connection is closed.
+        /// No response at all: the connection is closed.
         case dropped
     }
 
@@ -33,7 +33,7 @@ package struct LoopbackResponse: ~Copyable, Sendable {
         self.body = body
     }
 
-    /// An answer with text that is no secret.
+    /// A response with text that is no secret.
     package init(status: Int, contentType: String, publicText: String, fields: [LoopbackField] = []) {
         let bytes = Array(publicText.utf8)
         self.init(

@@ -21,10 +21,10 @@ package final class LoopbackServer: Sendable {
         package var family: Family
         /// 0 stands for any free port.
         package var port: UInt16
-        /// Other methods are answered with 405.
+        /// Other methods are refused with 405.
         package var methods: Set<LoopbackMethod>
         package var peers: PeerRule
-        /// In bytes; a larger body is answered with 413, or the connection is closed.
+        /// In bytes; a larger body is refused with 413, or the connection is closed.
         package var maximumBodyByteCount: Int
         package var maximumConnectionCount: Int
         /// Connections on which nothing happens are closed after this time, in whole seconds.
@@ -47,7 +47,7 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    /// Answers a request. Its task is cancelled when the server stops.
+    /// Responds to a request. Its task is cancelled when the server stops.
     package typealias Handler = @Sendable (consuming LoopbackRequest) async -> LoopbackResponse
 
     /// The port it listens on.

@@ -131,10 +131,10 @@ extension LoopbackDaemon {
         case .header: return .NO
         case .body where !body.isEmpty: return exchange.take(body) ? .YES : .NO
         case .body:
-            guard exchange.finish(serverPort: port), ask(for: exchange) else { return .NO }
+            guard exchange.finish(serverPort: port), handle(exchange) else { return .NO }
             return .YES
-        case .asked: return .NO
-        case .answered:
+        case .received: return .NO
+        case .responded:
             guard !isStopped, let response = exchange.takeResponse() else { return .NO }
             return exchange.send(response)
         }

@@ -2,13 +2,13 @@ internal import CLatchkeyMicroHTTPD
 internal import Glibc
 internal import LatchkeySecrets
 
-/// An answer as the library wants it. The body stays in guarded memory; of `Location` the library makes a copy, which
+/// A response as the library wants it. The body stays in guarded memory; of `Location` the library makes a copy, which
 /// is overwritten when this value dies, after the exchange.
 @safe final class OutgoingMessage {
     let status: Int
     let pointer: OpaquePointer
 
-    /// Returns `nil` when the connection is to be closed without an answer.
+    /// Returns `nil` when the connection is to be closed without a response.
     init?(_ response: consuming LoopbackResponse) {
         let delivery = response.delivery
         guard let pointer = unsafe OutgoingBody(response.body.take(), delivery: delivery).makeResponse() else {

@@ -6,8 +6,8 @@ package enum PlainPage {
     /// What a page may do beyond being read.
     package enum Ability: Sendable, Hashable {
         case none
-        /// It has a form. Where that leads is not limited: browsers apply the limit to redirects too, and the answer to
-        /// a form may be a redirect to any client.
+        /// It has a form. Where that leads is not limited: browsers apply the limit to redirects too, and the response
+        /// to a form may be a redirect to any client.
         case form
         /// It closes its tab after a moment, where the browser lets it: where nothing but this sign-in was in the tab.
         case closing

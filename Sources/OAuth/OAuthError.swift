@@ -9,11 +9,11 @@ public struct OAuthError: RedactedError, Hashable {
         case userCancelled
         /// The person, or the server for them, said no.
         case accessDenied
-        /// The answer's `state` is missing, not ours, or was used before.
+        /// The response's `state` is missing, not ours, or was used before.
         case stateMismatch
-        /// The answer or the metadata names another issuer than the one asked, or none where one is due.
+        /// The response or the metadata names another issuer than the expected one, or none where one is due.
         case issuerMismatch
-        /// The authorization endpoint answered with an error; see `serverError`.
+        /// The authorization endpoint responded with an error; see `serverError`.
         case authorizationFailed
         /// The token endpoint refused the code or the request.
         case exchangeFailed(statusCode: Int)
@@ -25,9 +25,9 @@ public struct OAuthError: RedactedError, Hashable {
         case deviceCodeExpired
         /// The server refused another request than those above.
         case requestRefused(Request, statusCode: Int)
-        /// The answer can't be understood.
+        /// The response can't be understood.
         case invalidResponse(Malformation)
-        /// There is no whole answer.
+        /// There is no whole response.
         case networkError(TransportError)
         /// The server did not give its metadata.
         case discoveryFailed(statusCode: Int)
@@ -39,12 +39,12 @@ public struct OAuthError: RedactedError, Hashable {
         case noRandomOctets(number: Int32)
     }
 
-    /// What was asked of a server.
+    /// What was requested of a server.
     public enum Request: Sendable, Hashable, CaseIterable {
         case pushedAuthorization, deviceAuthorization, registration, keySet
     }
 
-    /// What is wrong with an answer.
+    /// What is wrong with a response.
     public enum Malformation: Sendable, Hashable, CaseIterable {
         case notJSON, tooLarge, missingAccessToken, malformedToken, unknownTokenType, missingIDToken, malformedIDToken,
             idTokenIssuer, idTokenAudience, idTokenExpired, idTokenNonce, idTokenSubject, malformedQuery,
@@ -126,16 +126,16 @@ extension OAuthError {
         switch code {
         case .userCancelled: "the sign-in was cancelled"
         case .accessDenied: "access was denied"
-        case .stateMismatch: "the answer does not belong to this sign-in: its state is missing or another"
+        case .stateMismatch: "the response does not belong to this sign-in: its state is missing or another"
         case .issuerMismatch:
-            "the answer does not come from the server that was asked: its issuer is missing or another"
+            "the response does not come from this sign-in's server: its issuer is missing or another"
         case .authorizationFailed: "the server did not authorize the sign-in"
         case .exchangeFailed(let status): "the server refused the token request (status \(status))"
         case .sessionEnded: "the server no longer accepts this session"
         case .revocationFailed(let status): "the server did not revoke the token (status \(status))"
         case .deviceCodeExpired: "nobody confirmed the sign-in in time"
         case .requestRefused(let request, let status): "the server refused \(request.logMessage) (status \(status))"
-        case .invalidResponse(let malformation): "the server's answer can't be used: \(malformation.logMessage)"
+        case .invalidResponse(let malformation): "the server's response can't be used: \(malformation.logMessage)"
         case .networkError(let error): error.cause
         case .discoveryFailed(let status): "the server did not give its metadata (status \(status))"
         case .invalidMetadata(let problem): "the server's metadata can't be used: \(problem.logMessage)"
@@ -182,7 +182,7 @@ extension OAuthError {
             "check the client id and the client secret"
         case .redirectURIMismatch: "register the redirect address with the server exactly as it is used here"
         case .invalidScope: "check the scopes"
-        // Once more with what the server asked for was not enough.
+        // Once more with what the server required was not enough.
         case .useDPoPNonce, .invalidDPoPProof: Self.retryHint
         // Some servers say nothing more to a token that is no longer accepted.
         case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
@@ -227,11 +227,11 @@ extension OAuthError.Malformation {
         case .malformedScope: "the granted scopes are malformed"
         case .pushedRequest: "the request that was pushed got no reference that can be used"
         case .deviceCodes: "the codes for another device are incomplete"
-        case .registration: "the registration is incomplete, or asks for what we don't have"
+        case .registration: "the registration is incomplete, or requires what we don't have"
         case .keySet: "the public keys are malformed, or too many"
         case .idTokenAlgorithm: "the ID token is not signed with ES256 or RS256"
         case .idTokenSignature: "the ID token is not signed by one of the server's keys"
-        case .tokenNotBound: "the token is not bound to the key of this sign-in, which was asked for"
+        case .tokenNotBound: "the token is not bound to the key of this sign-in, which was requested"
         }
     }
 }
@@ -278,7 +278,7 @@ extension OAuthError.ConfigurationProblem {
         case .signingKey: "no key to sign with could be made or used"
         case .authorizationURL:
             "the authorization URL that was provided is not this sign-in's: it must lead to the server's own page, with our state and challenge, each once"
-        case .otherServer: "the answer belongs to another server or client than the one asked to exchange it"
+        case .otherServer: "the response belongs to another server or client than the one that is to exchange it"
         }
     }
 }

@@ -1,7 +1,7 @@
 package import LatchkeyLog
 
-/// An `error` value of an OAuth answer that we know. Any other text is `.other`: it is neither kept nor shown, because
-/// a server, or whoever forged the answer, could write anything there. `error_description` is never read.
+/// An `error` value of an OAuth response that we know. Any other text is `.other`: it is neither kept nor shown,
+/// because a server, or whoever forged the response, could write anything there. `error_description` is never read.
 public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     // RFC 6749 sections 4.1.2.1 and 5.2.
     case invalidRequest = "invalid_request"

@@ -7,7 +7,7 @@ public import LatchkeyOAuth
 public struct SignInError: RedactedError, Hashable {
     /// What went wrong. An error inside keeps its own `codeName`, cause and hint.
     public enum Code: Sendable, Hashable {
-        /// The browser or the terminal brought no answer.
+        /// The browser or the terminal brought no response.
         case userAgent(UserAgentError)
         /// The server, or what it said.
         case oauth(OAuthError)
@@ -132,7 +132,7 @@ public struct SignInError: RedactedError, Hashable {
             "the server has refreshed the session, but the new tokens could not be stored and are lost: \(error.cause)"
         case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
-        case .accountMismatch: "the server's answers are about another person than the one who signs in"
+        case .accountMismatch: "the server's responses are about another person than the one who signs in"
         case .otherPerson: "the account is another person's at that server than the one who signed in"
         case .tokenInAccount: "the server calls the person by a token, which is a secret and no name"
         case .scopeMissing: "the server gave tokens without the scope that they are of no use without"
@@ -142,7 +142,7 @@ public struct SignInError: RedactedError, Hashable {
         case .keyLost: "the key that the session is bound to is gone, or is another"
         case .otherAuthority: "the session belongs to another server or client than the provider names now"
         case .stepFailed(.authorizationURL): "the program's own way to make the authorization URL failed"
-        case .stepFailed(.login): "the program's own way to exchange the answer failed"
+        case .stepFailed(.login): "the program's own way to exchange the response failed"
         case .stepFailed(.refresh): "the program's own way to refresh the session failed"
         case .superseded: "a newer sign-in took over"
         case .cancelled: "it was interrupted"

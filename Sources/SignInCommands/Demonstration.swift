@@ -58,7 +58,7 @@ struct Demonstration {
         let response = try await service.send(GuardedRequest(.get, url))
         guard response.isSuccess else {
             throw CommandFailure(
-                .internalError, "demo.request", "\(url) answered with status \(response.status)")
+                .internalError, "demo.request", "\(url) responded with status \(response.status)")
         }
         return "GET \(url): status \(response.status)"
     }

@@ -31,7 +31,7 @@ extension TransportError: CommandError {
         case .certificateAuthoritiesUnreadable, .notConfidential: .configuration
         case .timedOut: .tryAgain
         case .cancelled: .interrupted
-        case .handshakeFailed, .bodyTooLarge, .malformedAnswer: .protocolError
+        case .handshakeFailed, .bodyTooLarge, .malformedResponse: .protocolError
         case .malformedRequest: .badData
         }
     }

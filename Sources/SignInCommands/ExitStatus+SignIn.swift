@@ -40,7 +40,7 @@ extension UserAgentError: CommandError {
         case .userCancelled: .refused
         case .unavailable: .unavailable
         case .timedOut, .pageNeverOpened: .tryAgain
-        case .onlyForeignAnswers: .protocolError
+        case .onlyForeignResponses: .protocolError
         case .cancelled: .interrupted
         }
     }

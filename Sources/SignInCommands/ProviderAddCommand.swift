@@ -14,7 +14,7 @@ enum ProviderAddCommand {
     static let command = Command(SignInDefinitions.providerAdd) { arguments, context in
         var configuration = try configuration(arguments)
         let registers = arguments.has(SignInDefinitions.register)
-        // Whatever is wrong with the rest is found before the server is asked.
+        // Whatever is wrong with the rest is found before the first request.
         do {
             _ = try configuration.provider()
         } catch let error as OAuthError {

@@ -22,7 +22,7 @@ struct ProviderConfiguration: Sendable {
     var scopes: [String]
     /// Origins that the token may be sent to, beside the provider's own.
     var origins: [String] = []
-    /// Where answers come to, when it isn't any loopback port.
+    /// Where responses come to, when it isn't any loopback port.
     var redirect: String?
     /// How the client's secret is sent, when it has one.
     var secretMethod: ClientAuthentication.Method?
@@ -32,8 +32,8 @@ struct ProviderConfiguration: Sendable {
     var usesDPoP = false
     /// Whether authorization requests must be pushed.
     var requiresPushedRequests = false
-    /// Whether the client id is one that we asked the server for. It isn't in the file: only who adds a provider wants
-    /// to know.
+    /// Whether the client id is one that we requested from the server. It isn't in the file: only who adds a provider
+    /// wants to know.
     var isRegisteredByUs = false
     /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
     var isDevelopment = false

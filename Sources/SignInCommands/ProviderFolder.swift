@@ -59,7 +59,7 @@ struct ProviderFolder: Sendable {
             hint: "see that \(shown(file(name))) says what you want, then make it and its folder your own: chmod go-w")
     }
 
-    /// Whether a file is this user's, and nobody else may write it.
+    /// Whether a file is this user's, and no other user may write it.
     private static func isOwn(_ descriptor: Int32, _ kind: mode_t) -> Bool {
         var status = stat()
         return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()

@@ -73,7 +73,7 @@ enum RequestCommand {
         case 500...: exitStatus = .unavailable
         default: exitStatus = .protocolError
         }
-        throw CommandFailure(exitStatus, "request.status", "\(url) answered with status \(status)")
+        throw CommandFailure(exitStatus, "request.status", "\(url) responded with status \(status)")
     }
 
     /// Reads the file behind `@`. Data on the command line itself could be a secret that everybody sees in `ps`.

@@ -13,7 +13,7 @@ enum RunCommand {
         let configuration = try context.configuration(arguments)
         let variable = arguments.value(SignInDefinitions.variable) ?? variable(of: configuration)
         let words = arguments.rest("COMMAND")
-        // Before a token is fetched, or asked for at the server.
+        // Before a token is fetched, or requested from the server.
         let path = try path(of: words[0], context)
         let service = try await context.service(configuration, arguments)
         let token = try await service.settling {

@@ -14,7 +14,7 @@ enum SchemeCommand {
             throw CommandFailure(.unavailable, "program.not-found", "the path of this program can't be read")
         }
         try SchemeEntries(environment: context.environment).add(scheme, starting: program)
-        context.output.note("the desktop hands over answers at \(shown(scheme)):")
+        context.output.note("the desktop hands over responses at \(shown(scheme)):")
         return .success
     }
 
@@ -48,7 +48,7 @@ enum SchemeCommand {
             environment: context.environment.variables, home: context.environment.home)
         guard try folder.deliver(address) else {
             throw CommandFailure(
-                .notFound, "scheme.nobody-waits", "no sign-in waits for that answer",
+                .notFound, "scheme.nobody-waits", "no sign-in waits for that response",
                 hint: "start the sign-in again, and answer only the page it opens")
         }
         return .success

@@ -18,7 +18,7 @@ enum SignInCommand {
         let timeout = arguments.seconds(GlobalOptions.timeout) ?? timeout
         let methods = try methods(arguments, context, timeout)
         let (configuration, isNew) = try await configuration(arguments, context)
-        // Before there is a session that nobody could use again.
+        // Before there is a session that no process could use again.
         if isNew {
             try context.providers.prepare()
             try context.tellRedirect(of: configuration)
@@ -105,7 +105,7 @@ enum SignInCommand {
         return (configuration, known == nil)
     }
 
-    /// A host that gives any program a client is asked for one, unless it has given it before.
+    /// A host that gives any program a client gets a request for one, unless it has given it before.
     private static func configurationAtHost(
         _ builtIn: BuiltInProvider, _ host: String, _ arguments: ParsedArguments, _ context: CommandContext
     ) async throws -> ProviderConfiguration {
@@ -167,7 +167,7 @@ enum SignInCommand {
             "waiting up to \(time) for the browser; if it shows no page, press Control-C and use --paste"
         case .browser, .scheme: "waiting up to \(time) for the browser"
         case .paste where !canPaste, .browserAndPaste where !canPaste: nil
-        case .paste, .browserAndPaste: "waiting up to \(time) for the answer; Control-C gives up"
+        case .paste, .browserAndPaste: "waiting up to \(time) for the response; Control-C gives up"
         }
     }
 

@@ -60,7 +60,7 @@ package struct CommandProgram: Sendable {
         if withheld > 0 {
             output.warn(
                 "a secret that is in use stood in \(withheld) lines of messages or logs, which were withheld",
-                hint: "somebody, such as a server, sent it back as ordinary text: see with whom this command speaks")
+                hint: "another program, such as a server, sent it back as ordinary text: see which one")
         }
         exit((status == .interrupted ? Interruption.exitStatus ?? status : status).rawValue)
     }

@@ -20,7 +20,7 @@ enum OtherProgram {
     /// It works in a process of its own, so that killing this one in the midst of a refresh costs nothing. For `run`
     /// this process becomes that program, because it is to become the person's.
     ///
-    /// It is looked for beside this program, then in `../lib/latchkey`; never on `PATH`, where somebody else's program
+    /// It is looked for beside this program, then in `../lib/latchkey`; never on `PATH`, where another user's program
     /// could have its name.
     static func work(_ command: String) -> CommandFailure {
         guard let folder = folderOfThisProgram() else {

@@ -76,7 +76,7 @@ package enum SignInDefinitions {
             Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
             browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
             in WSL and in containers; without a display another device where the server can do that, else a paste. Where
-            the redirect has a private-use scheme, the browser's answer comes by way of latchkey scheme add.
+            the redirect has a private-use scheme, the browser's response comes by way of latchkey scheme add.
             """)
     package static let signOut = CommandDefinition(
         "sign-out", summary: "revoke the session where the server can, and delete it",
@@ -97,16 +97,16 @@ package enum SignInDefinitions {
         operands: [provider], options: [account, certificateAuthority],
         details: "The token's bytes are written as they are, without a line break.")
     package static let request = CommandDefinition(
-        "request", summary: "send a request with the access token, and write the answer's body",
+        "request", summary: "send a request with the access token, and write the response's body",
         operands: [
             provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
             .required("URL", help: "where to; https, or a loopback address; a path at bluesky's account's own server"),
         ],
         options: [account, data, contentType, origin, certificateAuthority],
         details: """
-            The answer's body is written as it is. A status other than 2xx is an error, after the body. The token goes to the
-            origins of the provider's own addresses and those that --origin names, here or at latchkey provider add; any
-            other is refused with status 77.
+            The response's body is written as it is. A status other than 2xx is an error, after the body. The token goes
+            to the origins of the provider's own addresses and those that --origin names, here or at latchkey provider
+            add; any other is refused with status 77.
             """)
     package static let run = CommandDefinition(
         "run", summary: "run a program with the access token in its environment, and nowhere else",
@@ -132,21 +132,21 @@ package enum SignInDefinitions {
         operands: [.required("NAME", help: "a name from latchkey provider list")])
     private static let schemeName = CommandOperand.required("SCHEME", help: "such as com.example.app")
     package static let schemeAdd = CommandDefinition(
-        "scheme", "add", summary: "have the desktop hand over answers at a private-use scheme",
+        "scheme", "add", summary: "have the desktop hand over responses at a private-use scheme",
         operands: [schemeName], options: [anyScheme],
         details: """
             Writes a desktop entry of this user's alone, and makes it the one that the desktop takes for the scheme. A
-            sign-in whose redirect has the scheme then gets its answer by it. Such an answer stands on the command lines of
-            the browser's helpers for a moment; a loopback redirect, which needs no entry, keeps it off them.
+            sign-in whose redirect has the scheme then gets its response by it. Such a response stands on the command
+            lines of the browser's helpers for a moment; a loopback redirect, which needs no entry, keeps it off them.
             """)
     package static let schemeList = CommandDefinition(
         "scheme", "list", summary: "list the schemes that have an entry", options: [GlobalOptions.json])
     package static let schemeRemove = CommandDefinition(
         "scheme", "remove", summary: "take the desktop entry of a scheme away", operands: [schemeName])
     package static let schemeReceive = CommandDefinition(
-        "scheme", "receive", summary: "hand an answer to the sign-in that waits for it",
+        "scheme", "receive", summary: "hand a response to the sign-in that waits for it",
         operands: [.required("URL", help: "where the browser ended")],
-        details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that answer.")
+        details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that response.")
     package static let demo = CommandDefinition(
         "demo", summary: "show the whole path on a server in this process, then audit every byte of it",
         details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")

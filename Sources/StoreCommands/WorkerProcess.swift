@@ -4,7 +4,7 @@ internal import LatchkeyTerminal
 
 /// A program that works in this one's place, in a process of its own: whoever kills this one doesn't kill the work.
 ///
-/// A refresh that is cut off between the server's answer and the store costs the session. A worker whose starter is
+/// A refresh that is cut off between the server's response and the store costs the session. A worker whose starter is
 /// gone gets SIGTERM, which waits for the store and ends everything else.
 package enum WorkerProcess {
     /// What it is called in its own arguments and in listings of processes; its starter's number follows.

@@ -9,7 +9,7 @@ struct ContractContext: Sendable {
     let effort: ContractCase.Effort
     /// Opens the same place once more.
     let open: @Sendable () async throws -> any CredentialStore
-    /// A service name that nobody else uses.
+    /// A service name that no other test uses.
     let service: String
 
     init(

@@ -23,7 +23,7 @@ package struct CredentialTransfer: Sendable {
         case differs
         /// The target held another secret, which was replaced. A move has deleted the source's.
         case replaced
-        /// Somebody deleted it from the source meanwhile.
+        /// Another process deleted it from the source meanwhile.
         case vanished
 
         /// Safe: words of ours.

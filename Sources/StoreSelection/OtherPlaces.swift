@@ -11,8 +11,8 @@ package struct OtherPlace: Sendable {
 
 /// The stores beside the one that is used, as far as they can be looked into without asking anybody and at little cost.
 ///
-/// A store that can't be looked into so, or doesn't answer in a tenth of the timeout, is left out and the log says why:
-/// what was asked for is done already, and must not fail for it.
+/// A store that can't be looked into so, or doesn't respond in a tenth of the timeout, is left out and the log says
+/// why: what was asked for is done already, and must not fail for it.
 extension StoreSelector {
     /// Opens the other stores. It opens nothing where there is certainly no other one.
     ///

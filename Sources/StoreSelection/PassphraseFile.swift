@@ -4,12 +4,12 @@ internal import LatchkeyLog
 package import LatchkeySecrets
 
 /// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out. What is waited for,
-/// such as a pipe that somebody else is to write to, is waited for until the deadline.
+/// such as a pipe that another process is to write to, is waited for until the deadline.
 package enum PassphraseFile {
     static let maximumByteCount = 64 * 1024
 
     static func read(_ path: String, deadline: Deadline) throws(StoreError) -> Secret<Passphrase> {
-        // Opening a named pipe that nobody writes to would wait for ever.
+        // Opening a named pipe that no process writes to would wait for ever.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unusable(path, "can't be read", errno) }
         defer { close(descriptor) }

@@ -32,13 +32,13 @@ extension StoreBackend {
         }
     }
 
-    /// Throws when no bus can say whether there is a service. That there is none is then the bus's own answer to the
+    /// Throws when no bus can say whether there is a service. That there is none is then the bus's own reply to the
     /// first call, and nothing is waited for.
     private static func checkBus(limit: Duration) async throws(StoreError) {
         do throws(StoreError) {
             _ = try await SecretServiceStore.presence(deadline: .after(limit))
         } catch  where error.code == .timedOut {
-            throw StoreError(.timedOut, "the session bus did not answer within \(limit)", hint: error.hint)
+            throw StoreError(.timedOut, "the session bus did not respond within \(limit)", hint: error.hint)
         }
     }
 }

@@ -39,7 +39,7 @@ extension StoreSettings {
 extension StoreSettings.VaultKey {
     /// Reads or asks for what opens the vault. Where nothing is named, the person is asked.
     ///
-    /// - Parameter deadline: how long a pipe that somebody else writes to is waited for; a person has no such limit.
+    /// - Parameter deadline: how long a pipe that another process writes to is waited for; a person has no such limit.
     package func source(deadline: Deadline = .standard) throws(StoreError) -> VaultKeySource {
         switch self {
         case .keyFile(let path): .keyFile(path)

@@ -15,7 +15,7 @@ package struct NamedStore: Sendable, Hashable {
 
 /// Chooses a store: the one that was named, else the one that was used before, else the first that works.
 ///
-/// Nothing is chosen silently: the answer says why, and what was named or used before and is gone is an error, never a
+/// Nothing is chosen silently: the choice says why, and what was named or used before and is gone is an error, never a
 /// reason to take another store.
 public struct StoreSelector: Sendable {
     package let catalogue: StoreCatalogue
@@ -135,11 +135,11 @@ public struct StoreSelector: Sendable {
     }
 
     /// Not being able to remember costs the next run a probe; it is no reason to fail this one. What was only taken
-    /// because another store was slow isn't remembered: that one may hold everything, and answer the next time.
+    /// because another store was slow isn't remembered: that one may hold everything, and respond the next time.
     private func remember(_ choice: StoreChoice) {
         let name = choice.backend.name
         if let slow = choice.refusals.first(where: { $0.error.code == .timedOut }) {
-            logger.warning("\(name) is used this once: \(slow.name) did not answer in time")
+            logger.warning("\(name) is used this once: \(slow.name) did not respond in time")
             return
         }
         do throws(StoreError) {

@@ -19,7 +19,7 @@ package struct SystemThread: Sendable {
     /// Waits until the work has ended.
     package consuming func join() { pthread_join(number, nil) }
 
-    /// Starts a thread that nobody waits for. Throws pthread_create(3)'s error number.
+    /// Starts a thread that no other thread waits for. Throws pthread_create(3)'s error number.
     ///
     /// - Parameter stackByteCount: for work that needs little; by default what the system gives.
     package static func detach(

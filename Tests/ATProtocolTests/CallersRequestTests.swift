@@ -44,7 +44,7 @@ struct CallersRequestTests {
             statuses.append(String(lines[0].split(separator: " ")[1]))
             let nonce = lines.first { $0.lowercased().hasPrefix("dpop-nonce:") }?.split(separator: " ").last
             let field = try #require(HeaderField("DPoP-Nonce", String(nonce ?? "")))
-            try await scene.client.learn(from: [field], ofAnswerAt: HTTPURL(url))
+            try await scene.client.learn(from: [field], ofResponseAt: HTTPURL(url))
         }
         #expect(statuses == ["401", "200"])
         // Nothing is signed for anybody else.
@@ -56,8 +56,8 @@ struct CallersRequestTests {
 
     @Test func `nothing that is logged at trace, or said in an error, holds a secret`() async throws {
         let scene = try NetworkScene(redirect: "http://127.0.0.1:\(try LoopbackPort.free())/callback")
-        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
-        try await scene.client.resumeAuthorization(with: answer)
+        let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
+        try await scene.client.resumeAuthorization(with: response)
         #expect(try await scene.request() == 200)
         scene.network.authorizationServer.expireAccessTokens()
         #expect(try await scene.request() == 200)

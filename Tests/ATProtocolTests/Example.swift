@@ -22,10 +22,10 @@ struct ExampleTests {
     @Test func `the page's example signs in once, and asks the account's own server`() async throws {
         let scene = try NetworkScene()
         for _ in 0..<2 {
-            let answer = try await sessionOf(
+            let response = try await sessionOf(
                 handle: "alice.test", with: scene.client, asking: .consenting(),
                 at: scene.network.personalServerOrigin)
-            let (status, text) = (answer.status, answer.body.testText)
+            let (status, text) = (response.status, response.body.testText)
             #expect(status == 200 && text.contains(scene.network.did))
         }
         #expect(scene.record.codesExchanged == 1)

@@ -92,9 +92,9 @@ import TestServices
             NameServer.message(number: 7, name: name, texts: [["a"], ["b", "c"], []]),
         ]
         try await fuzz(samples, words: ["\u{C0}\u{0C}", "did=", "_atproto", "\u{10}"]) { input in
-            guard let answer = try? TextRecordAnswer(input, about: name) else { return false }
-            guard answer.texts.count <= TextRecordAnswer.maximumRecordCount,
-                answer.texts.allSatisfy({ $0.utf8.count <= 3 * TextRecordAnswer.maximumTextByteCount })
+            guard let response = try? TextRecordResponse(input, about: name) else { return false }
+            guard response.texts.count <= TextRecordResponse.maximumRecordCount,
+                response.texts.allSatisfy({ $0.utf8.count <= 3 * TextRecordResponse.maximumTextByteCount })
             else { throw Violation() }
             return true
         }

@@ -53,22 +53,22 @@ struct NameLookupTests {
             [], [0, 0], Array(repeating: 0xFF, count: 64), Array(repeating: 0, count: 65_536),
         ] as [[UInt8]])
     func `what is no answer is refused`(message: [UInt8]) {
-        #expect(throws: NameLookupError(.malformedAnswer)) { try TextRecordAnswer(message, about: "a.test") }
+        #expect(throws: NameLookupError(.malformedResponse)) { try TextRecordResponse(message, about: "a.test") }
     }
 
     @Test func `an answer about another name, a loop of names, and too many records are refused`() throws {
         let name = "_atproto.alice.test"
         let good = NameServer.message(number: 7, name: name, texts: [["did=x"]])
-        #expect(try TextRecordAnswer(good, about: name).texts == ["did=x"])
-        #expect(throws: NameLookupError.self) { try TextRecordAnswer(good, about: "_atproto.bob.test") }
+        #expect(try TextRecordResponse(good, about: name).texts == ["did=x"])
+        #expect(throws: NameLookupError.self) { try TextRecordResponse(good, about: "_atproto.bob.test") }
         var loop = good
         loop[12] = 0xC0
         loop[13] = 12
-        #expect(throws: NameLookupError.self) { try TextRecordAnswer(loop, about: name) }
+        #expect(throws: NameLookupError.self) { try TextRecordResponse(loop, about: name) }
         let many = NameServer.message(number: 7, name: name, texts: Array(repeating: ["a"], count: 65))
-        #expect(throws: NameLookupError.self) { try TextRecordAnswer(many, about: name) }
+        #expect(throws: NameLookupError.self) { try TextRecordResponse(many, about: name) }
         for count in 0..<good.count {
-            #expect(throws: NameLookupError.self) { try TextRecordAnswer(Array(good.prefix(count)), about: name) }
+            #expect(throws: NameLookupError.self) { try TextRecordResponse(Array(good.prefix(count)), about: name) }
         }
     }
 }

@@ -18,7 +18,7 @@ struct ProfileTests {
             ("require_pushed_authorization_requests", .pushedRequestsRequired),
             ("dpop_signing_alg_values_supported", .es256Proofs), ("scopes_supported", .atprotoScope),
             ("client_id_metadata_document_supported", .clientDocuments),
-            ("authorization_response_iss_parameter_supported", .issuerInAnswers),
+            ("authorization_response_iss_parameter_supported", .issuerInResponses),
             ("code_challenge_methods_supported", .s256Challenge), ("grant_types_supported", .codeGrant),
             ("token_endpoint_auth_methods_supported", .publicClients),
         ] as [(String, ATProtocolError.Requirement)])

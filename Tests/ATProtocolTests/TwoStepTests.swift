@@ -28,11 +28,11 @@ struct TwoStepTests {
 
     @Test func `an authorization that has begun is resumed by another process`() async throws {
         let scene = try scene()
-        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
         #expect(try await scene.items("authorization") == ["pending"])
         #expect(try await scene.items("private-key").count == 1)
         let other = try scene.relaunched()
-        #expect(try await other.resumeAuthorization(with: answer).subject == scene.network.did)
+        #expect(try await other.resumeAuthorization(with: response).subject == scene.network.did)
         #expect(try await scene.items("authorization") == [])
         #expect(try await scene.items("private-key").count == 1)
         #expect(try await scene.request(other) == 200)
@@ -51,22 +51,22 @@ struct TwoStepTests {
         #expect(await scene.failure() == .authorizationInProgress)
         #expect(
             ATProtocolError(.authorizationInProgress).codeName.description == "atproto.authorization_in_progress")
-        try await other.resumeAuthorization(with: scene.answer(to: url))
+        try await other.resumeAuthorization(with: scene.response(to: url))
         let again = try await scene.client.beginAuthorization(handle: "alice.test")
         #expect(try await scene.client.cancelAuthorization())
         #expect(try await !scene.client.cancelAuthorization())
         try await scene.signIn()
         // The page of the one that was cancelled is of no use any more.
-        let late = try await scene.answer(to: again)
+        let late = try await scene.response(to: again)
         #expect(await resumeCode(scene.client, late) == .noAuthorizationPending)
         #expect(try await scene.items("private-key").count == 1)
     }
 
     private func resumeCode(
-        _ client: ATProtocolClient, _ answer: consuming RedirectAnswer
+        _ client: ATProtocolClient, _ response: consuming AuthorizationResponse
     ) async -> ATProtocolError.Code? {
         do throws(ATProtocolError) {
-            try await client.resumeAuthorization(with: answer)
+            try await client.resumeAuthorization(with: response)
             return nil
         } catch {
             return error.code
@@ -93,23 +93,24 @@ struct TwoStepTests {
         let url = try await scene.client.beginAuthorization(handle: "alice.test")
         let forged = Array("code=abc&state=\(String(repeating: "x", count: 43))".utf8)
         let mismatch = ATProtocolError.Code.signIn(.oauth(OAuthError(.stateMismatch)))
-        #expect(await resumeCode(scene.client, try RedirectAnswer(query: forged.span)) == mismatch)
+        #expect(await resumeCode(scene.client, try AuthorizationResponse(query: forged.span)) == mismatch)
         #expect(scene.record.requests[.token] == nil)
         let page = try await scene.http.send(GuardedRequest(.get, HTTPURL(url.testText)))
         let location = Array((page.field("Location") ?? "").utf8)
         let redirect = scene.configuration.redirect
-        #expect(await resumeCode(scene.client, try RedirectAnswer(pasted: location.span, redirect: redirect)) == nil)
+        let first = try AuthorizationResponse(pasted: location.span, redirect: redirect)
+        #expect(await resumeCode(scene.client, first) == nil)
         let second = await resumeCode(
-            try scene.relaunched(), try RedirectAnswer(pasted: location.span, redirect: redirect))
+            try scene.relaunched(), try AuthorizationResponse(pasted: location.span, redirect: redirect))
         #expect(second == .noAuthorizationPending)
         #expect(scene.record.requests[.token] == 2)
     }
 
     @Test func `an answer that comes too late is refused, and a new one may begin`() async throws {
         let scene = try scene()
-        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
         scene.clock.advance(seconds: 601)
-        #expect(await resumeCode(scene.client, answer) == .authorizationExpired)
+        #expect(await resumeCode(scene.client, response) == .authorizationExpired)
         #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
         _ = try await scene.client.beginAuthorization(handle: "alice.test")
         scene.clock.advance(seconds: 601)
@@ -120,26 +121,26 @@ struct TwoStepTests {
     @Test func `a denial ends it, and leaves nothing`() async throws {
         let scene = try scene()
         scene.network.authorizationServer.switchOn(.denied)
-        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
-        #expect(await resumeCode(scene.client, answer) == .signIn(.oauth(OAuthError(.accessDenied))))
+        let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
+        #expect(await resumeCode(scene.client, response) == .signIn(.oauth(OAuthError(.accessDenied))))
         #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
     }
 
     @Test func `tokens for another account are revoked after two steps as well`() async throws {
         let scene = try scene()
         scene.network.authorizationServer.switchOn(.wrongSubject)
-        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
-        #expect(await resumeCode(scene.client, answer) == .subjectMismatch)
+        let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
+        #expect(await resumeCode(scene.client, response) == .subjectMismatch)
         #expect(scene.record.revocations == 1)
         #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
     }
 
     @Test func `an attempt whose key is gone, or that is damaged, is told as such`() async throws {
         let scene = try scene()
-        let answer = try await scene.answer(to: scene.client.beginAuthorization(handle: "alice.test"))
+        let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
         let thumbprint = try #require(try await scene.items("private-key").first)
         try await scene.client.sessions.deleteKey(thumbprint)
-        #expect(await resumeCode(scene.client, answer) == .keyLost)
+        #expect(await resumeCode(scene.client, response) == .keyLost)
         #expect(try await scene.items("authorization") == [])
         let key = try KeptAuthorization.key(in: scene.client.sessions)
         try await scene.store.save(Secret<PendingSecrets>.test("{}"), for: key)
@@ -226,9 +227,9 @@ struct TwoStepTests {
 
         func presentAuthorization(
             at url: consuming AuthorizationURL, callbackScheme: String
-        ) async throws -> RedirectAnswer? {
+        ) async throws -> AuthorizationResponse? {
             guard let location = try await body(url.testText, callbackScheme) else { return nil }
-            return try RedirectAnswer(
+            return try AuthorizationResponse(
                 pasted: Array(location.utf8).span, redirect: redirect)
         }
     }

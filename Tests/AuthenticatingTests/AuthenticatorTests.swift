@@ -93,7 +93,7 @@ struct AuthenticatorTests {
         #expect(scene.person.timesAsked == 2)
     }
 
-    // MARK: - What an answer means
+    // MARK: - What a response means
 
     @Test func `a refused token is refreshed, and the request sent once more`() async throws {
         let scene = try AuthenticatorScene()
@@ -139,25 +139,25 @@ struct AuthenticatorTests {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         scene.server.expireAccessTokens()
-        scene.server.switchOn(.noAnswer(.token))
+        scene.server.switchOn(.noResponse(.token))
         #expect(try await scene.ask() == 401)
-        scene.server.switchOff(.noAnswer(.token))
+        scene.server.switchOff(.noResponse(.token))
         #expect(try await scene.ask() == 200)
         #expect(scene.person.timesAsked == 1)
     }
 
     @Test func `other rules for answers are followed`() async throws {
-        let answers = Answers()
+        let responses = Responses()
         let scene = try AuthenticatorScene {
-            $0.tokens.responseStatusProvider = OAuthAuthenticator.ResponseRule { answer in
-                answers.add(answer)
-                return answer.status == 503 ? .authorize : .accept
+            $0.tokens.responseStatusProvider = OAuthAuthenticator.ResponseRule { response in
+                responses.add(response)
+                return response.status == 503 ? .authorize : .accept
             }
         }
         #expect(try await scene.ask() == 200)
         scene.server.expireAccessTokens()
         #expect(try await scene.ask() == 401)
-        #expect(answers.all.last?.challengeError == .invalidToken && scene.server.record.refreshes == 0)
+        #expect(responses.all.last?.challengeError == .invalidToken && scene.server.record.refreshes == 0)
         scene.server.switchOn(.status(503, .userInfo))
         // Even the account's name can't be had then.
         #expect(await scene.failure() != nil)

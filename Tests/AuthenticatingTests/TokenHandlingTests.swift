@@ -85,7 +85,7 @@ struct TokenHandlingTests {
             }
         }
         for (query, refusal) in [("state=forged", OAuthError.Code.stateMismatch), ("", .stateMismatch)] {
-            let other = try scene.another { $0.userAuthenticator = .presenter(Answering(redirect, "code=x&\(query)")) }
+            let other = try scene.another { $0.userAuthenticator = .presenter(Responding(redirect, "code=x&\(query)")) }
             #expect(await scene.failure(of: other)?.code == .signIn(.oauth(OAuthError(refusal))))
         }
         #expect(calls.withLock { $0 } == 0 && scene.server.record.requests[.token] == nil)
@@ -101,8 +101,8 @@ struct TokenHandlingTests {
         #expect(calls.withLock { $0 } == 0 && mixedUp.server.record.requests[.token] == nil)
     }
 
-    /// Brings an answer that no server gave.
-    private struct Answering: AuthorizationPresenter {
+    /// Brings a response that no server gave.
+    private struct Responding: AuthorizationPresenter {
         let redirect: RedirectURI
         let query: String
 
@@ -110,8 +110,8 @@ struct TokenHandlingTests {
 
         func presentAuthorization(
             at url: consuming AuthorizationURL, callbackScheme: String
-        ) async throws -> RedirectAnswer? {
-            try RedirectAnswer(pasted: Array("\(redirect.text)?\(query)".utf8).span, redirect: redirect)
+        ) async throws -> AuthorizationResponse? {
+            try AuthorizationResponse(pasted: Array("\(redirect.text)?\(query)".utf8).span, redirect: redirect)
         }
     }
 
@@ -280,9 +280,9 @@ struct TokenHandlingTests {
         for _ in 0..<2 {
             let signed = try await scene.authenticator.authenticated(GuardedRequest(.get, scene.url))
             #expect((signed.proof != nil) == bound)
-            let answer = try await CurlTransport().send(signed)
-            statuses.append(answer.status)
-            try await scene.authenticator.learn(from: answer.fields, ofAnswerAt: scene.url)
+            let response = try await CurlTransport().send(signed)
+            statuses.append(response.status)
+            try await scene.authenticator.learn(from: response.fields, ofResponseAt: scene.url)
         }
         // The first proof lacks the nonce, unless the account's name was asked for with one.
         #expect(statuses.last == 200)
@@ -300,9 +300,9 @@ enum Backend {
         _ form: String, _ endpoint: TokenEndpoint, _ http: CurlTransport
     ) async throws -> TokenResponse {
         let type = try #require(HeaderField("Content-Type", "application/x-www-form-urlencoded"))
-        let answer = try await http.send(
+        let response = try await http.send(
             GuardedRequest(.post, endpoint.server.tokenEndpoint, fields: [type], body: .test(form)))
-        let document = try JSONDocument(answer.body.duplicate())
+        let document = try JSONDocument(response.body.duplicate())
         let (access, refresh) = (document.member("access_token"), document.member("refresh_token"))
         return TokenResponse(
             accessToken: try document.secret(try #require(access), as: AccessToken.self),

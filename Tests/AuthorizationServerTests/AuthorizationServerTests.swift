@@ -34,12 +34,12 @@ struct AuthorizationServerTests {
         #expect(redirect.location?.hasPrefix("http://127.0.0.1:4711/callback?code=") == true)
         #expect(redirect.redirect["state"] == "st ate&1")
         #expect(redirect.redirect["iss"] == server.issuer)
-        let answer = try await client.exchange(code: redirect.code)
-        #expect(answer.status == 200)
-        #expect(answer.json["token_type"] == "Bearer")
-        #expect(answer.json["expires_in"] == "3600")
-        #expect(answer.json["scope"] == "repo gist")
-        let info = try await client.userInfo(token: answer.json["access_token"]!)
+        let response = try await client.exchange(code: redirect.code)
+        #expect(response.status == 200)
+        #expect(response.json["token_type"] == "Bearer")
+        #expect(response.json["expires_in"] == "3600")
+        #expect(response.json["scope"] == "repo gist")
+        let info = try await client.userInfo(token: response.json["access_token"]!)
         #expect(info.json["sub"] == "octocat")
         #expect(server.record.matchingVerifiers == 1)
         #expect(server.record.lastScopes == ["repo", "gist"])
@@ -63,9 +63,9 @@ struct AuthorizationServerTests {
         ] as [[String: String?]])
     func `a code is good only with its verifier, its redirect and its client`(change: [String: String?]) async throws {
         let code = try await client.authorize().code
-        let answer = try await client.exchange(code: code, change)
-        #expect(answer.status == 400 || answer.status == 401)
-        #expect(answer.json["error"] != nil)
+        let response = try await client.exchange(code: code, change)
+        #expect(response.status == 400 || response.status == 401)
+        #expect(response.json["error"] != nil)
         #expect(server.record.codesExchanged == 0)
     }
 
@@ -77,11 +77,11 @@ struct AuthorizationServerTests {
     func `a request without S256 or for anything but a code goes back with an error`(
         change: [String: String?]
     ) async throws {
-        let answer = try await client.authorize(change)
-        #expect(answer.status == 302)
-        #expect(answer.redirect["error"] != nil)
-        #expect(answer.redirect["state"] == "st ate&1")
-        #expect(answer.redirect["code"] == nil)
+        let response = try await client.authorize(change)
+        #expect(response.status == 302)
+        #expect(response.redirect["error"] != nil)
+        #expect(response.redirect["state"] == "st ate&1")
+        #expect(response.redirect["code"] == nil)
     }
 
     @Test(
@@ -93,22 +93,22 @@ struct AuthorizationServerTests {
             ["redirect_uri": "http://127.0.0.1:99999/callback"],
         ] as [[String: String?]])
     func `nothing ever goes to an address that nobody registered`(change: [String: String?]) async throws {
-        let answer = try await client.authorize(change)
-        #expect(answer.status == 400)
-        #expect(answer.location == nil)
+        let response = try await client.authorize(change)
+        #expect(response.status == 400)
+        #expect(response.location == nil)
     }
 
     @Test func `an expired code is worthless`() async throws {
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(codeLifetime: .zero))
         let client = TestClient(server)
-        let answer = try await client.exchange(code: client.authorize().code)
-        #expect(answer.json["error"] == "invalid_grant")
+        let response = try await client.exchange(code: client.authorize().code)
+        #expect(response.json["error"] == "invalid_grant")
     }
 
     @Test func `a parameter that comes twice spoils the request`() async throws {
         let query = TestClient.form(["client_id": "latchkey", "redirect_uri": client.redirectURI])
-        let answer = try await client.get(server.authorizationEndpoint + "?\(query)&client_id=latchkey")
-        #expect(answer.status == 400)
+        let response = try await client.get(server.authorizationEndpoint + "?\(query)&client_id=latchkey")
+        #expect(response.status == 400)
     }
 
     @Test func `the whole flow works over HTTPS and IPv6`() async throws {
@@ -124,8 +124,8 @@ struct AuthorizationServerTests {
         var client = TestClient(server)
         client.http = CurlTransport(configuration: .init(trust: .only(file: authority.certificate)))
         client.redirectURI = "http://[::1]:4711/callback"
-        let answer = try await client.signIn()
-        #expect(try await client.userInfo(token: answer.json["access_token"]!).status == 200)
+        let response = try await client.signIn()
+        #expect(try await client.userInfo(token: response.json["access_token"]!).status == 200)
     }
 
     // MARK: - Refresh and revocation
@@ -160,8 +160,8 @@ struct AuthorizationServerTests {
     @Test func `revoking ends both tokens, and is no error for a token that nobody knows`() async throws {
         let tokens = try await client.signIn()
         for token in [tokens.json["refresh_token"]!, "unknown"] {
-            let answer = try await client.post(server.revocationEndpoint, ["client_id": "latchkey", "token": token])
-            #expect(answer.status == 200)
+            let response = try await client.post(server.revocationEndpoint, ["client_id": "latchkey", "token": token])
+            #expect(response.status == 200)
         }
         #expect(server.record.revocations == 1)
         #expect(try await client.userInfo(token: tokens.json["access_token"]!).status == 401)
@@ -194,9 +194,9 @@ struct AuthorizationServerTests {
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(issuerPath: "/tenant"))
         let client = TestClient(server)
         for path in ["/.well-known/oauth-authorization-server/tenant", "/tenant/.well-known/openid-configuration"] {
-            let answer = try await client.get(server.origin + path)
-            #expect(answer.json["issuer"] == server.origin + "/tenant")
-            #expect(answer.json["token_endpoint"] == server.tokenEndpoint)
+            let response = try await client.get(server.origin + path)
+            #expect(response.json["issuer"] == server.origin + "/tenant")
+            #expect(response.json["token_endpoint"] == server.tokenEndpoint)
         }
         #expect(try await client.get(server.origin + "/.well-known/oauth-authorization-server").status == 404)
     }

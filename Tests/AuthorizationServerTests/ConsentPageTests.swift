@@ -16,7 +16,7 @@ struct ConsentPageTests {
     }
 
     /// The number of the request in the page's form.
-    private func number(_ page: TestClient.Answer) throws -> String {
+    private func number(_ page: TestClient.Response) throws -> String {
         let parts = page.text.split(separator: "name=\"request\" value=\"", maxSplits: 1)
         return try #require(parts.last?.split(separator: "\"").first.map(String.init))
     }
@@ -33,10 +33,10 @@ struct ConsentPageTests {
 
     @Test func `the button for yes leads back with a code, once`() async throws {
         let number = try number(try await client.authorize())
-        let answer = try await client.post(server.origin + "/consent", ["request": number, "decision": "allow"])
-        #expect(answer.status == 302)
-        #expect(answer.redirect["state"] == "st ate&1")
-        #expect(try await client.exchange(code: answer.code).status == 200)
+        let response = try await client.post(server.origin + "/consent", ["request": number, "decision": "allow"])
+        #expect(response.status == 302)
+        #expect(response.redirect["state"] == "st ate&1")
+        #expect(try await client.exchange(code: response.code).status == 200)
         let again = try await client.post(server.origin + "/consent", ["request": number, "decision": "allow"])
         #expect(again.status == 400)
     }
@@ -44,14 +44,14 @@ struct ConsentPageTests {
     @Test(arguments: ["deny", "", "maybe"])
     func `anything but yes is a no`(decision: String) async throws {
         let number = try number(try await client.authorize())
-        let answer = try await client.post(server.origin + "/consent", ["request": number, "decision": decision])
-        #expect(answer.redirect["error"] == "access_denied")
-        #expect(answer.redirect["code"] == nil)
+        let response = try await client.post(server.origin + "/consent", ["request": number, "decision": decision])
+        #expect(response.redirect["error"] == "access_denied")
+        #expect(response.redirect["code"] == nil)
         #expect(server.record.denials == 1)
     }
 
     @Test func `a number that nobody was shown is refused`() async throws {
-        let answer = try await client.post(server.origin + "/consent", ["request": "guess", "decision": "allow"])
-        #expect(answer.status == 400)
+        let response = try await client.post(server.origin + "/consent", ["request": "guess", "decision": "allow"])
+        #expect(response.status == 400)
     }
 }

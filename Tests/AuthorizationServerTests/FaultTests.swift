@@ -17,7 +17,7 @@ struct FaultTests {
     // MARK: - In the redirect
 
     @Test func `the redirect's faults change the parameter they name`() async throws {
-        func redirect(_ fault: AuthorizationServerFault) async throws -> TestClient.Answer {
+        func redirect(_ fault: AuthorizationServerFault) async throws -> TestClient.Response {
             server.switchOn(fault)
             defer { server.switchOff(fault) }
             return try await client.authorize()
@@ -34,7 +34,7 @@ struct FaultTests {
         #expect(sound.redirect["iss"] == server.issuer)
     }
 
-    // MARK: - In answers
+    // MARK: - In responses
 
     @Test func `faults of the token endpoint leave the code good for another try`() async throws {
         let code = try await client.authorize().code
@@ -43,9 +43,9 @@ struct FaultTests {
             (.status(500, .token), 500), (.temporaryRedirect(.token), 307),
         ] {
             server.switchOn(fault)
-            let answer = try await client.exchange(code: code)
-            #expect(answer.status == status)
-            #expect(answer.json["access_token"] == nil)
+            let response = try await client.exchange(code: code)
+            #expect(response.status == status)
+            #expect(response.json["access_token"] == nil)
             server.switchOff(fault)
         }
         #expect(try await client.exchange(code: code).status == 200)
@@ -54,9 +54,9 @@ struct FaultTests {
 
     @Test func `a 307 points to where credentials would be noticed`() async throws {
         server.switchOn(.temporaryRedirect(.token))
-        let answer = try await client.exchange(code: "c")
+        let response = try await client.exchange(code: "c")
         #expect(!server.record.strayCredentials)
-        _ = try await client.post(try #require(answer.location), ["code": "c"])
+        _ = try await client.post(try #require(response.location), ["code": "c"])
         #expect(server.record.strayCredentials)
         #expect(server.record.requests[.stray] == 1)
     }
@@ -64,13 +64,13 @@ struct FaultTests {
     @Test func `half of the JSON comes as well-formed HTTP`() async throws {
         let code = try await client.authorize().code
         server.switchOn(.truncatedJSON(.token))
-        let answer = try await client.exchange(code: code)
-        #expect(answer.status == 200)
-        #expect(answer.text.hasPrefix("{\"access_token\":"))
-        #expect(answer.json.isEmpty)
+        let response = try await client.exchange(code: code)
+        #expect(response.status == 200)
+        #expect(response.text.hasPrefix("{\"access_token\":"))
+        #expect(response.json.isEmpty)
     }
 
-    @Test(arguments: [AuthorizationServerFault.cutConnection(.token), .noAnswer(.token)])
+    @Test(arguments: [AuthorizationServerFault.cutConnection(.token), .noResponse(.token)])
     func `a connection that breaks is lost`(fault: AuthorizationServerFault) async throws {
         let code = try await client.authorize().code
         server.switchOn(fault)
@@ -97,11 +97,11 @@ struct FaultTests {
     @Test func `an answer that is held comes when it is let go`() async throws {
         let code = try await client.authorize().code
         server.switchOn(.held(.token))
-        async let answer = client.exchange(code: code)
+        async let response = client.exchange(code: code)
         while server.record.requests[.token] == nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(server.record.codesExchanged == 0)
         server.switchOff(.held(.token))
-        #expect(try await answer.status == 200)
+        #expect(try await response.status == 200)
         #expect(server.record.codesExchanged == 1)
     }
 

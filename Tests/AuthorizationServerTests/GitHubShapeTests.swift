@@ -4,7 +4,7 @@ import LatchkeySecrets
 import LatchkeyTestServer
 import Testing
 
-/// The endpoints that answer as GitHub does.
+/// The endpoints that respond as GitHub does.
 struct GitHubShapeTests {
     private let server: LoopbackAuthorizationServer
     private let client: TestClient
@@ -19,7 +19,7 @@ struct GitHubShapeTests {
 
     private func exchange(
         _ changes: [String: String?] = [:], accept: String = "application/json"
-    ) async throws -> TestClient.Answer {
+    ) async throws -> TestClient.Response {
         let redirect = try await client.authorize(at: server.gitHubAuthorizationEndpoint, ["response_type": nil])
         #expect(redirect.redirect["iss"] == nil)
         var all: [String: String?] = ["grant_type": nil, "client_secret": "hush"]
@@ -28,21 +28,21 @@ struct GitHubShapeTests {
     }
 
     @Test func `a code becomes a token without expiry, and the token names its user`() async throws {
-        let answer = try await exchange()
-        #expect(answer.status == 200)
-        #expect(answer.json["access_token"]?.hasPrefix("gho_") == true)
-        #expect(answer.json["token_type"] == "bearer")
-        #expect(answer.json["scope"] == "repo,gist")
-        #expect(answer.json["refresh_token"] == nil)
-        #expect(answer.json["expires_in"] == nil)
-        let user = try await client.userInfo(token: answer.json["access_token"]!, at: server.gitHubUserEndpoint)
+        let response = try await exchange()
+        #expect(response.status == 200)
+        #expect(response.json["access_token"]?.hasPrefix("gho_") == true)
+        #expect(response.json["token_type"] == "bearer")
+        #expect(response.json["scope"] == "repo,gist")
+        #expect(response.json["refresh_token"] == nil)
+        #expect(response.json["expires_in"] == nil)
+        let user = try await client.userInfo(token: response.json["access_token"]!, at: server.gitHubUserEndpoint)
         #expect(user.json["login"] == "octocat")
     }
 
     @Test func `without asking for JSON the answer is a form`() async throws {
-        let answer = try await exchange(accept: "*/*")
-        #expect(answer.form["access_token"]?.hasPrefix("gho_") == true)
-        #expect(answer.form["scope"] == "repo,gist")
+        let response = try await exchange(accept: "*/*")
+        #expect(response.form["access_token"]?.hasPrefix("gho_") == true)
+        #expect(response.form["scope"] == "repo,gist")
     }
 
     @Test(
@@ -52,10 +52,10 @@ struct GitHubShapeTests {
             (["code_verifier": "x"], "bad_verification_code"),
         ] as [([String: String?], String)])
     func `an error has status 200`(change: [String: String?], name: String) async throws {
-        let answer = try await exchange(change)
-        #expect(answer.status == 200)
-        #expect(answer.json["error"] == name)
-        #expect(answer.json["access_token"] == nil)
+        let response = try await exchange(change)
+        #expect(response.status == 200)
+        #expect(response.json["error"] == name)
+        #expect(response.json["access_token"] == nil)
     }
 
     @Test func `the application ends a token with its own credentials, and no one else's`() async throws {
@@ -78,11 +78,11 @@ struct GitHubShapeTests {
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(gitHubTokensExpire: true))
         let client = TestClient(server)
         let redirect = try await client.authorize(at: server.gitHubAuthorizationEndpoint)
-        let answer = try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code)
-        #expect(answer.json["refresh_token"]?.hasPrefix("ghr_") == true)
-        let fresh = try await client.refresh(token: answer.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
+        let response = try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code)
+        #expect(response.json["refresh_token"]?.hasPrefix("ghr_") == true)
+        let fresh = try await client.refresh(token: response.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
         #expect(fresh.json["access_token"]?.hasPrefix("ghu_") == true && fresh.json["scope"] == "")
-        let replay = try await client.refresh(token: answer.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
+        let replay = try await client.refresh(token: response.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
         #expect(replay.status == 200)
         #expect(replay.json["error"] == "bad_refresh_token")
     }

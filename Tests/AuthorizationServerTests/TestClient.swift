@@ -17,8 +17,8 @@ struct TestClient {
         self.server = server
     }
 
-    /// An answer with its body taken apart.
-    struct Answer {
+    /// A response with its body taken apart.
+    struct Response {
         let status: Int
         let location: String?
         let text: String
@@ -68,7 +68,7 @@ struct TestClient {
 
     func authorize(
         at endpoint: String? = nil, _ changes: [String: String?] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var parameters: [String: String] = [
             "response_type": "code", "client_id": identifier, "redirect_uri": redirectURI, "scope": "repo gist",
             "state": "st ate&1", "code_challenge": Self.challenge, "code_challenge_method": "S256",
@@ -77,13 +77,13 @@ struct TestClient {
         return try await get((endpoint ?? server.authorizationEndpoint) + "?" + Self.form(parameters))
     }
 
-    /// A whole sign-in; returns the token answer.
-    func signIn() async throws -> Answer { try await exchange(code: authorize().code) }
+    /// A whole sign-in; returns the token response.
+    func signIn() async throws -> Response { try await exchange(code: authorize().code) }
 
     func exchange(
         at endpoint: String? = nil, code: String, _ changes: [String: String?] = [:], basic: String? = nil,
         accept: String = "application/json"
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var parameters: [String: String] = [
             "grant_type": "authorization_code", "client_id": identifier, "redirect_uri": redirectURI, "code": code,
             "code_verifier": Self.verifier,
@@ -92,32 +92,32 @@ struct TestClient {
         return try await post(endpoint ?? server.tokenEndpoint, parameters, basic: basic, accept: accept)
     }
 
-    func refresh(token: String, at endpoint: String? = nil) async throws -> Answer {
+    func refresh(token: String, at endpoint: String? = nil) async throws -> Response {
         try await post(
             endpoint ?? server.tokenEndpoint,
             ["grant_type": "refresh_token", "client_id": identifier, "refresh_token": token])
     }
 
-    func userInfo(token: String, at endpoint: String? = nil) async throws -> Answer {
+    func userInfo(token: String, at endpoint: String? = nil) async throws -> Response {
         let url = try HTTPURL(endpoint ?? server.userInfoEndpoint)
-        return Answer(try await http.send(GuardedRequest(.get, url, authorization: secret("Bearer " + token))))
+        return Response(try await http.send(GuardedRequest(.get, url, authorization: secret("Bearer " + token))))
     }
 
     // MARK: - Requests
 
-    func get(_ url: String) async throws -> Answer {
-        Answer(try await http.send(GuardedRequest(.get, HTTPURL(url))))
+    func get(_ url: String) async throws -> Response {
+        Response(try await http.send(GuardedRequest(.get, HTTPURL(url))))
     }
 
     func post(
         _ url: String, _ parameters: [String: String], basic: String? = nil, accept: String = "application/json"
-    ) async throws -> Answer {
+    ) async throws -> Response {
         let fields = [
             HeaderField("Content-Type", "application/x-www-form-urlencoded")!, HeaderField("Accept", accept)!,
         ]
         var request = GuardedRequest(.post, try HTTPURL(url), fields: fields, body: secret(Self.form(parameters)))
         if let basic { request.authorization = secret("Basic " + Data(basic.utf8).base64EncodedString()) }
-        return Answer(try await http.send(request))
+        return Response(try await http.send(request))
     }
 
     func secret(_ text: String) -> Secret<MessageBody> {

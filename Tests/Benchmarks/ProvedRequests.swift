@@ -6,7 +6,7 @@ internal import TestServices
 
 /// What a proof of a key adds to a request (RFC 9449), beside the bare transport.
 enum ProvedRequests {
-    /// Answers at once, so that what is left is our own work.
+    /// Responds at once, so that what is left is our own work.
     private struct Nowhere: HTTPTransport {
         func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
             -> GuardedResponse

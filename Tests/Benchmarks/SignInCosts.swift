@@ -13,24 +13,24 @@ internal import TestServices
 /// What a sign-in costs: reading the tokens, a whole code flow, and a thousand tasks that meet one ended session.
 enum SignInCosts {
     static func run() async throws {
-        try await tokenAnswer()
+        try await tokenResponse()
         try await codeFlow()
         try await manyTasks()
     }
 
-    // MARK: - Reading an answer
+    // MARK: - Reading a response
 
-    /// As a token endpoint answers: tokens of a usual length, and members that nobody reads.
-    private static let answer = """
+    /// As a token endpoint responds: tokens of a usual length, and members that no client reads.
+    private static let response = """
         {"access_token":"\(String(repeating: "aB3-", count: 200))","token_type":"Bearer","expires_in":3600,\
         "refresh_token":"\(String(repeating: "Zz9_", count: 16))","scope":"read write","created_at":1790000000,\
         "extra":{"list":[1,2,3],"nested":{"truth":true}}}
         """
 
-    private static func tokenAnswer() async throws {
-        let text = Array(answer.utf8)
+    private static func tokenResponse() async throws {
+        let text = Array(response.utf8)
         let body = Secret<MessageBody>(copying: text.span)
-        let python = try await PythonJSON.microseconds(for: answer)
+        let python = try await PythonJSON.microseconds(for: response)
         let rows = try await Measurement.take(
             rounds: 15, count: 500,
             [
@@ -49,7 +49,7 @@ enum SignInCosts {
                 )
             ])
         Comparison(
-            title: "A token answer of \(text.count) bytes, read",
+            title: "A token response of \(text.count) bytes, read",
             rows: [Measurement(name: "json.loads of Python 3", median: .nanoseconds(Int(python * 1000)))] + rows
         ).show()
     }
@@ -57,9 +57,9 @@ enum SignInCosts {
     // MARK: - A whole code flow
 
     private static func codeFlow() async throws {
-        let canned = CannedServer(tokenAnswer: answer)
+        let canned = CannedServer(tokenResponse: response)
         let provider = try OAuthProvider.issuer(
-            Issuer("https://login.example"), name: .gitLab, clientID: "latchkey", scopes: ["read", "write"])
+            Issuer("https://login.example"), name: .gitHub, clientID: "latchkey", scopes: ["read", "write"])
         let directory = try TestDirectory()
         let service = SignInService(
             provider: provider, store: try InMemoryStore(),
@@ -86,7 +86,7 @@ enum SignInCosts {
         let clock = MovedClock()
         let service = SignInService(
             provider: try .issuer(
-                Issuer(server.issuer), name: .gitLab, clientID: "latchkey", scopes: ["read", "write"]),
+                Issuer(server.issuer), name: .gitHub, clientID: "latchkey", scopes: ["read", "write"]),
             store: try InMemoryStore(),
             context: SignInContext(
                 http: http, leases: LeaseDirectory(path: directory.path + "/leases"), now: { clock.time }))
@@ -127,16 +127,16 @@ private final class MovedClock: Sendable {
     func advance(seconds: Int64) { offset.withLock { $0 += seconds } }
 }
 
-/// A server that has each answer ready.
+/// A server that has each response ready.
 private final class CannedServer: HTTPTransport {
-    private let tokenAnswer: [UInt8]
+    private let tokenResponse: [UInt8]
     private let metadata: [UInt8]
     private let requests = Mutex(0)
 
     var requestCount: Int { requests.withLock { $0 } }
 
-    init(tokenAnswer: String) {
-        self.tokenAnswer = Array(tokenAnswer.utf8)
+    init(tokenResponse: String) {
+        self.tokenResponse = Array(tokenResponse.utf8)
         metadata = Array(
             """
             {"issuer":"https://login.example","authorization_endpoint":"https://login.example/authorize",\
@@ -149,14 +149,14 @@ private final class CannedServer: HTTPTransport {
         -> GuardedResponse
     {
         requests.withLock { $0 += 1 }
-        let body = request.method == .post ? tokenAnswer : metadata
+        let body = request.method == .post ? tokenResponse : metadata
         return GuardedResponse(
             status: 200, fields: [HeaderField("Content-Type", "application/json")].compactMap(\.self),
             body: Secret(copying: body.span))
     }
 }
 
-/// A person and a server that answer at once, with the state that they were sent.
+/// A person and a server that respond at once, with the state that they were sent.
 private struct PromptAgent: RedirectUserAgent {
     func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         Attempt(redirect: redirect.withPort(9))
@@ -168,8 +168,8 @@ private struct PromptAgent: RedirectUserAgent {
         init(redirect: RedirectURI) { self.redirect = redirect }
 
         func present(
-            _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-        ) async throws(UserAgentError) -> RedirectAnswer {
+            _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+        ) async throws(UserAgentError) -> AuthorizationResponse {
             let address = url.takeAddress()
             let mark = Array("&state=".utf8)
             let query: [UInt8] = address.withExposedBytes { bytes in
@@ -178,10 +178,10 @@ private struct PromptAgent: RedirectUserAgent {
                 guard let start = text.indices.first(where: { text[$0...].starts(with: mark) }) else { return [] }
                 return Array("code=aCode".utf8) + text[start...].prefix(mark.count + 43)
             }
-            guard let answer = try? RedirectAnswer(query: query.span), gate.admit(answer) == .admitted else {
+            guard let response = try? AuthorizationResponse(query: query.span), gate.admit(response) == .admitted else {
                 throw .unavailable(.pageFailed)
             }
-            return answer
+            return response
         }
 
         func finish(_ outcome: SignInOutcome) async {}

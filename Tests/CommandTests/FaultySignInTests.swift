@@ -77,7 +77,7 @@ import TestServices
             hint: correct),
         Case(fault: .truncatedJSON(.metadata), status: 76, code: "oauth.invalid-metadata", hint: correct),
         Case(fault: .temporaryRedirect(.metadata), status: 76, code: "oauth.invalid-metadata", hint: correct),
-        Case(fault: .noAnswer(.metadata), status: 69, code: "http.connection-lost", hint: network),
+        Case(fault: .noResponse(.metadata), status: 69, code: "http.connection-lost", hint: network),
         Case(fault: .status(500, .metadata), status: 69, code: "oauth.discovery-failed", hint: "try again later"),
         Case(fault: .wrongIssuer, status: 76, code: "oauth.issuer-mismatch", hint: issuer),
         Case(
@@ -90,14 +90,14 @@ import TestServices
         Case(fault: .status(503, .token), status: 75, code: "oauth.exchange-failed", hint: "try again later"),
         Case(fault: .truncatedJSON(.token), status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .hugeBody(byteCount: 100 << 20, .token), status: 76, code: "oauth.invalid-response", hint: retry),
-        Case(fault: .noAnswer(.token), status: 69, code: "http.connection-lost", hint: network),
+        Case(fault: .noResponse(.token), status: 69, code: "http.connection-lost", hint: network),
         Case(fault: .cutConnection(.token), status: 69, code: "http.connection-lost", hint: network),
         Case(fault: .wrongNonce, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .missingIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .forgedIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .symmetricIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .status(500, .keySet), status: 69, code: "oauth.request-refused", hint: "try again later"),
-        Case(fault: .noAnswer(.userInfo), status: 69, code: "http.connection-lost", hint: network, options: []),
+        Case(fault: .noResponse(.userInfo), status: 69, code: "http.connection-lost", hint: network, options: []),
         Case(
             fault: .bearerInsteadOfDPoP, status: 76, code: "oauth.invalid-response", hint: unbound, provider: "bound"),
         Case(

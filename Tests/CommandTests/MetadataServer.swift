@@ -13,12 +13,12 @@ final class MetadataServer: Sendable {
     private let secure: LoopbackServer
 
     init(certificates: CertificateAuthority) throws {
-        plain = try LoopbackServer { request in Self.answer(request) }
+        plain = try LoopbackServer { request in Self.respond(to: request) }
         let key = Array(try Data(contentsOf: URL(fileURLWithPath: certificates.serverKey)))
         let tls = LoopbackTLS(
             certificatePEM: try String(contentsOfFile: certificates.serverChain, encoding: .utf8),
             key: Secret<PrivateKey>(copying: key.span))
-        secure = try LoopbackServer(LoopbackServer.Configuration(tls: tls)) { request in Self.answer(request) }
+        secure = try LoopbackServer(LoopbackServer.Configuration(tls: tls)) { request in Self.respond(to: request) }
     }
 
     /// The variables by which transcripts name the servers.
@@ -26,7 +26,7 @@ final class MetadataServer: Sendable {
         ["SERVER": plain.origin, "SECURE": secure.origin]
     }
 
-    private static func answer(_ request: consuming LoopbackRequest) -> LoopbackResponse {
+    private static func respond(to request: consuming LoopbackRequest) -> LoopbackResponse {
         if request.path == "/api/v1/apps" {
             let number = registrations.withLock { number in
                 number += 1

@@ -42,7 +42,7 @@ import TestServices
         signals: [Int32]
     ) async throws {
         server.expireAccessTokens()
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let questions = count(.userInfo)
         let first = try ask("--log-level", "debug")
         try await first.wait(for: "the refresh") { server.record.refreshes == 1 }
@@ -52,7 +52,7 @@ import TestServices
             first.signal(number)
             try await first.waitUntilAskedToStop()
         }
-        server.switchOff(.heldAnswer(.token))
+        server.switchOff(.heldResponse(.token))
         #expect(try await first.finish().status == 128 + signals[0])
         for program in others {
             let run = try await program.finish()
@@ -65,14 +65,14 @@ import TestServices
     func `a signal in the middle of an exchange leaves no token, here or at the server`(number: Int32) async throws {
         try await run("sign-out", "work").successful("sign-out")
         let (codes, revocations) = (server.record.codesExchanged, server.record.revocations)
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let program = try BuiltProducts.latchkey().start(
             ["sign-in", "work", "--log-level", "debug"], environment: environment)
         program.closeInput()
         try await program.wait(for: "the exchange") { server.record.codesExchanged > codes }
         program.signal(number)
         try await program.waitUntilAskedToStop()
-        server.switchOff(.heldAnswer(.token))
+        server.switchOff(.heldResponse(.token))
         let ended = try await program.finish()
         #expect(ended.status == 128 + number && ended.errorText.contains("[sign-in.cancelled]"), "\(ended.errorText)")
         #expect(server.record.revocations == revocations + 1)
@@ -81,7 +81,7 @@ import TestServices
 
     @Test func `a signal that the process's starter has it ignore stays ignored`() async throws {
         server.expireAccessTokens()
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let program = try Program("env").start(
             [
                 "--ignore-signal=HUP", try BuiltProducts.latchkey().path, "request", "work", "GET",
@@ -90,14 +90,14 @@ import TestServices
         program.closeInput()
         try await program.wait(for: "the refresh") { server.record.refreshes == 1 }
         program.signal(SIGHUP)
-        server.switchOff(.heldAnswer(.token))
+        server.switchOff(.heldResponse(.token))
         let run = try await program.finish()
         #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
     }
 
     @Test func `a process that is killed before it has sent anything costs nothing`() async throws {
         server.expireAccessTokens()
-        // The server's metadata is asked for with the lease in hand.
+        // The server's metadata is requested with the lease in hand.
         server.switchOn(.slow(.seconds(2), .metadata))
         let asked = count(.metadata)
         let first = try ask()
@@ -129,13 +129,13 @@ import TestServices
     /// The command that a person or a script knows, and kills, is not the process that refreshes.
     @Test func `a command that is killed while the server's answer is on its way costs nothing`() async throws {
         server.expireAccessTokens()
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let first = try ask()
         try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         first.killAlone()
         #expect(try await first.finish().status == 128 + SIGKILL)
         let others = try (0..<7).map { _ in try ask() }
-        server.switchOff(.heldAnswer(.token))
+        server.switchOff(.heldResponse(.token))
         try await expectAnswers(of: others)
     }
 
@@ -143,15 +143,15 @@ import TestServices
         async throws
     {
         server.expireAccessTokens()
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let first = try ask("--log-level", "debug")
         try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         let worker = first.workingPID
         #expect(worker != first.pid)
         let writer = try await writerThatHoldsTheVault()
-        server.switchOff(.heldAnswer(.token))
-        let answered = "POST \(server.tokenEndpoint): status 200"
-        try await first.wait(for: "the answer") { first.errorsSoFar.contains(answered) }
+        server.switchOff(.heldResponse(.token))
+        let responded = "POST \(server.tokenEndpoint): status 200"
+        try await first.wait(for: "the response") { first.errorsSoFar.contains(responded) }
         first.killAlone()
         _ = try await first.finish()
         let others = try (0..<7).map { _ in try ask() }
@@ -227,24 +227,24 @@ import TestServices
         async throws
     {
         server.expireAccessTokens()
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let first = try ask()
         try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         first.signal(SIGKILL)
         _ = try await first.finish()
-        server.switchOff(.heldAnswer(.token))
+        server.switchOff(.heldResponse(.token))
         try await expectLost()
     }
 
     @Test func `so do those that are killed with the answer in hand, before the store has it`() async throws {
         server.expireAccessTokens()
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let first = try ask("--log-level", "debug")
         try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         let writer = try await writerThatHoldsTheVault()
-        server.switchOff(.heldAnswer(.token))
-        let answered = "POST \(server.tokenEndpoint): status 200"
-        try await first.wait(for: "the answer") { first.errorsSoFar.contains(answered) }
+        server.switchOff(.heldResponse(.token))
+        let responded = "POST \(server.tokenEndpoint): status 200"
+        try await first.wait(for: "the response") { first.errorsSoFar.contains(responded) }
         first.signal(SIGKILL)
         _ = try await first.finish()
         try await writer.finish()
@@ -265,12 +265,12 @@ import TestServices
 
     @Test func `a process that is killed when the store has the new session costs nothing`() async throws {
         server.expireAccessTokens()
-        server.switchOn(.heldAnswer(.token))
+        server.switchOn(.heldResponse(.token))
         let first = try ask()
         try await first.wait(for: "the server's refresh") { server.record.refreshes == 1 }
         let questions = count(.userInfo)
         server.switchOn(.held(.userInfo))
-        server.switchOff(.heldAnswer(.token))
+        server.switchOff(.heldResponse(.token))
         try await first.wait(for: "the request with the new token") { count(.userInfo) > questions }
         first.signal(SIGKILL)
         _ = try await first.finish()
@@ -299,7 +299,7 @@ import TestServices
 
 extension RunningProgram {
     /// A signal goes from the process that was started to its worker, and there to the task: it may be on its way for
-    /// longer than the server's answer. The worker's own word is what tells that it came.
+    /// longer than the server's response. The worker's own word is what tells that it came.
     fileprivate func waitUntilAskedToStop() async throws {
         try await wait(for: "its word on the signal") { errorsSoFar.contains("asked to stop;") }
     }

@@ -56,7 +56,7 @@ import TestServices
     /// The mark was in the runtime directory, which a restart empties.
     @Test func `what a refresh that was cut off leaves behind is in the vault, and survives all else`() async throws {
         scene.server.expireAccessTokens()
-        scene.server.switchOn(.heldAnswer(.token))
+        scene.server.switchOn(.heldResponse(.token))
         let first = try scene.start(scene.environment)
         try await first.wait(for: "the server's refresh") { scene.server.record.refreshes == 1 }
         first.signal(SIGKILL)

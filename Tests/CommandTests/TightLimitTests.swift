@@ -22,7 +22,7 @@ import TestServices
         #expect(scene.server.record.refreshes == 1)
     }
 
-    /// With 16 the worker died by SIGILL between the server's answer and the store; with 10 to 12 it hung and ignored
+    /// With 16 the worker died by SIGILL between the server's response and the store; with 10 to 12 it hung and ignored
     /// SIGTERM.
     @Test(arguments: [5, 6, 8, 9, 10, 11, 12, 14, 16, 20, 30, 34, 35, 36, 38, 40])
     func `with few file descriptors a refresh is made and kept, or refused`(count: Int) async throws {

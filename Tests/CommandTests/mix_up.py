@@ -1,4 +1,4 @@
-"""Two hosts that answer as Mastodon's do: an honest one, and one that plays a mix-up (RFC 9700 section 4.4).
+"""Two hosts that respond as Mastodon's do: an honest one, and one that plays a mix-up (RFC 9700 section 4.4).
 
 usage: mix_up.py CERTIFICATE KEY PLAY
 
@@ -38,7 +38,7 @@ class Host(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, body=b"", location=None):
+    def respond(self, status, body=b"", location=None):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Content-Type", "application/json")
@@ -49,7 +49,7 @@ class Host(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def give(self, document):
-        self.answer(200, json.dumps(document).encode())
+        self.respond(200, json.dumps(document).encode())
 
     def fields(self, text):
         return {name: values[0] for name, values in urllib.parse.parse_qs(text).items()}
@@ -61,7 +61,7 @@ class Host(http.server.BaseHTTPRequestHandler):
         elif url.path == "/api/v1/accounts/verify_credentials":
             self.give({"id": "1", "acct": "ada"})
         else:
-            self.answer(404)
+            self.respond(404)
 
     def do_POST(self):
         form = self.fields(self.rfile.read(int(self.headers["Content-Length"])).decode())
@@ -70,7 +70,7 @@ class Host(http.server.BaseHTTPRequestHandler):
         elif self.path == "/oauth/token":
             self.exchange(form)
         else:
-            self.answer(404)
+            self.respond(404)
 
 
 class Honest(Host):
@@ -85,20 +85,20 @@ class Honest(Host):
         fits = any((one.hostname, one.path) == (asked.hostname, asked.path) for one in known)
         if not fits and PLAY != "named":
             say("honest: refused a redirect URI that nobody registered")
-            return self.answer(400)
+            return self.respond(400)
         code = "honest-" + base64.urlsafe_b64encode(os.urandom(16)).decode()
         codes[code] = query["code_challenge"]
         response = {"code": code, "state": query["state"]}
         if PLAY == "named":
             response["iss"] = origins["honest"] + "/"
         say("honest: gave a code")
-        self.answer(302, location=query["redirect_uri"] + "?" + urllib.parse.urlencode(response))
+        self.respond(302, location=query["redirect_uri"] + "?" + urllib.parse.urlencode(response))
 
     def exchange(self, form):
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         if codes.pop(form["code"], None) != challenge:
-            return self.answer(400, b'{"error":"invalid_grant"}')
+            return self.respond(400, b'{"error":"invalid_grant"}')
         say("honest: gave a token")
         self.give({"access_token": "token-of-the-honest-host", "token_type": "Bearer", "scope": "read"})
 
@@ -118,7 +118,7 @@ class Hostile(Host):
             "code_challenge": "A" * 43, "code_challenge_method": "S256",
         }
         say("hostile: sent the browser on")
-        self.answer(302, location=origins["honest"] + "/oauth/authorize?" + urllib.parse.urlencode(request))
+        self.respond(302, location=origins["honest"] + "/oauth/authorize?" + urllib.parse.urlencode(request))
 
     def exchange(self, form):
         say("hostile: was given " + form.get("code", "no code"))

@@ -40,7 +40,7 @@ class Server(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, document=None, location=None):
+    def respond(self, status, document=None, location=None):
         body = json.dumps(document or {}).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -62,7 +62,7 @@ class Server(http.server.BaseHTTPRequestHandler):
 class Inner(Server):
     def serve(self, url):
         say("inner: was asked for " + url.path)
-        self.answer(403)
+        self.respond(403)
 
 
 class Issuer(Server):
@@ -72,20 +72,20 @@ class Issuer(Server):
             always = ["authorization_endpoint", "token_endpoint"]
             document = {name: issuer + PATHS[name] for name in always}
             document[ENDPOINT] = addresses["inner"] + PATHS[ENDPOINT]
-            self.answer(200, document | {"issuer": issuer, "response_types_supported": ["code"]})
+            self.respond(200, document | {"issuer": issuer, "response_types_supported": ["code"]})
         elif url.path == "/authorize":
             query = urllib.parse.parse_qs(url.query)
             nonces[:] = query.get("nonce", [])
             response = urllib.parse.urlencode({"code": "c", "state": query["state"][0]})
-            self.answer(302, location=query["redirect_uri"][0] + "?" + response)
+            self.respond(302, location=query["redirect_uri"][0] + "?" + response)
         elif url.path == "/token":
             payload = {"iss": issuer, "sub": "1", "aud": "me", "exp": 9999999999}
             if nonces:
                 payload["nonce"] = nonces[0]
             token = ".".join([part({"alg": "ES256"}), part(payload), base64.urlsafe_b64encode(b"x" * 64).decode()[:86]])
-            self.answer(200, {"access_token": "t" * 20, "token_type": "Bearer", "id_token": token})
+            self.respond(200, {"access_token": "t" * 20, "token_type": "Bearer", "id_token": token})
         else:
-            self.answer(404)
+            self.respond(404)
 
 
 def relay(source, target):

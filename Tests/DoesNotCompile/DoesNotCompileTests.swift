@@ -95,7 +95,9 @@ import Testing
             "Print", "Interpolation", "Describing", "Dump", "Mirror", "Any", "Containers", "Errors", "Encoding", "Log",
         ]
         // A signed request carries the proof.
-        let kinds = ["Secret<", "DPoPProofKey", "StoredSession", "RedirectAnswer", "TokenResponse", "GuardedRequest"]
+        let kinds = [
+            "Secret<", "DPoPProofKey", "StoredSession", "AuthorizationResponse", "TokenResponse", "GuardedRequest",
+        ]
         for way in ways {
             let cases = try texts(way)
             for kind in kinds { #expect(cases.contains { $0.contains(kind) }, "add Cases/\(way)/… for \(kind)") }

@@ -58,5 +58,5 @@ final class BridgeScene: Sendable {
     }
 }
 
-/// The status of an answer of Foundation's.
+/// The status of a response of Foundation's.
 func status(_ response: URLResponse) -> Int { (response as? HTTPURLResponse)?.statusCode ?? 0 }

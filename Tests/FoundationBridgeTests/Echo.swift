@@ -4,7 +4,7 @@ import LatchkeySecrets
 import Synchronization
 import TestSecrets
 
-/// A server that answers as it was told, and remembers what came.
+/// A server that responds as it was told, and remembers what came.
 final class Echo: Sendable {
     struct Request: Sendable {
         let target: String

@@ -158,12 +158,12 @@ struct URLRequestTests {
     {
         let scene = try BridgeScene()
         _ = try await scene.authenticator.authenticate()
-        scene.server.switchOn(.noAnswer(.userInfo))
+        scene.server.switchOn(.noResponse(.userInfo))
         let lost = await #expect(throws: OAuthAuthenticator.Failure.self) {
             _ = try await scene.authenticator.response(for: scene.request)
         }
         #expect(lost.map(Self.network) == .connectionLost)
-        scene.server.switchOff(.noAnswer(.userInfo))
+        scene.server.switchOff(.noResponse(.userInfo))
         scene.server.switchOn(.slow(.seconds(600), .userInfo))
         let hurried = try {
             var request = try scene.request
@@ -219,7 +219,7 @@ struct URLRequestTests {
         (URLError(.cannotFindHost), TransportError.Code.cannotResolveHost), (URLError(.timedOut), .timedOut),
         (URLError(.networkConnectionLost), .connectionLost),
         (URLError(.serverCertificateUntrusted), .certificateRefused),
-        (URLError(.cannotParseResponse), .malformedAnswer), (URLError(.unknown), .other),
+        (URLError(.cannotParseResponse), .malformedResponse), (URLError(.unknown), .other),
     ])
     func `what a closure throws is typed, and its words are dropped`(thrown: URLError, code: TransportError.Code)
         async throws

@@ -7,10 +7,10 @@ import TestServices
 
 /// What goes over the wire, and what doesn't.
 struct RequestTests {
-    private let answer = ScriptedServer.Step.say("HTTP/1.1 204 No Content\r\n\r\n")
+    private let noContent = ScriptedServer.Step.say("HTTP/1.1 204 No Content\r\n\r\n")
 
     @Test func `a request carries only what it was given, its length, a host and an agent`() async throws {
-        let server = try ScriptedServer([.readHeader, answer])
+        let server = try ScriptedServer([.readHeader, noContent])
         let fields = [HeaderField("Accept", "application/json")!, HeaderField("X-Empty", "")!]
         _ = try await CurlTransport().send(GuardedRequest(.post, HTTPURL(server.origin + "/t"), fields: fields))
         #expect(
@@ -22,7 +22,7 @@ struct RequestTests {
 
     @Test(arguments: GuardedRequest.Method.allCases)
     func `each method arrives as itself`(method: GuardedRequest.Method) async throws {
-        let server = try ScriptedServer([.readHeader, answer])
+        let server = try ScriptedServer([.readHeader, noContent])
         let response = try await CurlTransport().send(GuardedRequest(method, HTTPURL(server.origin)))
         #expect(response.status == 204)
         #expect(server.headers.first?.hasPrefix("\(method.rawValue) / HTTP/1.1\r\n") == true)
@@ -47,7 +47,7 @@ struct RequestTests {
         "Authorization", "Host", "content-length", "Transfer-Encoding", "Connection", "Cookie", "Proxy-Authorization",
     ])
     func `a field that the transport sets itself is refused`(name: String) async throws {
-        let server = try ScriptedServer([.readHeader, answer])
+        let server = try ScriptedServer([.readHeader, noContent])
         let error = await #expect(throws: TransportError.self) {
             _ = try await CurlTransport().send(
                 GuardedRequest(.get, HTTPURL(server.origin), fields: [HeaderField(name, "x")!]))
@@ -57,14 +57,14 @@ struct RequestTests {
     }
 
     @Test func `the path stays as written`() async throws {
-        let server = try ScriptedServer([.readHeader, answer])
+        let server = try ScriptedServer([.readHeader, noContent])
         _ = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin + "/a/../%2F/./b?x=%20+")))
         #expect(server.headers.first?.hasPrefix("GET /a/../%2F/./b?x=%20+ HTTP/1.1\r\n") == true)
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
     func `a redirect is an answer, and nobody follows it`(status: Int) async throws {
-        let second = try ScriptedServer([.readHeader, answer])
+        let second = try ScriptedServer([.readHeader, noContent])
         let first = try LoopbackServer { _ in .redirect(status: status, publicLocation: second.origin) }
         let response = try await CurlTransport().send(
             GuardedRequest(.post, HTTPURL(first.origin), authorization: .text("Bearer t"), body: .text("code=c")))
@@ -84,7 +84,7 @@ struct RequestTests {
 
     @Test func `a POST is never sent a second time on another connection`() async throws {
         // libcurl repeats a request when a kept connection turns out to be closed. Here the first connection closes
-        // after its second request, without an answer: a POST that used it would come twice, and a code must not.
+        // after its second request, without a response: a POST that used it would come twice, and a code must not.
         let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 No Content\r\n\r\n"), .readHeader])
         let client = CurlTransport()
         _ = try await client.send(GuardedRequest(.get, HTTPURL(server.origin)))
@@ -113,7 +113,7 @@ struct RequestTests {
     }
 
     @Test func `a cancelled task sends nothing`() async throws {
-        let server = try ScriptedServer([.readHeader, answer])
+        let server = try ScriptedServer([.readHeader, noContent])
         let url = try HTTPURL(server.origin)
         let task = Task { () -> TransportError? in
             while !Task.isCancelled { await Task.yield() }

@@ -14,7 +14,7 @@ struct ResidueTests {
             try await Program("sh").run(
                 ["-c", "{ printf 'HTTP/1.0 200 OK\\r\\n\\r\\n'; openssl rand -hex 48; } > answer"],
                 folder: directory.path
-            ).successful("making an answer")
+            ).successful("making a response")
             let server = try await OpenSSLServer(authority, mode: "-HTTP", folder: directory.path)
             let token = try ResidueTests.secret(prefix: "Bearer ")
             let body = try ResidueTests.secret(prefix: "refresh_token=")
@@ -24,10 +24,10 @@ struct ResidueTests {
             #expect(!OwnMemory.places(ofMasked: tokenMask).isEmpty)
             let url = try HTTPURL(server.origin + "/answer")
             let request = GuardedRequest(.get, url, authorization: token, body: body)
-            let answerMask = try await ResidueTests.send(request, trusting: authority.certificate)
+            let responseMask = try await ResidueTests.send(request, trusting: authority.certificate)
             #expect(OwnMemory.places(ofMasked: tokenMask) == [])
             #expect(OwnMemory.places(ofMasked: bodyMask) == [])
-            #expect(OwnMemory.places(ofMasked: answerMask) == [])
+            #expect(OwnMemory.places(ofMasked: responseMask) == [])
             await server.stop()
         }
     }
@@ -54,7 +54,7 @@ struct ResidueTests {
         }
     }
 
-    /// Sends with a client that ends with this call; returns what to look for of the answer.
+    /// Sends with a client that ends with this call; returns what to look for of the response.
     private static func send(_ request: consuming GuardedRequest, trusting file: String) async throws -> [UInt8] {
         let client = CurlTransport(configuration: .init(trust: .only(file: file)))
         let response = try await client.send(request)

@@ -23,7 +23,7 @@ extension RealBrowser {
             #expect(session.server.record.codesExchanged == 0)
         }
 
-        /// Where the answer of the sign-in is expected, as the page's address says it.
+        /// Where the response of the sign-in is expected, as the page's address says it.
         private static func redirect(_ tab: BrowserTab) async throws -> String {
             let items = URLComponents(string: try await tab.address())?.queryItems
             return try #require(items?.first { $0.name == "redirect_uri" }?.value)
@@ -39,7 +39,7 @@ extension RealBrowser {
                 #expect(try await tab.text().contains("You can close this page"))
                 let address = try #require(URLComponents(string: try await tab.address()))
                 #expect(address.path.hasPrefix("/done/") && address.query == nil)
-                // Back leads to the server's own page, not to the answer.
+                // Back leads to the server's own page, not to the response.
                 let trail = try await tab.trail()
                 #expect(!trail.contains { $0.contains("code=") || $0.contains("/callback") }, "\(trail)")
             }
@@ -143,7 +143,7 @@ extension RealBrowser {
         }
 
         @Test func `a tab in which nothing else was closes itself`() async throws {
-            // A server that knows the person's consent answers without a page, so that the tab has one page alone.
+            // A server that knows the person's consent responds without a page, so that the tab has one page alone.
             let flow = SignInFlow(testDescription: "browser, consented before")
             let session = try await FlowSession(flow, .vault, browser: browser.command)
             let running = try BuiltProducts.latchkey().start(

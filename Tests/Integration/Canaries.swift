@@ -13,11 +13,11 @@ struct Canaries {
     ///   - pasted: whether the person was shown the authorization URL, and the nonce in it, to open it elsewhere.
     init(record: Person.Record, tokens: [[UInt8]], pasted: Bool = false) throws {
         for token in tokens { try plant(token, as: AccessToken.self) }
-        for state in Set([record.asked("state"), record.answered("state")]) {
+        for state in Set([record.requested("state"), record.responded("state")]) {
             try plant(state.map { Array($0.utf8) }, as: AuthorizationState.self)
         }
-        if !pasted { try plant(record.asked("nonce").map { Array($0.utf8) }, as: OpenIDNonce.self) }
-        try plant(record.answered("code").map { Array($0.utf8) }, as: AuthorizationCode.self)
+        if !pasted { try plant(record.requested("nonce").map { Array($0.utf8) }, as: OpenIDNonce.self) }
+        try plant(record.responded("code").map { Array($0.utf8) }, as: AuthorizationCode.self)
     }
 
     private func plant<Purpose: SecretPurpose>(_ bytes: [UInt8]?, as purpose: Purpose.Type) throws {

@@ -154,7 +154,7 @@ final class FlowSession: Sendable {
             ["--silent", "--noproxy", "*", "--output", "/dev/null", "--write-out", "%{redirect_url}", url]
         ).outputText
         guard visitor == .mistaken else { return terminal.type(answer + "\n") }
-        // The answer to another sign-in, then nothing more.
+        // The response of another sign-in, then nothing more.
         terminal.type(answer.replacing(/state=[^&]*/, with: "state=another") + "\n")
         try await terminal.waitForQuestion("belongs to another sign-in", from: running)
         terminal.type("\u{3}")

@@ -181,7 +181,7 @@ import TestServices
         try await brake.run(["sign-in", "work"], environment: terminal.environment) { pid in
             token = try await setting.token()
             let record = try await setting.person.record()
-            let code = try #require(record.answered("code"))
+            let code = try #require(record.responded("code"))
             try Self.expectNoPiece(of: token, in: pid)
             try Self.expectNoPiece(of: Array(code.utf8), in: pid)
         }

@@ -16,8 +16,8 @@ struct Person {
         /// How the desktop opened a callback that is none of the browser's.
         let openedStatus: Int?
 
-        func asked(_ name: String) -> String? { Self.parameter(name, of: authorization) }
-        func answered(_ name: String) -> String? { Self.parameter(name, of: callback) }
+        func requested(_ name: String) -> String? { Self.parameter(name, of: authorization) }
+        func responded(_ name: String) -> String? { Self.parameter(name, of: callback) }
 
         private static func parameter(_ name: String, of url: String?) -> String? {
             url.flatMap { URLComponents(string: $0) }?.queryItems?.first { $0.name == name }?.value

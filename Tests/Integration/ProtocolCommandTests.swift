@@ -25,7 +25,7 @@ struct ProtocolCommandTests {
         let setting = try await Setting(.vault, issuer: .pushed, options: ["--par"])
         try await setting.terminal.run(["sign-in", "work"])
         let record = try await setting.person.record()
-        #expect(record.asked("request_uri") != nil)
+        #expect(record.requested("request_uri") != nil)
         for name in ["state", "nonce", "code_challenge", "redirect_uri"] { #expect(record.asked(name) == nil) }
         #expect(try await setting.userinfo().contains("Alice Example"))
         try await Canaries(record: record, tokens: [setting.token()]).expectNone(in: setting.terminal.transcript)
@@ -88,7 +88,7 @@ struct ProtocolCommandTests {
         #expect(try await setting.userinfo().contains("Alice Example"))
         try await Canaries(record: record, tokens: [setting.token()]).expectNone(in: terminal.transcript)
 
-        // The same answer once more finds nobody.
+        // The same response once more finds no sign-in.
         let late = try await terminal.run(["scheme", "receive", try #require(record.callback)], expecting: 1)
         #expect(late.errorText.contains("no sign-in waits"))
         try await terminal.run(["scheme", "remove", scheme])
@@ -120,6 +120,6 @@ struct ProtocolCommandTests {
         // The server sends the person back with a code, and then takes each registered client for one with a secret.
         let refused = try await setting.terminal.run(["sign-in", "mine"], expecting: 77)
         #expect(refused.errorText.contains("unauthorized_client"))
-        #expect(try await setting.person.record().answered("code") != nil)
+        #expect(try await setting.person.record().responded("code") != nil)
     }
 }

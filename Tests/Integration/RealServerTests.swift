@@ -65,8 +65,8 @@ struct RealServerTests {
 
         let record = try await setting.person.record()
         #expect(record.startedWith.contains("/go/"), "the browser is started without the state on its command line")
-        #expect(record.asked("code_challenge_method") == "S256")
-        #expect(record.asked("nonce") != nil)
+        #expect(record.requested("code_challenge_method") == "S256")
+        #expect(record.requested("nonce") != nil)
         #expect(record.pageStatus == 200)
 
         #expect(try await setting.userinfo().contains("Alice Example"))

@@ -126,10 +126,10 @@ struct StoreChoiceTests {
             let run = try await probe(environment, timeout: timeout)
             #expect(run.status == 0, "\(run.errorText)")
             #expect(
-                run.errorText.contains("refused: secret-service: the session bus did not answer within \(limit)"),
+                run.errorText.contains("refused: secret-service: the session bus did not respond within \(limit)"),
                 "\(run.errorText)")
             // It may be a moment of much work, so another run looks again.
-            #expect(run.errorText.contains("vault is used this once: secret-service did not answer in time"))
+            #expect(run.errorText.contains("vault is used this once: secret-service did not respond in time"))
             #expect(memory(session) == nil)
         }
     }
@@ -142,7 +142,7 @@ struct StoreChoiceTests {
         // The bus has 6 s, so that it is the service that is slow; nobody is waited for longer than 10.
         let run = try await probe(environment, timeout: "600")
         #expect(run.status == 0, "\(run.errorText)")
-        #expect(run.errorText.contains("refused: secret-service: the keyring service did not answer in time"))
+        #expect(run.errorText.contains("refused: secret-service: the keyring service did not respond in time"))
         #expect(service.calls("OpenSession") == 1 && memory(session) == nil)
         await service.stop()
         let successor = try await StandInService(on: session)

@@ -122,8 +122,8 @@ import TestServices
         let record = try await setting.person.record()
         let token = try await setting.token()
         for secret in [
-            token, Array(try #require(record.answered("code")).utf8),
-            Array(try #require(record.answered("state")).utf8),
+            token, Array(try #require(record.responded("code")).utf8),
+            Array(try #require(record.responded("state")).utf8),
         ] {
             let places = try trace.places(of: secret)
             // Not one of them is missing: each was sent to somebody.
@@ -230,7 +230,7 @@ import TestServices
                     timeout: .seconds(120))
                 audit.capture(run.errorOutput, as: "standard error of \(command[0]), message \(crashes + 1)")
                 if command[0] == "sign-in", let record = try? await setting.person.record() {
-                    for value in [record.answered("state"), record.answered("code")].compactMap(\.self) {
+                    for value in [record.responded("state"), record.responded("code")].compactMap(\.self) {
                         try audit.plant(Secret<AuthorizationState>(copying: Array(value.utf8).span))
                     }
                 }

@@ -64,7 +64,7 @@ struct LoopbackServerTests {
         _ = try await client.send(GuardedRequest(.get, url))
         server.stop()
         server.stop()
-        // Another test's server may have the port by now, so whatever answers is not looked at.
+        // Another test's server may have the port by now, so whatever responds is not looked at.
         _ = try? await client.send(GuardedRequest(.get, url))
         #expect(count.load(ordering: .relaxed) == 1)
     }
@@ -154,7 +154,7 @@ struct LoopbackServerTests {
                 }
             }
         }
-        // Each answer has its end, and one: those that left, those that came too late, and those that were handed over
+        // Each response has its end, and one: those that left, those that came too late, those that were handed over
         // just as the server stopped, which were written and read by two threads and forgotten.
         let limit = ContinuousClock.now + .seconds(60)
         while ended.withLock({ $0 }) < made.withLock({ $0 }), ContinuousClock.now < limit {
@@ -178,7 +178,7 @@ struct LoopbackServerTests {
         }
     }
 
-    // MARK: - Who is answered
+    // MARK: - Who gets a response
 
     @Test func `a method that isn't served gets 405 and the list of those that are`() async throws {
         let server = try LoopbackServer(.init(methods: [.get]), handler: empty)
@@ -197,8 +197,8 @@ struct LoopbackServerTests {
             return LoopbackResponse(status: 204)
         }
         let name = host.replacing("PORT", with: "\(server.port)")
-        let answer = try await RawConnection(port: server.port).exchange("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
-        #expect(answer.hasPrefix("HTTP/1.1 421 "))
+        let received = try await RawConnection(port: server.port).exchange("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
+        #expect(received.hasPrefix("HTTP/1.1 421 "))
         #expect(count.load(ordering: .relaxed) == 0)
     }
 
@@ -206,16 +206,17 @@ struct LoopbackServerTests {
     func `its own names are known`(host: String) async throws {
         let server = try LoopbackServer(handler: empty)
         let name = host.replacing("PORT", with: "\(server.port)")
-        let answer = try await RawConnection(port: server.port).exchange("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
-        #expect(answer.hasPrefix("HTTP/1.1 204 "))
+        let received = try await RawConnection(port: server.port).exchange("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
+        #expect(received.hasPrefix("HTTP/1.1 204 "))
     }
 
     @Test(arguments: ["GET http://HOST/ HTTP/1.1", "GET * HTTP/1.1", "FROB / HTTP/1.1", "GET / HTTP/9.9", "GARBAGE"])
     func `a request that is none is refused`(line: String) async throws {
         let server = try LoopbackServer(handler: empty)
         let text = line.replacing("HOST", with: server.authority)
-        let answer = try await RawConnection(port: server.port).exchange("\(text)\r\nHost: \(server.authority)\r\n\r\n")
-        #expect(!answer.contains(" 204 "))
+        let received = try await RawConnection(port: server.port).exchange(
+            "\(text)\r\nHost: \(server.authority)\r\n\r\n")
+        #expect(!received.contains(" 204 "))
     }
 
     @Test func `the same user may connect where only the same user may`() async throws {
@@ -245,10 +246,10 @@ struct LoopbackServerTests {
             let isThere = request.authorization?.byteCount == 8
             return LoopbackResponse(status: 200, contentType: "text/plain", publicText: "\(names) \(isThere)")
         }
-        let answer = try await RawConnection(port: server.port).exchange(
+        let received = try await RawConnection(port: server.port).exchange(
             "GET / HTTP/1.1\r\nHost: \(server.authority)\r\nAuthorization: Bearer t\r\nCookie: a=b\r\n"
                 + "Proxy-Authorization: x\r\nOrigin: null\r\n\r\n")
-        #expect(answer.hasSuffix("\r\n\r\nhost,origin true"))
+        #expect(received.hasSuffix("\r\n\r\nhost,origin true"))
     }
 
     @Test func `a body above the limit never reaches the handler`() async throws {
@@ -272,9 +273,9 @@ struct LoopbackServerTests {
     @Test func `a header above the limit is refused`() async throws {
         let server = try LoopbackServer(handler: empty)
         let field = "X: " + String(repeating: "x", count: 100_000)
-        let answer = try await RawConnection(port: server.port).exchange(
+        let received = try await RawConnection(port: server.port).exchange(
             "GET / HTTP/1.1\r\nHost: \(server.authority)\r\n\(field)\r\n\r\n")
-        #expect(!answer.contains(" 204 "))
+        #expect(!received.contains(" 204 "))
     }
 
     @Test func `a query of many thousand bytes arrives whole`() async throws {
@@ -291,10 +292,10 @@ struct LoopbackServerTests {
 
     @Test func `an answer isn't stored and closes its connection`() async throws {
         let server = try LoopbackServer(handler: empty)
-        let answer = try await RawConnection(port: server.port).exchange(
+        let received = try await RawConnection(port: server.port).exchange(
             "GET / HTTP/1.1\r\nHost: \(server.authority)\r\n\r\n")
-        #expect(answer.contains("\r\nCache-Control: no-store\r\n"))
-        #expect(answer.contains("\r\nConnection: close\r\n"))
+        #expect(received.contains("\r\nCache-Control: no-store\r\n"))
+        #expect(received.contains("\r\nConnection: close\r\n"))
     }
 
     @Test func `a redirect carries its location`() async throws {

@@ -38,13 +38,13 @@ final class RawConnection: Sendable {
         _ = unsafe bytes.withUnsafeBytes {
             unsafe send(descriptor, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL))
         }
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = unsafe recv(descriptor, &piece, piece.count, 0)
             guard count > 0 else { break }
-            answer += piece[..<count]
+            response += piece[..<count]
         }
-        return String(decoding: answer, as: UTF8.self)
+        return String(decoding: response, as: UTF8.self)
     }
 }

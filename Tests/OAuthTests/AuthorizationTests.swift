@@ -14,8 +14,8 @@ import Testing
         _ pending: consuming PendingAuthorization, _ query: String
     ) -> OAuthError? {
         do throws(OAuthError) {
-            let answer = try Sample.answer(query)
-            _ = try pending.validate(answer)
+            let response = try Sample.response(query)
+            _ = try pending.validate(response)
             return nil
         } catch {
             return error
@@ -140,7 +140,7 @@ import Testing
         #expect(error == OAuthError(.noRandomOctets(number: 5)))
     }
 
-    // MARK: - The answer
+    // MARK: - The response
 
     @Test func `a right answer is believed`() throws {
         let pending = Sample.pending()
@@ -181,7 +181,7 @@ import Testing
         #expect(outcome(pending, "code=x&state=\(state)&iss=\(issuer)") == OAuthError(.issuerMismatch))
     }
 
-    /// It was ignored: another server's answer, with its name in it, was taken for that of a server without a name.
+    /// It was ignored: another server's response, with its name in it, was taken for that of a server without a name.
     @Test(arguments: ["https%3A%2F%2Fid.example", "https%3A%2F%2Fevil.example", "x"])
     func `an issuer that can't be compared with any is refused`(issuer: String) throws {
         for start in ["code=x", "error=access_denied"] {
@@ -224,10 +224,10 @@ import Testing
     @Test func `the gate lets one answer through, and it is the first of ours`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
-        let gate = pending.answerGate()
-        let forged = try Sample.answer("code=evil&state=\(String(state.reversed()))a")
-        let bare = try Sample.answer("error=access_denied")
-        let ours = try Sample.answer("code=x&state=\(state)")
+        let gate = pending.responseGate()
+        let forged = try Sample.response("code=evil&state=\(String(state.reversed()))a")
+        let bare = try Sample.response("error=access_denied")
+        let ours = try Sample.response("code=x&state=\(state)")
         #expect(gate.admit(forged) == .foreign)
         #expect(gate.admit(bare) == .foreign)
         #expect(gate.admit(ours) == .admitted)
@@ -238,21 +238,21 @@ import Testing
     @Test func `a closed gate lets nobody through`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
-        let gate = pending.answerGate()
+        let gate = pending.responseGate()
         gate.close()
-        let ours = try Sample.answer("code=x&state=\(state)")
+        let ours = try Sample.response("code=x&state=\(state)")
         #expect(gate.admit(ours) == .repeated)
     }
 
     @Test func `of many answers at once the gate lets one through`() async throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
-        let gate = pending.answerGate()
+        let gate = pending.responseGate()
         let admitted = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<64 {
                 group.addTask {
-                    let answer = try Sample.answer("code=x&state=\(state)")
-                    return gate.admit(answer) == .admitted
+                    let response = try Sample.response("code=x&state=\(state)")
+                    return gate.admit(response) == .admitted
                 }
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }

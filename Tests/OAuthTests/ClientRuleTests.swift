@@ -25,7 +25,7 @@ import Testing
 
         static func pkce(_ test: String) -> Reference { Reference(file: "PKCETests", test: test) }
         static func attempt(_ test: String) -> Reference { Reference(file: "AuthorizationTests", test: test) }
-        static func answer(_ test: String) -> Reference { Reference(file: "RedirectAnswerTests", test: test) }
+        static func response(_ test: String) -> Reference { Reference(file: "AuthorizationResponseTests", test: test) }
         static func redirect(_ test: String) -> Reference { Reference(file: "RedirectURITests", test: test) }
         static func metadata(_ test: String) -> Reference { Reference(file: "ServerMetadataTests", test: test) }
         static func token(_ test: String) -> Reference { Reference(file: "TokenEndpointTests", test: test) }
@@ -73,20 +73,20 @@ import Testing
             .attempt("of many answers at once the gate lets one through")),
         Rule(
             "RFC 6749 3.1", "parameters come at most once, and without a value count as absent",
-            .answer("a parameter given twice is refused"), .answer("an answer needs a code or an error")),
+            .response("a parameter given twice is refused"), .response("an answer needs a code or an error")),
         Rule(
             "RFC 6749 4.1.2", "unknown parameters are ignored",
-            .answer("empty pieces and unknown parameters are no harm")),
+            .response("empty pieces and unknown parameters are no harm")),
         Rule(
             "RFC 6749 4.1.2.1", "an error answer ends the attempt, and its prose is not kept",
             .attempt("a denial and another error are distinguished"),
-            .answer("an error is one of the known words or nothing"),
+            .response("an error is one of the known words or nothing"),
             .error("a server's own words never show")),
         Rule(
             "RFC 6749 3.1.1", "no flow but the code flow: no password, no implicit grant, no token in a query",
             .attempt("the address holds what the code flow needs, each once"),
             .attempt("extra parameters come along but can't replace ours"),
-            .answer("an answer needs a code or an error"),
+            .response("an answer needs a code or an error"),
             .token("the exchange posts a form with code, verifier and redirect")),
 
         // MARK: Mix-up
@@ -117,7 +117,7 @@ import Testing
         Rule(
             "RFC 9700 2.1", "the redirect sent is the registered one, but for a loopback port",
             .attempt("a loopback address without a port can't be used yet"),
-            .answer("a pasted address of something else is refused"),
+            .response("a pasted address of something else is refused"),
             .fuzz("no damaged address is taken for another redirect")),
 
         // MARK: Metadata

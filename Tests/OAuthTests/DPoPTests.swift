@@ -6,7 +6,7 @@ import Testing
 
 @testable import LatchkeyOAuth
 
-/// Proofs of possession (RFC 9449): what they say, and what answers teach about the next one.
+/// Proofs of possession (RFC 9449): what they say, and what responses teach about the next one.
 @Suite struct DPoPTests {
     // MARK: - The RFCs' examples
 

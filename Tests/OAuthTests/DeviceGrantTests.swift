@@ -37,7 +37,7 @@ import Testing
         return try await endpoint.begin(authentication: .none)
     }
 
-    /// Polls through a script of answers; returns how long it slept before each question.
+    /// Polls through a script of responses; returns how long it slept before each request.
     private func poll(
         _ http: ScriptedHTTPClient, interval: String = #","interval":5"#, timeout: Duration = .seconds(86_400)
     ) async -> (sleeps: [Int64], error: OAuthError?) {
@@ -50,9 +50,9 @@ import Testing
         return (clock.sleeps.map(\.components.seconds), error)
     }
 
-    private static let pending = ScriptedHTTPClient.Answer.status(400, #"{"error":"authorization_pending"}"#)
-    private static let slowDown = ScriptedHTTPClient.Answer.status(400, #"{"error":"slow_down"}"#)
-    private static let tokens = ScriptedHTTPClient.Answer.json(Sample.tokens)
+    private static let pending = ScriptedHTTPClient.Response.status(400, #"{"error":"authorization_pending"}"#)
+    private static let slowDown = ScriptedHTTPClient.Response.status(400, #"{"error":"slow_down"}"#)
+    private static let tokens = ScriptedHTTPClient.Response.json(Sample.tokens)
 
     @Test func `codes, address, life and interval are read; the interval is five seconds unless told`() async throws {
         let told = try await begin(Self.codes + #","interval":7}"#)
@@ -95,7 +95,7 @@ import Testing
         #expect(error == nil && sleeps == [5, 10, 10, 15, 40, 40])
     }
 
-    private static func status200(_ text: String) -> ScriptedHTTPClient.Answer { .status(200, text) }
+    private static func status200(_ text: String) -> ScriptedHTTPClient.Response { .status(200, text) }
 
     @Test func `a question without an answer doubles the wait`() async {
         let http = ScriptedHTTPClient(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LatchkeyOAuth
 
-/// Answers of endpoints that hand out codes and clients.
+/// Responses of endpoints that hand out codes and clients.
 extension FuzzTests {
     private static func metadata() throws -> AuthorizationServerMetadata {
         try AuthorizationServerMetadata(

@@ -24,7 +24,9 @@ import TestServices
     }
 
     /// Plays the browser: asks for the authorization page, whose consent is automatic, and reads where it leads.
-    private func answer(to pending: borrowing PendingAuthorization) async throws(OAuthError) -> RedirectAnswer {
+    private func response(
+        to pending: borrowing PendingAuthorization
+    ) async throws(OAuthError) -> AuthorizationResponse {
         let url = try pending.authorizationURL().reveal()
         let location: String
         do {
@@ -33,14 +35,14 @@ import TestServices
             location = ""
         }
         let bytes = Array(location.utf8)
-        return try RedirectAnswer(pasted: bytes.span, redirect: pending.request.redirect)
+        return try AuthorizationResponse(pasted: bytes.span, redirect: pending.request.redirect)
     }
 
     private func signIn() async throws(OAuthError) -> TokenResponse {
         let metadata = try await discover()
         let pending = try AuthorizationRequest(server: metadata, client: client).begin(random: .system)
-        let answer = try await answer(to: pending)
-        let callback = try pending.validate(answer)
+        let response = try await response(to: pending)
+        let callback = try pending.validate(response)
         return try await TokenEndpoint(server: metadata, client: client, http: http)
             .exchange(callback, authentication: .none)
     }
@@ -77,8 +79,8 @@ import TestServices
     @Test func `a code is exchanged once`() async throws {
         let metadata = try await discover()
         let pending = try AuthorizationRequest(server: metadata, client: client).begin(random: .system)
-        let answer = try await answer(to: pending)
-        let callback = try pending.validate(answer)
+        let response = try await response(to: pending)
+        let callback = try pending.validate(response)
         let endpoint = TokenEndpoint(server: metadata, client: client, http: http)
         _ = try await endpoint.exchange(callback, authentication: .none)
         // `callback` is gone: exchanging it again doesn't compile.
@@ -128,7 +130,7 @@ import TestServices
         #expect(!server.record.strayCredentials)
     }
 
-    @Test(arguments: [AuthorizationServerFault.noAnswer(.token), .cutConnection(.token)])
+    @Test(arguments: [AuthorizationServerFault.noResponse(.token), .cutConnection(.token)])
     func `a broken connection is network trouble`(fault: AuthorizationServerFault) async {
         let error = await signInFailure(fault)
         guard case .networkError = error?.code else {

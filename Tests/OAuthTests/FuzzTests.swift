@@ -21,7 +21,7 @@ import TestServices
         var mutator = Mutator(seed: Self.seed, samples: samples, words: words)
         var accepted = 0
         for round in 0..<Self.count {
-            // Tests beside this one wait for answers over HTTP, and there are few threads for all.
+            // Tests beside this one wait for responses over HTTP, and there are few threads for all.
             if round % 128 == 0 { await Task.yield() }
             let input = mutator.next()
             do {
@@ -40,7 +40,7 @@ import TestServices
         init(_ description: String) { self.description = description }
     }
 
-    private static let tokenAnswers = [
+    private static let tokenResponses = [
         #"{"access_token":"gho_16C7e42F292c6912E7710c838347Ae178B4a","token_type":"bearer","scope":"repo,gist"}"#,
         #"{"access_token":"a\u0062c","token_type":"Bearer","expires_in":3600,"refresh_token":"r","scope":"a b"}"#,
         #"{"error":"invalid_grant","error_description":"gone"}"#, #"{"error":{"code":400},"access_token":"x"}"#,
@@ -53,7 +53,7 @@ import TestServices
     ]
 
     @Test func `the JSON reader accepts nothing that Foundation refuses, and reads the same`() async throws {
-        try await fuzz(Self.tokenAnswers, words: Self.jsonWords) { input in
+        try await fuzz(Self.tokenResponses, words: Self.jsonWords) { input in
             guard let document = try? JSONDocument(Secret(copying: input.span)) else { return false }
             let theirs: Any
             do {
@@ -99,7 +99,7 @@ import TestServices
     }
 
     @Test func `what the JSON reader accepts survives being written and read again`() async throws {
-        try await fuzz(Self.tokenAnswers, words: Self.jsonWords) { input in
+        try await fuzz(Self.tokenResponses, words: Self.jsonWords) { input in
             guard let document = try? JSONDocument(Secret(copying: input.span)),
                 let member = document.member("access_token"),
                 let token = try? document.secret(member, as: AccessToken.self)
@@ -113,7 +113,7 @@ import TestServices
         }
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
     @Test func `no damaged answer is taken for ours unless its state is ours`() async throws {
         let pending = Sample.pending()
@@ -126,9 +126,9 @@ import TestServices
             "&", "=", "%", "%00", "%26", "+", "code=", "&state=", "&code=x", "state", "&iss=", "#", "%0D%0A", "=",
         ]
         try await fuzz(samples, words: words) { input in
-            guard let answer = try? RedirectAnswer(query: input.span) else { return false }
+            guard let response = try? AuthorizationResponse(query: input.span) else { return false }
             let text = String(decoding: input, as: UTF8.self)
-            guard pending.recognizes(answer) == (field("state", of: text) == state) else {
+            guard pending.recognizes(response) == (field("state", of: text) == state) else {
                 throw Violation("recognised wrongly")
             }
             let names = formFields(text).map(\.name)
@@ -147,7 +147,7 @@ import TestServices
         ]
         let words = ["?", "#", "http://", "/", "@", ":", " ", "evil.example", "\\", "/../", "%2F"]
         try await fuzz(samples, words: words) { input in
-            guard (try? RedirectAnswer(pasted: input.span, redirect: redirect)) != nil else { return false }
+            guard (try? AuthorizationResponse(pasted: input.span, redirect: redirect)) != nil else { return false }
             let text = String(decoding: input.drop { $0 <= 0x20 }, as: UTF8.self)
             guard text.hasPrefix(redirect.text + "?") else { throw Violation("another address") }
             return true
@@ -247,7 +247,7 @@ import TestServices
     }
 
     @Test func `a token answer that is accepted holds a token that can stand in a field`() async throws {
-        var mutator = Mutator(seed: Self.seed, samples: Self.tokenAnswers, words: Self.jsonWords)
+        var mutator = Mutator(seed: Self.seed, samples: Self.tokenResponses, words: Self.jsonWords)
         var accepted = 0
         for _ in 0..<Self.count / 4 {
             let input = String(decoding: mutator.next(), as: UTF8.self)

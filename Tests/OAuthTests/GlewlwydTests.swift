@@ -30,14 +30,16 @@ import TestServices
     }
 
     /// Plays the browser of a person who is signed in and has consented: `jar` holds the session's cookie.
-    private func answer(to pending: borrowing PendingAuthorization, jar: String) async throws -> RedirectAnswer {
+    private func response(
+        to pending: borrowing PendingAuthorization, jar: String
+    ) async throws -> AuthorizationResponse {
         let url = try pending.authorizationURL().reveal() + "&g_continue"
         let result = try await Program("curl").run([
             "--silent", "--show-error", "--noproxy", "*", "--cookie", jar, "--output", "/dev/null", "--write-out",
             "%{redirect_url}", url,
         ]).successful("curl")
         let location = result.output
-        return try RedirectAnswer(pasted: location.span, redirect: pending.request.redirect)
+        return try AuthorizationResponse(pasted: location.span, redirect: pending.request.redirect)
     }
 
     private func signIn(
@@ -46,8 +48,8 @@ import TestServices
         let jar = try await glewlwyd.consent(client: session.client.clientID, scopes: session.client.scopes.scopes)
         let pending = try AuthorizationRequest(server: session.server, client: session.client, dpop: session.dpop)
             .begin(random: .system)
-        let answer = try await answer(to: pending, jar: jar)
-        return try await session.endpoint.exchange(try pending.validate(answer), authentication: authentication)
+        let response = try await response(to: pending, jar: jar)
+        return try await session.endpoint.exchange(try pending.validate(response), authentication: authentication)
     }
 
     @Test func `a public client signs in, refreshes and revokes`() async throws {
@@ -142,8 +144,8 @@ import TestServices
             let pending = try AuthorizationRequest(server: session.server, client: session.client)
                 .begin(random: .system)
             let state = try Sample.parameter("state", of: pending)
-            let answer = try Sample.answer("code=made-up&state=\(state)&iss=\(glewlwyd.issuer(.hour))")
-            return try await session.endpoint.exchange(try pending.validate(answer), authentication: .none)
+            let response = try Sample.response("code=made-up&state=\(state)&iss=\(glewlwyd.issuer(.hour))")
+            return try await session.endpoint.exchange(try pending.validate(response), authentication: .none)
         }
         #expect(error == OAuthError(.exchangeFailed(statusCode: 403), serverError: .invalidCode))
         await glewlwyd.stop()

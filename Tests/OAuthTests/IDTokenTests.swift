@@ -17,7 +17,7 @@ import Testing
         return parts.joined(separator: ".") + "." + signature
     }
 
-    /// - Parameter idToken: made for the attempt's nonce; `nil` for an answer without one.
+    /// - Parameter idToken: made for the attempt's nonce; `nil` for a response without one.
     private func exchange(_ idToken: (String) -> String?) async throws(OAuthError) -> TokenResponse {
         let pending = Sample.pending(server: Self.server, client: Self.client)
         let state = try Sample.parameter("state", of: pending)
@@ -26,7 +26,7 @@ import Testing
         let endpoint = TokenEndpoint(
             server: Self.server, client: Self.client, http: http, now: { UnixTime(seconds: Self.now) })
         return try await endpoint.exchange(
-            try pending.validate(try Sample.answer("code=c&state=\(state)")), authentication: .none)
+            try pending.validate(try Sample.response("code=c&state=\(state)")), authentication: .none)
     }
 
     private func failure(_ idToken: (String) -> String?) async -> OAuthError? {
@@ -111,9 +111,9 @@ import Testing
             http: ScriptedHTTPClient(
                 .fields(200, [date], #"{"access_token":"t","token_type":"Bearer","id_token":"\#(idToken)"}"#)),
             now: { UnixTime(seconds: 784_111_000) })
-        let answer = try pending.validate(try Sample.answer("code=c&state=\(state)"))
+        let response = try pending.validate(try Sample.response("code=c&state=\(state)"))
         do throws(OAuthError) {
-            _ = try await endpoint.exchange(answer, authentication: .none)
+            _ = try await endpoint.exchange(response, authentication: .none)
             Issue.record("it was taken")
         } catch {
             #expect(error == OAuthError(.invalidResponse(.idTokenExpired)))

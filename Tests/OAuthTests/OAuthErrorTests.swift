@@ -63,7 +63,7 @@ import Testing
             .json(#"{"access_token":"canary-access","refresh_token":"canary-refresh","token_type":"bearer"}"#),
             .failure(.timedOut))
         let endpoint = TokenEndpoint(server: Sample.server(), client: Sample.client(), http: http, log: logger)
-        let callback = try pending.validate(try Sample.answer("code=canary-code&state=\(state)"))
+        let callback = try pending.validate(try Sample.response("code=canary-code&state=\(state)"))
         let tokens = try await endpoint.exchange(callback, authentication: .secretBasic(Secret("canary&secret")))
         let refreshToken = tokens.refreshToken!.duplicate()
         _ = await failure { () async throws(OAuthError) in

@@ -9,7 +9,7 @@ import Testing
     private static let server = Sample.server(
         authorization: "https://id.example/authorize?a=b", pushing: "https://id.example/par")
 
-    private static let answer = #"{"request_uri":"urn:ietf:params:oauth:request_uri:6esc&x","expires_in":60}"#
+    private static let response = #"{"request_uri":"urn:ietf:params:oauth:request_uri:6esc&x","expires_in":60}"#
 
     private func push(
         _ http: ScriptedHTTPClient, dpop: DPoPProofSigner? = nil, authentication: consuming ClientAuthentication = .none
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `everything is pushed, and the browser's address names the client and the reference alone`() async throws
     {
-        let http = ScriptedHTTPClient(.status(201, Self.answer))
+        let http = ScriptedHTTPClient(.status(201, Self.response))
         let url = try await push(http, authentication: .secretPost(Secret("s3cret")))
         #expect(
             url == "https://id.example/authorize?a=b&client_id=client%20one"
@@ -43,7 +43,8 @@ import Testing
         let signer = DPoPProofSigner(key: try .generate())
         let http = ScriptedHTTPClient(
             .status(400, #"{"error":"invalid_dpop_proof"}"#),
-            .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .status(201, Self.answer)
+            .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#),
+            .status(201, Self.response)
         )
         _ = try await push(http, dpop: signer)
         #expect(http.requests.map { $0.proof != nil } == [false, true, true])
@@ -68,7 +69,7 @@ import Testing
         for (status, text, code) in [
             (400, #"{"error":"invalid_request"}"#, ServerErrorCode.invalidRequest), (307, "", nil), (403, "", nil),
         ] as [(Int, String, ServerErrorCode?)] {
-            let http = ScriptedHTTPClient(.status(status, text), .status(201, Self.answer))
+            let http = ScriptedHTTPClient(.status(status, text), .status(201, Self.response))
             let error = await failure { () async throws(OAuthError) in Secret<AuthorizationState>(try await push(http))
             }
             #expect(

@@ -47,7 +47,7 @@ import Testing
         #expect(server.pushedAuthorizationRequestEndpoint?.text == "https://id.example/par")
         #expect(server.registrationEndpoint == nil)
         #expect(server.keySetEndpoint?.text == "https://id.example/jwks")
-        #expect(server.announcesIssuerInAnswers)
+        #expect(server.announcesIssuerInResponses)
         #expect(server.clientAuthenticationMethods == [.secretBasic, .none])
     }
 

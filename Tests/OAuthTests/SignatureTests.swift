@@ -44,7 +44,7 @@ import TestServices
         }
     }
 
-    private static func set(_ keys: String...) -> ScriptedHTTPClient.Answer {
+    private static func set(_ keys: String...) -> ScriptedHTTPClient.Response {
         .json("{\"keys\":[" + keys.joined(separator: ",") + "]}")
     }
 
@@ -187,14 +187,14 @@ import TestServices
         let body = Array((String(parts[0]) + "." + Base64URL.encode(Array(claims.utf8).span)).utf8)
         let signature = P256.signature(of: body.span, key: key.scalar)!
         let idToken = String(decoding: body, as: UTF8.self) + "." + Base64URL.encode(signature.span)
-        let answer =
+        let response =
             #"{"access_token":"at","token_type":"bearer","refresh_token":"r","id_token":"\#(idToken)"}"#
         let server = try AuthorizationServerMetadata(
             issuer: Sample.issuer, authorizationEndpoint: HTTPURL("https://id.example/authorize"),
             tokenEndpoint: HTTPURL("https://id.example/token"), keySetEndpoint: Self.url)
         let other = try Key("1")
         for (set, expected) in [(key.json, nil), (other.json, Self.wrong)] as [(String, OAuthError?)] {
-            let http = ScriptedHTTPClient(.json(answer), Self.set(set))
+            let http = ScriptedHTTPClient(.json(response), Self.set(set))
             let error = await failure { () async throws(OAuthError) in
                 let endpoint = TokenEndpoint(
                     server: server, client: Sample.client(scopes: ["openid"]), http: http)

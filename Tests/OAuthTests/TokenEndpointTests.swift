@@ -11,8 +11,8 @@ import Testing
         TokenEndpoint(server: server, client: Sample.client(), http: http, now: { UnixTime(seconds: 1_000_000) })
     }
 
-    private func exchangeFailure(_ answer: ScriptedHTTPClient.Answer) async -> OAuthError? {
-        let http = ScriptedHTTPClient(answer)
+    private func exchangeFailure(_ response: ScriptedHTTPClient.Response) async -> OAuthError? {
+        let http = ScriptedHTTPClient(response)
         let endpoint = endpoint(http)
         return await failure { () async throws(OAuthError) in
             try await endpoint.exchange(try Sample.callback(), authentication: .none)
@@ -33,7 +33,7 @@ import Testing
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let challenge = try Sample.parameter("code_challenge", of: pending)
-        let callback = try pending.validate(try Sample.answer("code=a%26b&state=\(state)"))
+        let callback = try pending.validate(try Sample.response("code=a%26b&state=\(state)"))
         _ = try await endpoint(http).exchange(callback, authentication: .none)
         let request = try #require(http.requests.first)
         #expect(http.requests.count == 1)
@@ -71,12 +71,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ScriptedHTTPClient.Answer.status(401, #"{"error":"invalid_client"}"#),
+        ScriptedHTTPClient.Response.status(401, #"{"error":"invalid_client"}"#),
         .status(400, #"{"error":"invalid_client"}"#),
         .status(403, ""), .status(401, ""), .status(400, ""), .status(403, #"{"error":"unauthorized_client"}"#),
     ])
     func `Basic credentials are sent once more raw when the client is refused`(
-        refusal: ScriptedHTTPClient.Answer
+        refusal: ScriptedHTTPClient.Response
     ) async throws {
         let http = ScriptedHTTPClient(refusal, .json(Sample.tokens))
         let tokens = try await endpoint(http).exchange(
@@ -169,7 +169,7 @@ import Testing
         #expect(http.requests.isEmpty)
     }
 
-    // MARK: - The answer
+    // MARK: - The response
 
     @Test func `a whole answer is read`() async throws {
         let tokens = try await exchange(
@@ -293,8 +293,8 @@ import Testing
 
     // MARK: - Refresh
 
-    private func refresh(_ answer: ScriptedHTTPClient.Answer) async throws(OAuthError) -> TokenResponse {
-        try await endpoint(ScriptedHTTPClient(answer)).refresh(Secret("old"), authentication: .none)
+    private func refresh(_ response: ScriptedHTTPClient.Response) async throws(OAuthError) -> TokenResponse {
+        try await endpoint(ScriptedHTTPClient(response)).refresh(Secret("old"), authentication: .none)
     }
 
     @Test func `a refresh posts the refresh token`() async throws {
@@ -313,22 +313,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ScriptedHTTPClient.Answer.status(400, #"{"error":"invalid_grant"}"#),
+        ScriptedHTTPClient.Response.status(400, #"{"error":"invalid_grant"}"#),
         .status(401, #"{"error":"invalid_grant"}"#),
         .json(#"{"error":"bad_refresh_token"}"#),
     ])
-    func `a refresh token that is no longer accepted ends the session`(answer: ScriptedHTTPClient.Answer) async {
-        let error = await failure { () async throws(OAuthError) in try await refresh(answer) }
+    func `a refresh token that is no longer accepted ends the session`(response: ScriptedHTTPClient.Response) async {
+        let error = await failure { () async throws(OAuthError) in try await refresh(response) }
         #expect(error?.code == .sessionEnded)
     }
 
     @Test(arguments: [
-        ScriptedHTTPClient.Answer.status(500, ""), .status(503, #"{"error":"temporarily_unavailable"}"#),
+        ScriptedHTTPClient.Response.status(500, ""), .status(503, #"{"error":"temporarily_unavailable"}"#),
         .status(429, ""), .status(502, "<html>"), .failure(.timedOut), .failure(.cannotConnect),
         .failure(.connectionLost),
     ])
-    func `trouble on the way does not end the session`(answer: ScriptedHTTPClient.Answer) async {
-        let error = await failure { () async throws(OAuthError) in try await refresh(answer) }
+    func `trouble on the way does not end the session`(response: ScriptedHTTPClient.Response) async {
+        let error = await failure { () async throws(OAuthError) in try await refresh(response) }
         #expect(error != nil && error?.code != .sessionEnded)
         #expect(error?.isTransient == true)
     }

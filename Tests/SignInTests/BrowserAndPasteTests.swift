@@ -24,9 +24,9 @@ struct BrowserAndPasteTests {
         let attempt = try await agent.begin(.loopback(path: "/callback"))
         let pending = try server.begin(attempt.redirect)
         do {
-            let answer = try await attempt.present(
-                pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
-            _ = try pending.validate(answer)
+            let response = try await attempt.present(
+                pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
+            _ = try pending.validate(response)
         } catch {
             await attempt.finish(.failed(cause: "no", hint: nil))
             throw error
@@ -120,9 +120,9 @@ struct BrowserAndPasteTests {
             while terminal.address.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
             try await Self.browse(terminal.address)
         }()
-        let answer = try await attempt.present(
-            pending.authorizationURL(), gate: pending.answerGate(), deadline: .unhurried)
-        _ = try pending.validate(answer)
+        let response = try await attempt.present(
+            pending.authorizationURL(), gate: pending.responseGate(), deadline: .unhurried)
+        _ = try pending.validate(response)
         await attempt.finish(.signedIn)
         try await elsewhere
     }

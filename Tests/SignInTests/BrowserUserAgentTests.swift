@@ -29,9 +29,9 @@ struct BrowserUserAgentTests {
         let attempt = try await agent.begin(.loopback(path: "/callback"))
         let pending = try server.begin(attempt.redirect)
         do {
-            let answer = try await attempt.present(
-                pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
-            _ = try pending.validate(answer)
+            let response = try await attempt.present(
+                pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
+            _ = try pending.validate(response)
         } catch {
             await attempt.finish(.failed(cause: "no", hint: nil))
             throw error

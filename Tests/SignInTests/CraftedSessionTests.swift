@@ -54,7 +54,7 @@ import TestServices
         var mutator = Mutator(seed: 0x6C61_7463_686B_6579, samples: samples, words: words)
         var accepted = 0
         for round in 0..<20_000 {
-            // Tests beside this one wait for answers over HTTP, and there are few threads for all.
+            // Tests beside this one wait for responses over HTTP, and there are few threads for all.
             if round % 128 == 0 { await Task.yield() }
             let input = mutator.next()
             guard let session = try? StoredSession(decoding: Secret(copying: input.span)) else { continue }

@@ -49,7 +49,7 @@ struct FlowSignInTests {
 
     @Test(arguments: [
         AuthorizationServerFault.status(400, .pushedAuthorization), .status(503, .pushedAuthorization),
-        .noAnswer(.pushedAuthorization), .temporaryRedirect(.pushedAuthorization),
+        .noResponse(.pushedAuthorization), .temporaryRedirect(.pushedAuthorization),
         .truncatedJSON(.pushedAuthorization), .hugeBody(byteCount: 1 << 20, .pushedAuthorization),
     ])
     func `a request that can't be pushed is not sent by the browser instead`(fault: AuthorizationServerFault)
@@ -175,7 +175,7 @@ struct FlowSignInTests {
     }
 
     @Test(arguments: [
-        AuthorizationServerFault.status(500, .keySet), .truncatedJSON(.keySet), .noAnswer(.keySet),
+        AuthorizationServerFault.status(500, .keySet), .truncatedJSON(.keySet), .noResponse(.keySet),
         .hugeBody(byteCount: 1 << 20, .keySet), .temporaryRedirect(.keySet),
     ])
     func `without the server's keys nobody is signed in`(fault: AuthorizationServerFault) async throws {

@@ -267,7 +267,7 @@ struct GitHubAuthServiceTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test(arguments: [AuthorizationServerFault.noAnswer(.token), .cutConnection(.token), .noAnswer(.userInfo)])
+    @Test(arguments: [AuthorizationServerFault.noResponse(.token), .cutConnection(.token), .noResponse(.userInfo)])
     func `an answer that isn't whole is network trouble`(fault: AuthorizationServerFault) async throws {
         let scene = try await GitHubScene()
         scene.server.switchOn(fault)
@@ -295,7 +295,7 @@ struct GitHubAuthServiceTests {
         let noDisplay = UserAgentError.unavailable(.noDisplay)
         for (given, told) in [
             (UserAgentError.userCancelled, GitHubAuthError.userCancelled), (.timedOut, .timedOut),
-            (.cancelled, .cancelled), (.onlyForeignAnswers, .stateMismatch),
+            (.cancelled, .cancelled), (.onlyForeignResponses, .stateMismatch),
             (noDisplay, .userAgentUnavailable(noDisplay)),
         ] {
             #expect(await scene.failure(EndingUserAgent(error: given)) == told)

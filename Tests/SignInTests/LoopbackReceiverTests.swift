@@ -8,7 +8,7 @@ import TestServices
 
 @testable import LatchkeySignIn
 
-/// The receiver's answers to a browser, asked over HTTP.
+/// The receiver's responses to a browser, requested over HTTP.
 struct LoopbackReceiverTests {
     private static func attempt(
         _ address: RedirectURI.LoopbackAddress = .ipv4, port: UInt16? = nil, path: String = "/callback"
@@ -23,7 +23,7 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt(address)
         let pending = try server.begin(receiver.redirect)
-        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
 
         let start = try await Fetched.get(receiver.startLink)
         #expect(start.status == 302)
@@ -33,15 +33,15 @@ struct LoopbackReceiverTests {
         let done = try #require(callback.location)
         #expect(!done.contains("code") && !done.contains("?"))
 
-        let answer = try await receiver.answer(until: .unhurried)
+        let response = try await receiver.response(until: .unhurried)
         async let last = Fetched.get(receiver.redirect.origin + done)
-        _ = await receiver.handler.askedForEnd.wait()
+        _ = await receiver.handler.requestedEnd.wait()
         await receiver.finish(.signedIn)
         let shown = try await last
         #expect(shown.status == 200)
         #expect(shown.text.contains("You are signed in"))
         #expect(shown.policy?.contains("default-src 'none'") == true)
-        _ = try pending.validate(answer)
+        _ = try pending.validate(response)
         await #expect(throws: (any Error).self) { try await Fetched.get(receiver.startLink) }
     }
 
@@ -49,7 +49,7 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()
         let pending = try server.begin(receiver.redirect)
-        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
         #expect(try await Fetched.get(receiver.startLink, method: .head).status == 200)
         #expect(try await Fetched.get(receiver.startLink).status == 302)
         let again = try await Fetched.get(receiver.startLink)
@@ -63,7 +63,7 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt(path: "/own/path")
         let pending = try server.begin(receiver.redirect)
-        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
         let page = try await Fetched.get(try #require(Fetched.get(receiver.startLink).location))
         let callback = try #require(page.location)
         let base = receiver.redirect.text
@@ -72,9 +72,9 @@ struct LoopbackReceiverTests {
             base, base + "?code=x", base + "?code=x&state=forged", base + "?error=access_denied&state=forged",
             base + "?error=access_denied", callback + "&code=second", base + "?%zz", base + "?state=",
         ] {
-            let answer = try await Fetched.get(forged)
-            #expect(answer.status == 400)
-            #expect(answer.text.contains("This is not the answer"))
+            let response = try await Fetched.get(forged)
+            #expect(response.status == 400)
+            #expect(response.text.contains("This is not the answer"))
         }
         #expect(try await Fetched.get(receiver.redirect.origin + "/favicon.ico").status == 404)
         #expect(try await Fetched.get(receiver.redirect.origin + "/callback").status == 404)
@@ -83,15 +83,15 @@ struct LoopbackReceiverTests {
 
         #expect(try await Fetched.get(callback).status == 303)
         #expect(try await Fetched.get(callback).status == 409)
-        let answer = try await receiver.answer(until: .unhurried)
-        _ = try pending.validate(answer)
+        let response = try await receiver.response(until: .unhurried)
+        _ = try pending.validate(response)
     }
 
     @Test func `a HEAD at the redirect address is no answer`() async throws {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()
         let pending = try server.begin(receiver.redirect)
-        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
         let page = try await Fetched.get(try #require(Fetched.get(receiver.startLink).location))
         #expect(try await Fetched.get(#require(page.location), method: .head).status == 400)
         #expect(receiver.handler.event.present == nil)
@@ -117,9 +117,9 @@ struct LoopbackReceiverTests {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()
         let pending = try server.begin(receiver.redirect)
-        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
         await #expect(throws: UserAgentError.timedOut) {
-            _ = try await receiver.answer(until: .after(.milliseconds(20)))
+            _ = try await receiver.response(until: .after(.milliseconds(20)))
         }
     }
 
@@ -128,10 +128,10 @@ struct LoopbackReceiverTests {
         for isOpened in [false, true] {
             let receiver = try Self.attempt()
             let pending = try server.begin(receiver.redirect)
-            receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
+            receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
             if isOpened { #expect(try await Fetched.get(receiver.startLink).status == 302) }
             await #expect(throws: isOpened ? UserAgentError.timedOut : .pageNeverOpened) {
-                _ = try await receiver.answer(until: .after(.milliseconds(20)), needsBrowser: true)
+                _ = try await receiver.response(until: .after(.milliseconds(20)), needsBrowser: true)
             }
         }
     }
@@ -140,7 +140,7 @@ struct LoopbackReceiverTests {
         let receiver = try Self.attempt()
         let task = Task { () async -> UserAgentError? in
             do throws(UserAgentError) {
-                _ = try await receiver.answer(until: .unhurried)
+                _ = try await receiver.response(until: .unhurried)
                 return nil
             } catch {
                 return error

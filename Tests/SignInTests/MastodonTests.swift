@@ -78,14 +78,14 @@ struct MastodonTests {
         (200, "{\"client_id\":\"a\"}"), (200, "{\"client_id\":\"a\",\"client_secret\":\"a\\nb\"}"),
     ])
     func `a host that refuses, or answers with nonsense, gives no client`(status: Int, answer: String) async throws {
-        scene.hosts.answer(status, answer)
+        scene.hosts.respond(status, answer)
         let error = await #expect(throws: SignInError.self) { _ = try await scene.registered() }
         guard case .oauth? = error?.code else {
             Issue.record("\(String(describing: error))")
             return
         }
         #expect(try await scene.store.list(deadline: .unhurried).all() == [])
-        scene.hosts.answer(nil, "")
+        scene.hosts.respond(nil, "")
         #expect(try await scene.registered().clientID == "client-2")
     }
 
@@ -100,7 +100,7 @@ struct MastodonTests {
     }
 }
 
-/// A loopback authorization server that answers as Mastodon hosts do, by their names and paths.
+/// A loopback authorization server that responds as Mastodon hosts do, by their names and paths.
 private final class MastodonScene: Sendable {
     let server: LoopbackAuthorizationServer
     let hosts: Hosts
@@ -126,7 +126,7 @@ private final class MastodonScene: Sendable {
     func registered(
         host: String = "social.example", scopes: ScopeList = ["read"], redirect: String? = nil
     ) async throws -> OAuthProvider {
-        var choices = BuiltInProvider.Choices(name: .mastodon, clientID: "")
+        var choices = BuiltInProvider.Choices(name: #require(ProviderName("mastodon")), clientID: "")
         (choices.host, choices.scopes) = (host, scopes)
         choices.redirect = try redirect.map { try RedirectURI($0) }
         return try await BuiltInProvider.mastodon.registered(
@@ -158,7 +158,7 @@ private final class Hosts: HTTPTransport {
 
     var registrations: [Registration] { seen.withLock { $0 } }
 
-    func answer(_ status: Int?, _ text: String) { replacement.withLock { $0 = status.map { ($0, text) } } }
+    func respond(_ status: Int?, _ text: String) { replacement.withLock { $0 = status.map { ($0, text) } } }
 
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse

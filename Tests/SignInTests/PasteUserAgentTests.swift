@@ -53,9 +53,9 @@ struct PasteUserAgentTests {
     ) async throws {
         let attempt = try await PasteUserAgent(terminal: terminal).begin(RedirectURI(redirect))
         let pending = try server.begin(attempt.redirect)
-        let answer = try await attempt.present(
-            pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
-        _ = try pending.validate(answer)
+        let response = try await attempt.present(
+            pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
+        _ = try pending.validate(response)
     }
 
     /// Where the authorization page sends the browser.
@@ -72,7 +72,8 @@ struct PasteUserAgentTests {
         #expect(terminal.lines.contains { $0.contains(redirect) })
     }
 
-    /// The path tells whose answer it is; another server's, with our state, came to another one (RFC 9700 section 4.4).
+    /// The path tells whose response it is; another server's, with our state, came to another one (RFC 9700 section
+    /// 4.4).
     @Test func `the query alone, or at another path, is no answer`() async throws {
         let terminal = ScriptedTerminal([
             { String(try await Self.end(of: $0).drop { $0 != "?" }) },

@@ -57,7 +57,7 @@ struct RefreshTests {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
-        for fault in [AuthorizationServerFault.noAnswer(.token), .status(503, .token), .truncatedJSON(.token)] {
+        for fault in [AuthorizationServerFault.noResponse(.token), .status(503, .token), .truncatedJSON(.token)] {
             scene.server.switchOn(fault)
             await #expect(throws: SignInError.self) { _ = try await scene.token() }
             scene.server.switchOffAllFaults()

@@ -8,8 +8,8 @@ import TestSecrets
 
 @testable import LatchkeySignIn
 
-/// Refreshes that bring an ID token: nothing that waits for the network lies between the server's answer and the store,
-/// and what a check finds afterwards is told.
+/// Refreshes that bring an ID token: nothing that waits for the network lies between the server's response and the
+/// store, and what a check finds afterwards is told.
 struct RefreshedIdentityTests {
     private func scene() throws -> SignInScene {
         try SignInScene { server in
@@ -26,7 +26,7 @@ struct RefreshedIdentityTests {
     }
 
     @Test(arguments: [
-        AuthorizationServerFault.status(503, .keySet), .truncatedJSON(.keySet), .noAnswer(.keySet),
+        AuthorizationServerFault.status(503, .keySet), .truncatedJSON(.keySet), .noResponse(.keySet),
         .temporaryRedirect(.keySet),
     ])
     func `a server whose keys can't be had costs no refresh`(fault: AuthorizationServerFault) async throws {

@@ -88,11 +88,11 @@ struct RefusedTokensTests {
 
     @Test func `tokens that came in spite of a cancellation are revoked`() async throws {
         let scene = try scene()
-        scene.server.switchOn(.heldAnswer(.token))
+        scene.server.switchOn(.heldResponse(.token))
         let attempt = Task { await scene.failure() }
         while scene.server.record.codesExchanged == 0 { try await Task.sleep(for: .milliseconds(2)) }
         attempt.cancel()
-        scene.server.switchOff(.heldAnswer(.token))
+        scene.server.switchOff(.heldResponse(.token))
         #expect(await attempt.value == .cancelled)
         #expect(scene.server.record.revocations == 1)
         #expect(try await !hasGoodToken(scene))
@@ -101,7 +101,7 @@ struct RefusedTokensTests {
 
     @Test func `so are those that a device's answer brings in spite of a cancellation`() async throws {
         let scene = try scene()
-        scene.server.switchOn(.heldAnswer(.token))
+        scene.server.switchOn(.heldResponse(.token))
         let attempt = Task { () async -> SignInError? in
             do throws(SignInError) {
                 try await scene.service.signIn(showing: Person(), deadline: .unhurried)
@@ -112,7 +112,7 @@ struct RefusedTokensTests {
         }
         while scene.requests[.token] == nil { try await Task.sleep(for: .milliseconds(2)) }
         attempt.cancel()
-        scene.server.switchOff(.heldAnswer(.token))
+        scene.server.switchOff(.heldResponse(.token))
         #expect(await attempt.value == .cancelled)
         #expect(scene.server.record.revocations == 1)
         #expect(try await !hasGoodToken(scene))

@@ -62,7 +62,7 @@ struct ReplacedSessionTests {
         #expect(scene.server.record.revocations == 0)
         #expect(BuiltInProvider.named("google") != nil)
         let google = try #require(BuiltInProvider.named("google"))
-        #expect(try !google.provider(.init(name: .google, clientID: "c")).revokesReplacedTokens)
+        #expect(try !google.provider(.init(name: google.name, clientID: "c")).revokesReplacedTokens)
     }
 
     @Test(arguments: [nil, "octocat"])

@@ -43,9 +43,9 @@ struct SchemeUserAgentTests {
         let attempt = try await agent.begin(RedirectURI(redirect, allowingAnyPrivateScheme: true))
         let pending = try server.begin(attempt.redirect)
         do {
-            let answer = try await attempt.present(
-                pending.authorizationURL(), gate: pending.answerGate(), deadline: deadline)
-            _ = try pending.validate(answer)
+            let response = try await attempt.present(
+                pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
+            _ = try pending.validate(response)
         } catch {
             await attempt.finish(.failed(cause: "no", hint: nil))
             throw error
@@ -135,9 +135,9 @@ struct SchemeUserAgentTests {
 
     @Test func `an answer is taken once, and nobody waits afterwards`() async throws {
         let address = FirstValue<String>()
-        try await signIn { [folder] answer in
-            _ = Self.deliver(answer, to: folder)
-            address.give(answer)
+        try await signIn { [folder] response in
+            _ = Self.deliver(response, to: folder)
+            address.give(response)
         }
         #expect(!Self.deliver(await address.wait(), to: folder))
     }

@@ -51,7 +51,7 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test(arguments: [AuthorizationServerFault.noAnswer(.token), .cutConnection(.token)])
+    @Test(arguments: [AuthorizationServerFault.noResponse(.token), .cutConnection(.token)])
     func `a token answer that isn't whole is network trouble`(fault: AuthorizationServerFault) async throws {
         let scene = try SignInScene()
         scene.server.switchOn(fault)
@@ -84,10 +84,10 @@ struct SignInFaultTests {
         #expect(!seen, "nothing is expected yet")
         let server = try ScriptedServer()
         let pending = try server.begin(receiver.redirect)
-        receiver.handler.expect(try pending.authorizationURL(), gate: pending.answerGate())
+        receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
         _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
-        await #expect(throws: UserAgentError.onlyForeignAnswers) {
-            _ = try await receiver.answer(until: .after(.zero))
+        await #expect(throws: UserAgentError.onlyForeignResponses) {
+            _ = try await receiver.response(until: .after(.zero))
         }
     }
 

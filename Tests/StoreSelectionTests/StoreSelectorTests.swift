@@ -102,7 +102,7 @@ private final class FakeStores: Sendable {
         let choice = try await selector.choose(named: nil, settings: settings)
         #expect(name(choice) == "second")
         #expect(choice.refusals.first?.error.code == .timedOut)
-        #expect(log.records.map(\.message.text).contains { $0.contains("used this once: first did not answer") })
+        #expect(log.records.map(\.message.text).contains { $0.contains("used this once: first did not respond") })
         #expect(try memory.read() == nil)
         // It answers again, and is found again.
         stores.set("first", works: true)

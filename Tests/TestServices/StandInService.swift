@@ -5,21 +5,21 @@ internal import Foundation
 /// It offers one open collection, the default one, with one item: `kept` under `service` s and `username` u.
 public final class StandInService: Sendable {
     public enum Fault: String, Sendable {
-        /// Answers with another type than the method has.
+        /// Replies with another type than the method has.
         case type
-        /// Answers with the right type and nonsense in it.
+        /// Replies with the right type and nonsense in it.
         case garbage
-        /// Answers that there is no such object.
+        /// Replies that there is no such object.
         case gone
-        /// Answers with an error of no meaning.
+        /// Replies with an error of no meaning.
         case error
-        /// Answers with nothing in the collection that is asked for.
+        /// Replies with nothing in the collection that is asked for.
         case empty
-        /// Answers once that the arguments are bad, then as it should.
+        /// Replies once that the arguments are bad, then as it should.
         case firstRefused
-        /// Never answers.
+        /// Never replies.
         case silence
-        /// Dies instead of answering.
+        /// Dies instead of replying.
         case death
         /// Supports no encrypted session (for `OpenSession`).
         case plain
@@ -130,7 +130,7 @@ public final class StandInService: Sendable {
             return path
 
 
-        def answer(method, path, body):
+        def reply(method, path, body):
             fault = faults.get(method)
             if method == "OpenSession":
                 return open_session(*body)
@@ -203,7 +203,7 @@ public final class StandInService: Sendable {
                 bus.send(new_error(message, "org.freedesktop.DBus.Error.Failed", "s", ("canary in the prose",)))
             else:
                 try:
-                    signature, body = answer(method, path, message.body)
+                    signature, body = reply(method, path, message.body)
                     bus.send(new_method_return(message, signature, body))
                 except KeyError as problem:
                     name = problem.args[0]

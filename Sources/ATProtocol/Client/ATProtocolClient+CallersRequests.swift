@@ -7,7 +7,7 @@ extension ATProtocolClient {
     ///
     /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
     /// `Authorization` and `DPoP`. The proof is for this method and address, and good once and for a short while. The
-    /// answer is to be shown to `learn(from:ofAnswerAt:)`; after a 401 with a new nonce the request is signed once
+    /// response is to be shown to `learn(from:ofResponseAt:)`; after a 401 with a new nonce the request is signed once
     /// more.
     ///
     /// Throws `.otherServer` for a request to another server than the account's own, `.keyLost`, `.signIn`.
@@ -22,16 +22,16 @@ extension ATProtocolClient {
         }
     }
 
-    /// Takes the nonce and the time that the account's server wants next from an answer that another client got.
+    /// Takes the nonce and the time that the account's server wants next from a response that another client got.
     ///
     /// - Parameters:
-    ///   - fields: the answer's `DPoP-Nonce` and `Date`; others are ignored.
+    ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.
     ///   - url: the address of the request.
     public func learn(
-        from fields: [HeaderField], ofAnswerAt url: HTTPURL, account: String? = nil
+        from fields: [HeaderField], ofResponseAt url: HTTPURL, account: String? = nil
     ) async throws(ATProtocolError) {
         let (service, name) = try await service(of: account)
         try await mapError(
-            ATProtocolError.signIn, awaiting: await service.learn(from: fields, ofAnswerAt: url, account: name))
+            ATProtocolError.signIn, awaiting: await service.learn(from: fields, ofResponseAt: url, account: name))
     }
 }

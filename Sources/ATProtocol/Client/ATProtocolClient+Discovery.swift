@@ -38,7 +38,7 @@ extension ATProtocolClient {
         return server
     }
 
-    /// The client's id; a redirect that it doesn't have is refused before anything else is asked of anybody.
+    /// The client's id; a redirect that it doesn't have is refused before any other request.
     private func checkedClientID() async throws(ATProtocolError) -> String {
         let (redirect, scopes) = (configuration.redirect, configuration.scopes)
         switch configuration.client {

@@ -39,15 +39,15 @@ extension ATProtocolClient {
         return begun.url.duplicate()
     }
 
-    /// Ends an authorization that has begun, maybe in another process: believes the answer, exchanges it, keeps the
+    /// Ends an authorization that has begun, maybe in another process: validates the response, exchanges it, keeps the
     /// session, and makes its account the current one.
     ///
-    /// An answer with another state changes nothing: it throws `.stateMismatch`, and the right one may still come. With
-    /// the right state the authorization is over, whether the answer is good or not. Throws `.noAuthorizationPending`,
-    /// `.authorizationExpired`.
+    /// A response with another state changes nothing: it throws `.stateMismatch`, and the right one may still come.
+    /// With the right state the authorization is over, whether the response is good or not. Throws
+    /// `.noAuthorizationPending`, `.authorizationExpired`.
     @discardableResult
     public func resumeAuthorization(
-        with answer: consuming RedirectAnswer
+        with response: consuming AuthorizationResponse
     ) async throws(ATProtocolError) -> SessionSummary {
         guard let record = try await pendingRecord() else { throw ATProtocolError(.noAuthorizationPending) }
         let version = record.version
@@ -60,13 +60,13 @@ extension ATProtocolClient {
         // Found again, not remembered: metadata is public, and could have been changed in the store.
         let service = try await service(for: kept)
         let pending = try await pending(of: kept, document, service.provider)
-        guard pending.recognizes(answer) else { throw .oauth(OAuthError(.stateMismatch)) }
-        // From here on nobody else can go on with it.
+        guard pending.recognizes(response) else { throw .oauth(OAuthError(.stateMismatch)) }
+        // From here on no other process can go on with it.
         try await take(version)
         let key = try await takeKey(of: kept)
         do throws(SignInError) {
             let summary = try await service.resume(
-                pending, with: answer, signer: await service.signer(with: key), account: kept.account)
+                pending, with: response, signer: await service.signer(with: key), account: kept.account)
             keep(service, for: summary.account)
             return summary
         } catch {
@@ -180,7 +180,7 @@ extension ATProtocolClient {
         do throws(StoreError) {
             let key = try KeptAuthorization.key(in: sessions)
             guard try await store.delete(key, condition: .matches(version), deadline: .standard) else {
-                throw StoreError(.conflict, "somebody else has ended it")
+                throw StoreError(.conflict, "another process has ended it")
             }
         } catch {
             throw error.code == .conflict ? ATProtocolError(.noAuthorizationPending) : .signIn(.store(error))

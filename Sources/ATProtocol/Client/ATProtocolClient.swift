@@ -11,7 +11,7 @@ internal import LatchkeySystem
 ///
 ///     let client = try ATProtocolClient(configuration: configuration, store: vault, context: context)
 ///     let session = try await client.authenticate(handle: "alice.example.org", presenting: browser, deadline:
-///     deadline) let answer = try await client.send(GuardedRequest(.get, url))
+///     deadline) let response = try await client.send(GuardedRequest(.get, url))
 ///
 /// Each account has its own server, and that one names the server that authorizes; both are found anew at each sign-in,
 /// from the handle or the DID, and verified in both directions. Sessions are `SignIn`'s: refreshed before they end,

@@ -2,7 +2,7 @@ public import LatchkeyHTTP
 public import LatchkeyOAuth
 public import LatchkeySignIn
 
-/// Who we are on AT Protocol, and where answers go.
+/// Who we are on AT Protocol, and where responses go.
 public struct ATProtocolConfiguration: Sendable {
     /// How authorization servers get to know the client.
     public enum Client: Sendable, Hashable {
@@ -21,7 +21,7 @@ public struct ATProtocolConfiguration: Sendable {
     /// The name under which sessions are kept.
     public var provider: ProviderName
     public var reach: NetworkReach
-    /// How long the answer of an authorization that has begun may take.
+    /// How long the response of an authorization that has begun may take.
     public var timeout: Duration
 
     public init(

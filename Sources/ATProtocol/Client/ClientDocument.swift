@@ -78,7 +78,7 @@ public struct ClientDocument: Sendable, Hashable {
         return try ClientDocument(parsing: response.body, of: url.text)
     }
 
-    /// Throws unless the client may have its answers at `redirect`, and may ask for `scopes`.
+    /// Throws unless the client may have its responses at `redirect`, and may request `scopes`.
     ///
     /// A loopback address fits with any port (RFC 8252 section 7.3); a private-use scheme must be the client id's host
     /// in reverse.

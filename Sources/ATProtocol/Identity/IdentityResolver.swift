@@ -34,7 +34,7 @@ extension IdentityResolver {
         }
     }
 
-    /// A resolver of somebody else's may answer with another DID's document.
+    /// Another program's resolver may respond with another DID's document.
     private func checkedDocument(of did: DID) async throws(ATProtocolError) -> DIDDocument {
         let document = try await document(of: did)
         guard document.did == did else { throw .document(.notThisDID) }

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 /// Finds accounts as AT Protocol says: handles by DNS and HTTPS, DIDs in the directory of did:plc and on the hosts of
 /// did:web.
 ///
-/// Redirects are not followed, answers are bounded (64 KiB for a document, 2 KiB for a DID), and nothing is cached.
+/// Redirects are not followed, responses are bounded (64 KiB for a document, 2 KiB for a DID), and nothing is cached.
 public struct NetworkIdentityResolver: IdentityResolver {
     private let http: any HTTPTransport
     private let names: any TextRecordLookup
@@ -41,7 +41,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
 
     // MARK: - Handles
 
-    /// Asks the DNS for `_atproto.HANDLE`, and, when it names no DID, the host for `/.well-known/atproto-did`.
+    /// Queries the DNS for `_atproto.HANDLE`; when it names no DID, requests `/.well-known/atproto-did` from the host.
     ///
     /// Throws `.handleAmbiguous` when the DNS names two DIDs, `.handleNotFound` when neither way leads to one.
     public func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
@@ -57,7 +57,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
             texts = try await names.texts(of: "_atproto." + handle.text)
         } catch {
             if error.code == .cancelled { throw .cancelled }
-            log.info("the DNS gave no answer for the handle \(handle); its host is asked: \(error)")
+            log.info("the DNS gave no response for the handle \(handle); a request goes to its host: \(error)")
             return nil
         }
         let named = Set(texts.filter { $0.hasPrefix("did=") }.map { String($0.dropFirst(4)) })
@@ -73,7 +73,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
         do throws(ATProtocolError) {
             response = try await fetch(url, limit: 2048)
         } catch {
-            // Most hosts of the web are nobody's handle: a host that isn't there is a handle that leads nowhere.
+            // Most hosts of the web are no one's handle: a host that isn't there is a handle that leads nowhere.
             guard case .network(let cause) = error.code, cause.code == .cannotResolveHost else { throw error }
             throw ATProtocolError(.handleNotFound)
         }

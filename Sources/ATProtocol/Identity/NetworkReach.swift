@@ -1,6 +1,6 @@
 internal import LatchkeyHTTP
 
-/// Which servers may be asked: names of accounts come from strangers, and must not lead into a private network.
+/// Which servers requests may go to: names of accounts come from strangers, and must not lead into a private network.
 public enum NetworkReach: Sendable, Hashable {
     /// HTTPS to hosts with a public domain name, which must lead to a public address when the connection is made.
     case publicInternet
@@ -16,7 +16,7 @@ public enum NetworkReach: Sendable, Hashable {
         }
     }
 
-    /// Throws `.addressRefused` for a URL that must not be asked.
+    /// Throws `.addressRefused` for a URL that no request may go to.
     func check(_ url: HTTPURL) throws(ATProtocolError) {
         if self == .development, url.isLoopback { return }
         guard url.scheme == .https, Self.isPublicName(url.host) else { throw ATProtocolError(.addressRefused) }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import LatchkeySystem
 internal import Synchronization
 
-/// Asks the name servers that the system is configured with (resolv.conf(5)), through glibc's resolver.
+/// Queries the name servers that the system is configured with (resolv.conf(5)), through glibc's resolver.
 ///
 /// Each question is a thread of its own for as long as it takes, at most about 20 seconds; cancelling the task ends the
 /// wait at once.
@@ -14,7 +14,7 @@ public struct SystemTextRecordLookup: TextRecordLookup {
         server = nil
     }
 
-    /// Asks one name server instead of the system's: for tests and for servers under development.
+    /// Queries one name server instead of the system's: for tests and for servers under development.
     ///
     /// - Parameter address: an IPv4 address.
     public init(server address: String, port: UInt16) {
@@ -26,18 +26,18 @@ public struct SystemTextRecordLookup: TextRecordLookup {
     public func texts(of name: String) async throws(NameLookupError) -> [String] {
         if Task.isCancelled { throw NameLookupError(.cancelled) }
         let question = Question(name: name, server: server)
-        let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { question.ask($0) }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { question.send($0) }
         } onCancel: {
             question.give(.failure(NameLookupError(.cancelled)))
         }
-        guard let message = try answer.get() else { return [] }
-        return try TextRecordAnswer(message, about: name).texts
+        guard let message = try outcome.get() else { return [] }
+        return try TextRecordResponse(message, about: name).texts
     }
 
     private typealias Outcome = Result<[UInt8]?, NameLookupError>
 
-    /// One question, and whoever waits for its answer.
+    /// One question, and whoever waits for its response.
     private final class Question: Sendable {
         private let name: String
         private let server: (address: String, port: UInt16)?
@@ -54,7 +54,7 @@ public struct SystemTextRecordLookup: TextRecordLookup {
             self.server = server
         }
 
-        func ask(_ waiting: CheckedContinuation<Outcome, Never>) {
+        func send(_ waiting: CheckedContinuation<Outcome, Never>) {
             let early = state.withLock { state -> Outcome? in
                 if state.early == nil { state.waiting = waiting }
                 return state.early
@@ -79,7 +79,7 @@ public struct SystemTextRecordLookup: TextRecordLookup {
         }
 
         private func resolve() -> Outcome {
-            var message = [UInt8](repeating: 0, count: TextRecordAnswer.maximumByteCount)
+            var message = [UInt8](repeating: 0, count: TextRecordResponse.maximumByteCount)
             let count = unsafe message.withUnsafeMutableBufferPointer { buffer in
                 unsafe latchkey_resolve_text(
                     name, server?.address, server?.port ?? 0, SystemTextRecordLookup.secondsPerTry,
@@ -89,7 +89,7 @@ public struct SystemTextRecordLookup: TextRecordLookup {
             case LATCHKEY_NAME_ABSENT: return .success(nil)
             case LATCHKEY_NAME_TRY_AGAIN: return .failure(NameLookupError(.tryAgain))
             case 0...Int32(message.count): return .success(Array(message.prefix(Int(count))))
-            default: return .failure(NameLookupError(count < 0 ? .failed : .malformedAnswer))
+            default: return .failure(NameLookupError(count < 0 ? .failed : .malformedResponse))
             }
         }
     }

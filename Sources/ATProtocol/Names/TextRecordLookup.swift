@@ -6,15 +6,15 @@ public protocol TextRecordLookup: Sendable {
     func texts(of name: String) async throws(NameLookupError) -> [String]
 }
 
-/// Why the DNS gave no answer.
+/// Why the DNS gave no response.
 public struct NameLookupError: RedactedError, Hashable {
     public enum Code: Sendable, Hashable, CaseIterable {
-        /// No name server answered, or one that answered could not tell.
+        /// No name server responded, or one that responded could not tell.
         case tryAgain
         /// The resolver can't be used, or refuses the name.
         case failed
-        /// The answer can't be understood, or is too large.
-        case malformedAnswer
+        /// The response can't be understood, or is too large.
+        case malformedResponse
         case cancelled
     }
 
@@ -28,16 +28,16 @@ public struct NameLookupError: RedactedError, Hashable {
         switch code {
         case .tryAgain: "dns.try-again"
         case .failed: "dns.failed"
-        case .malformedAnswer: "dns.malformed-answer"
+        case .malformedResponse: "dns.malformed-answer"
         case .cancelled: "dns.cancelled"
         }
     }
 
     public var cause: LogMessage {
         switch code {
-        case .tryAgain: "no name server gave an answer"
+        case .tryAgain: "no name server responded"
         case .failed: "the name can't be looked up"
-        case .malformedAnswer: "the name server's answer can't be understood"
+        case .malformedResponse: "the name server's response can't be understood"
         case .cancelled: "the lookup was cancelled"
         }
     }

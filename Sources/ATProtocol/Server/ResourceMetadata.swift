@@ -9,10 +9,10 @@ struct ResourceMetadata: Sendable, Hashable {
 
     static let maximumByteCount = 64 << 10
 
-    /// Asks the server at its well-known address.
+    /// Requests the document at the server's well-known address.
     ///
     /// Throws `.invalidResourceMetadata`, `.refused`, `.network`, `.addressRefused` for an authorization server at an
-    /// address that must not be asked.
+    /// address that no request may go to.
     static func fetch(
         from server: HTTPURL, http: any HTTPTransport, reach: NetworkReach, log: RedactedLogger
     ) async throws(ATProtocolError) -> ResourceMetadata {

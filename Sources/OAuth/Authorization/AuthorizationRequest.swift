@@ -1,8 +1,8 @@
-/// What will be asked of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
+/// What will be requested of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
 package struct AuthorizationRequest: Sendable {
     package let server: AuthorizationServerMetadata
     package let client: ClientConfiguration
-    /// Where the answer goes; the client's redirect with the listener's port in it.
+    /// Where the response goes; the client's redirect with the listener's port in it.
     package let redirect: RedirectURI
     /// Of the key that the code and its tokens will be bound to (RFC 9449 section 10), if any.
     package let keyThumbprint: String?

@@ -2,14 +2,14 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 package import LatchkeySecrets
 
-/// One attempt to sign in, from the address the browser is sent to until its answer is believed.
+/// One attempt to sign in, from the address the browser is sent to until its response is validated.
 ///
-/// It holds the code verifier, the state and the nonce, and can be used once: validating an answer consumes it, whether
-/// the answer is good or not.
+/// It holds the code verifier, the state and the nonce, and can be used once: validating a response consumes it,
+/// whether the response is good or not.
 public struct PendingAuthorization: ~Copyable, Sendable {
     package let request: AuthorizationRequest
     let pkce: PKCEChallenge
-    /// What the answer must bring back (RFC 6749 section 10.12).
+    /// What the response must bring back (RFC 6749 section 10.12).
     package let state: Secret<AuthorizationState>
     let nonce: Secret<OpenIDNonce>?
 
@@ -116,40 +116,42 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         for parameter in request.client.extraParameters { try form.append(parameter.name, text: parameter.value) }
     }
 
-    /// Returns the gate that lets the first answer through that belongs to this attempt.
-    package borrowing func answerGate() -> AnswerGate {
-        AnswerGate(state: state.duplicate())
+    /// Returns the gate that lets the first response through that belongs to this attempt.
+    package borrowing func responseGate() -> AuthorizationResponseGate {
+        AuthorizationResponseGate(state: state.duplicate())
     }
 
-    /// Whether the answer's state is this attempt's. The comparison takes constant time.
-    public borrowing func recognizes(_ answer: borrowing RedirectAnswer) -> Bool {
-        switch answer.state {
+    /// Whether the response's state is this attempt's. The comparison takes constant time.
+    public borrowing func recognizes(_ response: borrowing AuthorizationResponse) -> Bool {
+        switch response.state {
         case .some(let theirs): state.matches(theirs)
         case .none: false
         }
     }
 
-    /// Believes an answer, or throws why not. Either way this attempt is over and its state can't be used again.
+    /// Validates a response, or throws why not. Either way this attempt is over and its state can't be used again.
     ///
-    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not the issuer that was asked, or there is none to
-    /// compare it with, or it is missing where the server announces it (RFC 9207 section 2.4, error answers included);
-    /// `.accessDenied`; `.authorizationFailed`.
-    public consuming func validate(_ answer: consuming RedirectAnswer) throws(OAuthError) -> ValidatedCallback {
-        guard recognizes(answer) else { throw OAuthError(.stateMismatch) }
-        if let theirs = answer.issuer {
+    /// Throws `.stateMismatch`; `.issuerMismatch` when `iss` is not this attempt's issuer, or there is none to
+    /// compare it with, or it is missing where the server announces it (RFC 9207 section 2.4, error responses
+    /// included); `.accessDenied`; `.authorizationFailed`.
+    public consuming func validate(
+        _ response: consuming AuthorizationResponse
+    ) throws(OAuthError) -> ValidatedCallback {
+        guard recognizes(response) else { throw OAuthError(.stateMismatch) }
+        if let theirs = response.issuer {
             // A server without an issuer has no name that this one could be.
             guard let issuer = request.server.issuer, theirs.hasSameOctets(as: issuer.text) else {
                 throw OAuthError(.issuerMismatch)
             }
-        } else if request.server.announcesIssuerInAnswers {
+        } else if request.server.announcesIssuerInResponses {
             throw OAuthError(.issuerMismatch)
         }
-        switch answer.error {
+        switch response.error {
         case .none: break
         case .accessDenied: throw OAuthError(.accessDenied)
         case .some(let error): throw OAuthError(.authorizationFailed, serverError: error)
         }
-        guard let code = answer.code else { throw OAuthError(.invalidResponse(.neitherCodeNorError)) }
+        guard let code = response.code else { throw OAuthError(.invalidResponse(.neitherCodeNorError)) }
         return ValidatedCallback(request: request, code: code, verifier: pkce.verifier, nonce: nonce)
     }
 }

@@ -38,24 +38,24 @@ package struct PushedRequestEndpoint: Sendable {
     /// Pushes an attempt's request, and returns the address to send the browser to: it names the request and the
     /// client.
     ///
-    /// Throws `.requestRefused(.pushedAuthorization, …)`, `.networkError`, or `.invalidResponse(.pushedRequest)` for an
-    /// answer without a `request_uri` that can still be used.
+    /// Throws `.requestRefused(.pushedAuthorization, …)`, `.networkError`, or `.invalidResponse(.pushedRequest)` for a
+    /// response without a `request_uri` that can still be used.
     package func push(
         _ pending: borrowing PendingAuthorization, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> AuthorizationURL {
         let first = provesAtOnce ? provingEndpoint : endpoint
-        var answer = try await first.post(url, try pending.form(), authentication: authentication)
+        var response = try await first.post(url, try pending.form(), authentication: authentication)
         if !provesAtOnce, provingEndpoint.dpop != nil,
-            answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof
+            response.error == .useDPoPNonce || response.error == .invalidDPoPProof
         {
-            answer = try await provingEndpoint.post(url, try pending.form(), authentication: authentication)
+            response = try await provingEndpoint.post(url, try pending.form(), authentication: authentication)
         }
-        guard answer.isSuccess else {
+        guard response.isSuccess else {
             throw OAuthError(
-                .requestRefused(.pushedAuthorization, statusCode: answer.status), serverError: answer.error)
+                .requestRefused(.pushedAuthorization, statusCode: response.status), serverError: response.error)
         }
         let malformed = OAuthError(.invalidResponse(.pushedRequest))
-        guard let document = answer.document, let member = document.member("request_uri"),
+        guard let document = response.document, let member = document.member("request_uri"),
             let lifetime = document.member("expires_in"), let seconds = try? document.double(lifetime), seconds > 0,
             let reference = try? document.secret(member, as: PushedRequest.self),
             reference.withExposedBytes({ ASCII.isVisible($0, limit: Self.maximumRequestURIByteCount) })

@@ -10,12 +10,14 @@ struct RedirectQuery: ~Copyable {
     }
 
     private var fields: [Field] = []
-    private var values = SecretBuilder(capacity: 1008, limit: RedirectAnswer.maximumByteCount)
+    private var values = SecretBuilder(capacity: 1008, limit: AuthorizationResponse.maximumByteCount)
 
     private static let maximumNameByteCount = 256
 
     init(_ query: Span<UInt8>) throws(OAuthError) {
-        guard query.count <= RedirectAnswer.maximumByteCount else { throw OAuthError(.invalidResponse(.tooLarge)) }
+        guard query.count <= AuthorizationResponse.maximumByteCount else {
+            throw OAuthError(.invalidResponse(.tooLarge))
+        }
         var start = 0
         while start < query.count {
             var end = start
@@ -34,7 +36,7 @@ struct RedirectQuery: ~Copyable {
     }
 
     private mutating func append(name: Span<UInt8>, value: Span<UInt8>) throws(OAuthError) {
-        guard fields.count < RedirectAnswer.maximumParameterCount else {
+        guard fields.count < AuthorizationResponse.maximumParameterCount else {
             throw OAuthError(.invalidResponse(.tooLarge))
         }
         let nameStart = values.byteCount

@@ -3,7 +3,7 @@ public import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Where the browser brings the answer (RFC 6749 section 3.1.2, RFC 8252 section 7).
+/// Where the browser brings the response (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///
 /// It is compared by servers byte for byte, so it is kept as written. It has no query and no fragment.
 public struct RedirectURI: Sendable, Hashable {
@@ -51,7 +51,7 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// Reads an address as registered with the server.
     ///
-    /// Throws `.invalidConfiguration`: `.redirectLocalhost` for `localhost`, whose name another resolver may answer
+    /// Throws `.invalidConfiguration`: `.redirectLocalhost` for `localhost`, which may resolve to another address
     /// (RFC 8252 section 8.3); `.redirectScheme` for a private-use scheme without a dot unless
     /// `allowingAnyPrivateScheme` (such as `relay://oauth/callback`: another program could claim a short name);
     /// `.redirect` for everything else that is wrong.
@@ -131,7 +131,7 @@ public struct RedirectURI: Sendable, Hashable {
 }
 
 extension RedirectURI: Loggable {
-    /// Safe: a configured address without a query; the answer's parameters are never in it.
+    /// Safe: a configured address without a query; the response's parameters are never in it.
     public var logMessage: LogMessage {
         "\(LoggableText(reviewed: "a configured address that has no query", unredacted: text))"
     }

@@ -35,7 +35,7 @@ public struct ScopeList: Sendable, Hashable {
     /// Compares case-sensitively (RFC 6749 section 3.3). A wider scope that includes this one doesn't count.
     public func contains(_ scope: String) -> Bool { scopes.contains(scope) }
 
-    /// Whether an OpenID sign-in is asked for.
+    /// Whether an OpenID sign-in is requested.
     package var includesOpenID: Bool { contains("openid") }
 }
 

@@ -30,7 +30,7 @@ package struct ClientRegistration: Sendable, Hashable {
 package struct ClientIdentity: ~Copyable, Sendable {
     package let clientID: String
     package let secret: Secret<ClientSecret>?
-    /// How it proves itself, which may be another way than was asked for.
+    /// How it proves itself, which may be another way than was requested.
     package let method: ClientAuthentication.Method
 }
 
@@ -63,9 +63,9 @@ package struct RegistrationEndpoint: Sendable {
         self.log = log
     }
 
-    /// Registers a client. Some servers answer 200 where RFC 7591 has 201.
+    /// Registers a client. Some servers respond with 200 where RFC 7591 has 201.
     ///
-    /// Throws `.requestRefused(.registration, …)`, `.networkError`, `.invalidResponse(.registration)` for an answer
+    /// Throws `.requestRefused(.registration, …)`, `.networkError`, `.invalidResponse(.registration)` for a response
     /// without a client id, or with a way of authentication that we don't have or that lacks its secret.
     package func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
         let request =
@@ -73,13 +73,13 @@ package struct RegistrationEndpoint: Sendable {
             case .standard: GuardedRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client))
             case .mastodon: GuardedRequest(.post, url, fields: FormField.fields, body: try Self.form(client))
             }
-        let response = try await http.answer(to: request, limits: EndpointClient.limits, log: log)
-        let answer = EndpointResponse(response)
-        guard answer.isSuccess else {
-            throw OAuthError(.requestRefused(.registration, statusCode: answer.status), serverError: answer.error)
+        let received = try await http.response(to: request, limits: EndpointClient.limits, log: log)
+        let response = EndpointResponse(received)
+        guard response.isSuccess else {
+            throw OAuthError(.requestRefused(.registration, statusCode: response.status), serverError: response.error)
         }
         let malformed = OAuthError(.invalidResponse(.registration))
-        guard let document = answer.document, let member = document.member("client_id"),
+        guard let document = response.document, let member = document.member("client_id"),
             let clientID = try? document.publicText(member, limit: 2048), !clientID.isEmpty,
             clientID.utf8.allSatisfy({ ASCII.isVisible($0) })
         else { throw malformed }
@@ -101,7 +101,7 @@ package struct RegistrationEndpoint: Sendable {
         in document: borrowing JSONDocument
     ) throws(OAuthError) -> ClientAuthentication.Method? {
         guard let member = document.member("token_endpoint_auth_method") else { return nil }
-        // glewlwyd answers with a list.
+        // glewlwyd responds with a list.
         let values = member.kind == .array ? document.elements(of: member) : [member]
         guard let value = values.first, let text = try? document.publicText(value, limit: 64),
             let method = ClientAuthentication.Method(rawValue: text)

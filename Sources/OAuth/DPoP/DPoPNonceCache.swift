@@ -27,7 +27,7 @@ package final class DPoPNonceCache: Sendable {
         origins.withLock { $0[url.origin] ?? Origin() }
     }
 
-    /// Takes nonce and time from an answer, whatever its status: the newest nonce is the one that counts. Returns what
+    /// Takes nonce and time from a response, whatever its status: the newest nonce is the one that counts. Returns what
     /// is known now.
     @discardableResult
     func learn(from response: borrowing GuardedResponse, of url: HTTPURL, now: UnixTime) -> Origin {

@@ -2,7 +2,7 @@ package import LatchkeyCredentials
 package import LatchkeyHTTP
 package import LatchkeySecrets
 
-/// Proves with each request that its sender has the key (RFC 9449), and learns from each answer what the next proof
+/// Proves with each request that its sender has the key (RFC 9449), and learns from each response what the next proof
 /// needs.
 package final class DPoPProofSigner: Sendable {
     package let key: DPoPProofKey
@@ -60,12 +60,12 @@ package final class DPoPProofSigner: Sendable {
         return basis
     }
 
-    /// Takes what an answer says about proofs that another client was given.
+    /// Takes what a response says about proofs that another client was given.
     package func learn(from response: borrowing GuardedResponse, of url: HTTPURL) {
         memory.learn(from: response, of: url, now: now())
     }
 
-    /// Takes what an answer says about proofs. Returns whether another proof than the one sent would be made now, so
+    /// Takes what a response says about proofs. Returns whether another proof than the one sent would be made now, so
     /// that sending the request once more makes sense.
     func learn(from response: borrowing GuardedResponse, of url: HTTPURL, sent: Basis) -> Bool {
         memory.learn(from: response, of: url, now: now()) != sent.origin

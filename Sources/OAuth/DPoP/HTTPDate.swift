@@ -1,6 +1,6 @@
 internal import LatchkeyCredentials
 
-/// The `Date` of an answer (RFC 9110 section 5.6.7), in the one form that servers may write.
+/// The `Date` of a response (RFC 9110 section 5.6.7), in the one form that servers may write.
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 

@@ -43,20 +43,20 @@ package struct DeviceAuthorizationEndpoint: Sendable {
         endpoint = EndpointClient(clientID: client.clientID, http: server.transport(http), log: log)
     }
 
-    /// Asks for codes.
+    /// Requests codes.
     ///
-    /// Throws `.requestRefused(.deviceAuthorization, …)`, `.networkError`, or `.invalidResponse(.deviceCodes)` for an
-    /// answer that is incomplete, or whose address is neither HTTPS nor loopback.
+    /// Throws `.requestRefused(.deviceAuthorization, …)`, `.networkError`, or `.invalidResponse(.deviceCodes)` for a
+    /// response that is incomplete, or whose address is neither HTTPS nor loopback.
     package func begin(authentication: borrowing ClientAuthentication) async throws(OAuthError) -> DeviceAuthorization {
         var form = FormBody()
         if !client.scopes.isEmpty { try form.append("scope", text: client.scopes.text) }
-        let answer = try await endpoint.post(url, form, authentication: authentication)
-        guard answer.isSuccess else {
+        let response = try await endpoint.post(url, form, authentication: authentication)
+        guard response.isSuccess else {
             throw OAuthError(
-                .requestRefused(.deviceAuthorization, statusCode: answer.status), serverError: answer.error)
+                .requestRefused(.deviceAuthorization, statusCode: response.status), serverError: response.error)
         }
         // `verification_url` is what Google's first drafts of it say.
-        guard let document = answer.document, let code = document.member("device_code"),
+        guard let document = response.document, let code = document.member("device_code"),
             let userCode = document.member("user_code"),
             let place = document.member("verification_uri") ?? document.member("verification_url"),
             let deviceSecret = try? document.secret(code, as: DeviceCode.self),

@@ -3,11 +3,11 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 
 extension TokenEndpoint {
-    /// Asks for tokens again and again until the person has confirmed a sign-in on another device (RFC 8628 sections
+    /// Polls for tokens until the person has confirmed a sign-in on another device (RFC 8628 sections
     /// 3.4 and 3.5).
     ///
     /// It waits as long as the server says between two questions, five seconds more from each `slow_down` on, and twice
-    /// as long after each question that got no answer. Throws `.accessDenied`, `.deviceCodeExpired` when the codes'
+    /// as long after each request that got no response. Throws `.accessDenied`, `.deviceCodeExpired` when the codes'
     /// life or `timeout` is over, `.networkError` with `.cancelled` when the task is cancelled; otherwise as
     /// `exchange`.
     ///
@@ -21,25 +21,25 @@ extension TokenEndpoint {
         while true {
             try await wait(min(interval, max(.zero, end - clock.now())), clock)
             guard clock.now() < end else { throw OAuthError(.deviceCodeExpired) }
-            guard let answer = try await ask(device, authentication) else {
-                // Section 3.5: a question without an answer is repeated, each time after twice the wait.
+            guard let response = try await poll(device, authentication) else {
+                // Section 3.5: a request without a response is repeated, each time after twice the wait.
                 interval = min(interval * 2, .seconds(300))
                 continue
             }
-            switch answer.error {
+            switch response.error {
             case .authorizationPending: continue
             case .slowDown:
-                interval = max(interval + .seconds(5), Self.interval(in: answer))
+                interval = max(interval + .seconds(5), Self.interval(in: response))
                 continue
             case .accessDenied: throw OAuthError(.accessDenied, serverError: .accessDenied)
             case .expiredToken: throw OAuthError(.deviceCodeExpired, serverError: .expiredToken)
-            case .none where answer.status == 429 || answer.status >= 500:
+            case .none where response.status == 429 || response.status >= 500:
                 interval = min(interval * 2, .seconds(300))
                 continue
             default: break
             }
-            let (basicForm, reader) = (answer.basicForm, reader(at: answer.date))
-            let document = try Self.success(answer)
+            let (basicForm, reader) = (response.basicForm, reader(at: response.date))
+            let document = try Self.success(response)
             do throws(OAuthError) {
                 var tokens = try reader.deviceTokens(in: document, openID: client.scopes.includesOpenID)
                 tokens.acceptedBasicForm = basicForm
@@ -53,15 +53,15 @@ extension TokenEndpoint {
     }
 
     /// GitHub says how long the wait is now.
-    private static func interval(in answer: borrowing EndpointResponse) -> Duration {
-        switch answer.document {
+    private static func interval(in response: borrowing EndpointResponse) -> Duration {
+        switch response.document {
         case .some(let document): .seconds(DeviceAuthorizationEndpoint.seconds("interval", in: document) ?? 0)
         case .none: .zero
         }
     }
 
-    /// Returns `nil` when there is no answer, but may be one the next time.
-    private func ask(
+    /// Returns `nil` when there is no response, but may be one the next time.
+    private func poll(
         _ device: borrowing DeviceAuthorization, _ authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> EndpointResponse? {
         var form = FormBody()

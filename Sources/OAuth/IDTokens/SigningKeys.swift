@@ -3,7 +3,7 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// Servers' public keys, kept while the process lives and asked for anew when a token names one that isn't among them.
+/// Servers' public keys, kept while the process lives and requested anew when a token names one that isn't among them.
 package final class SigningKeys: Sendable {
     private let sets = Mutex<[HTTPURL: [VerificationKey]]>([:])
 
@@ -49,7 +49,7 @@ package final class SigningKeys: Sendable {
     private func fetch(
         _ url: HTTPURL, _ http: any HTTPTransport, _ timeout: Duration, _ log: RedactedLogger
     ) async throws(OAuthError) -> [VerificationKey] {
-        let response = try await http.answer(
+        let response = try await http.response(
             to: GuardedRequest(.get, url, fields: EndpointFields.json),
             limits: TransferLimits(maximumBodyByteCount: Self.maximumByteCount, timeout: timeout), log: log)
         guard response.isSuccess else {

@@ -6,14 +6,14 @@ internal import LatchkeySystem
 extension AuthorizationServerMetadata {
     static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
-    /// Asks a server for its metadata: at the address of RFC 8414 first, then at OpenID Connect's.
+    /// Requests a server's metadata: at the address of RFC 8414 first, then at OpenID Connect's.
     ///
     /// Throws `.issuerMismatch` unless the document names exactly `issuer` (RFC 8414 section 3.3), `.invalidMetadata`
-    /// for a document that can't be used, `.discoveryFailed` when the server answers with an error at both,
+    /// for a document that can't be used, `.discoveryFailed` when the server responds with an error at both,
     /// `.networkError`.
     ///
-    /// The endpoints of a server at a public address are asked at public addresses alone, as far as the transport can
-    /// tell them: any other is `.networkError(.addressRefused)`.
+    /// The endpoints of a server at a public address get requests at public addresses alone, as far as the transport
+    /// can tell them: any other is `.networkError(.addressRefused)`.
     package static func discover(
         _ issuer: Issuer, over http: any HTTPTransport, log: RedactedLogger = .disabled
     ) async throws(OAuthError) -> AuthorizationServerMetadata {
@@ -24,14 +24,14 @@ extension AuthorizationServerMetadata {
             let request = GuardedRequest(.get, url, fields: EndpointFields.json)
             let response: GuardedResponse
             do throws(OAuthError) {
-                response = try await http.answer(to: request, limits: limits, log: log)
+                response = try await http.response(to: request, limits: limits, log: log)
             } catch {
                 throw error.code == .invalidResponse(.tooLarge) ? OAuthError(.invalidMetadata(.tooLarge)) : error
             }
             if isPrivate == nil { isPrivate = response.isFromPrivateAddress }
             switch response.status {
             case 200...299:
-                // A site that answers every address with a page has no metadata here, and may have it at the next.
+                // A site that responds with a page at every address has no metadata here, and may have it at the next.
                 guard response.field("Content-Type").map(isJSON) ?? true else { continue }
                 var metadata = try AuthorizationServerMetadata(parsing: response.body, expecting: issuer)
                 metadata.endpointReach = isPrivate == true ? .anywhere : .publicInternet
@@ -90,7 +90,7 @@ extension AuthorizationServerMetadata {
             pushedAuthorizationRequestEndpoint: try reader.endpoint("pushed_authorization_request_endpoint"),
             registrationEndpoint: try reader.endpoint("registration_endpoint"),
             keySetEndpoint: try reader.endpoint("jwks_uri"),
-            announcesIssuerInAnswers: try reader.flag("authorization_response_iss_parameter_supported"),
+            announcesIssuerInResponses: try reader.flag("authorization_response_iss_parameter_supported"),
             clientAuthenticationMethods: methods.map {
                 Set($0.compactMap(ClientAuthentication.Method.init(rawValue:)))
             })

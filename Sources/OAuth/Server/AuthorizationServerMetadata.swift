@@ -14,8 +14,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     package let pushedAuthorizationRequestEndpoint: HTTPURL?
     package let registrationEndpoint: HTTPURL?
     package let keySetEndpoint: HTTPURL?
-    /// Whether each answer must carry `iss` (RFC 9207 section 3).
-    package let announcesIssuerInAnswers: Bool
+    /// Whether each response must carry `iss` (RFC 9207 section 3).
+    package let announcesIssuerInResponses: Bool
     /// What the server takes at the token endpoint; `nil` when it doesn't say.
     package let clientAuthenticationMethods: Set<ClientAuthentication.Method>?
     /// Whether granted scopes come separated by commas (GitHub) rather than by spaces.
@@ -48,7 +48,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
         issuer: Issuer? = nil, authorizationEndpoint: HTTPURL, tokenEndpoint: HTTPURL,
         revocationEndpoint: HTTPURL? = nil, userinfoEndpoint: HTTPURL? = nil,
         deviceAuthorizationEndpoint: HTTPURL? = nil, pushedAuthorizationRequestEndpoint: HTTPURL? = nil,
-        registrationEndpoint: HTTPURL? = nil, keySetEndpoint: HTTPURL? = nil, announcesIssuerInAnswers: Bool = false,
+        registrationEndpoint: HTTPURL? = nil, keySetEndpoint: HTTPURL? = nil, announcesIssuerInResponses: Bool = false,
         clientAuthenticationMethods: Set<ClientAuthentication.Method>? = nil, separatesScopesByComma: Bool = false
     ) throws(OAuthError) {
         let endpoints = [
@@ -73,7 +73,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
         self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
         self.registrationEndpoint = registrationEndpoint
         self.keySetEndpoint = keySetEndpoint
-        self.announcesIssuerInAnswers = announcesIssuerInAnswers
+        self.announcesIssuerInResponses = announcesIssuerInResponses
         self.clientAuthenticationMethods = clientAuthenticationMethods
         self.separatesScopesByComma = separatesScopesByComma
     }

@@ -6,11 +6,11 @@ struct AuthenticateChallenge: Hashable {
     let scheme: String
     let error: ServerErrorCode?
 
-    /// Of one answer, bytes and challenges.
+    /// Of one response, bytes and challenges.
     static let maximumByteCount = 8192
     static let maximumCount = 16
 
-    /// All challenges of an answer, in order. A field that is malformed gives those before its fault.
+    /// All challenges of a response, in order. A field that is malformed gives those before its fault.
     static func all(of response: borrowing GuardedResponse) -> [AuthenticateChallenge] {
         var found: [AuthenticateChallenge] = []
         for field in response.fields where field.name.lowercased() == "www-authenticate" {

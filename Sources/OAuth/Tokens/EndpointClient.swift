@@ -4,7 +4,7 @@ internal import LatchkeySecrets
 
 /// Posts forms to a server's token and revocation endpoints, with the client's own proof.
 ///
-/// Redirects are never followed: an answer that points elsewhere has its status, and that is an error.
+/// Redirects are never followed: a response that points elsewhere has its status, and that is an error.
 struct EndpointClient: Sendable {
     let clientID: String
     let http: any HTTPTransport
@@ -18,7 +18,7 @@ struct EndpointClient: Sendable {
 
     static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
-    /// Returns the answer whatever its status.
+    /// Returns the response whatever its status.
     ///
     /// Basic credentials are form-encoded as RFC 6749 section 2.3.1 says, and sent once more raw when the server
     /// refuses the client and the two forms differ: some servers decode, some don't.
@@ -38,11 +38,11 @@ struct EndpointClient: Sendable {
             }
             let body = form.finish(as: MessageBody.self)
             let first = authentication.basicForm ?? .formEncoded
-            let answer = try await send(url, body.duplicate(), secret, first)
-            guard authentication.basicForm == nil, answer.refusesClient,
+            let response = try await send(url, body.duplicate(), secret, first)
+            guard authentication.basicForm == nil, response.refusesClient,
                 try BasicCredentials.encodingMatters(clientID: clientID, secret: secret)
             else {
-                return answer
+                return response
             }
             log.debug("the client was refused; its credentials are sent once more without form encoding")
             return try await send(url, body, secret, .raw)
@@ -54,9 +54,9 @@ struct EndpointClient: Sendable {
         _ form: ClientAuthentication.BasicForm
     ) async throws(OAuthError) -> EndpointResponse {
         let field = try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: form == .formEncoded)
-        var answer = try await send(url, body, authorization: field)
-        answer.basicForm = form
-        return answer
+        var response = try await send(url, body, authorization: field)
+        response.basicForm = form
+        return response
     }
 
     /// Posts a form with an access token instead of a client's credentials.
@@ -80,14 +80,14 @@ struct EndpointClient: Sendable {
             .post, url, fields: EndpointFields.form, authorization: request.authorization?.duplicate(),
             body: request.body?.duplicate())
         let basis = try dpop.prove(&request, tokenHash: tokenHash)
-        let response = try await transfer(request)
-        let answer = EndpointResponse(response)
+        let received = try await transfer(request)
+        let response = EndpointResponse(received)
         // RFC 9449 section 8: 400 with `use_dpop_nonce`, before anything was used up. `invalid_dpop_proof` may be about
         // the nonce too, or about the time.
-        guard dpop.learn(from: response, of: url, sent: basis),
-            answer.error == .useDPoPNonce || answer.error == .invalidDPoPProof
-        else { return answer }
-        log.debug("the server asks for another proof; the request is sent once more")
+        guard dpop.learn(from: received, of: url, sent: basis),
+            response.error == .useDPoPNonce || response.error == .invalidDPoPProof
+        else { return response }
+        log.debug("the server requires another proof; the request is sent once more")
         let newBasis = try dpop.prove(&again, tokenHash: tokenHash)
         let last = try await transfer(again)
         _ = dpop.learn(from: last, of: url, sent: newBasis)
@@ -95,18 +95,18 @@ struct EndpointClient: Sendable {
     }
 
     private func transfer(_ request: consuming GuardedRequest) async throws(OAuthError) -> GuardedResponse {
-        guard finishesWhatIsSent else { return try await http.answer(to: request, limits: limits, log: log) }
+        guard finishesWhatIsSent else { return try await http.response(to: request, limits: limits, log: log) }
         guard !Task.isCancelled else { throw .cancelled(request.url) }
         let outgoing = Handover(request)
         let result = await Task { [http, limits, log] () async -> Result<Handover<GuardedResponse>, OAuthError> in
             guard let request = outgoing.take() else { preconditionFailure("a request is sent once") }
             do throws(OAuthError) {
-                return .success(Handover(try await http.answer(to: request, limits: limits, log: log)))
+                return .success(Handover(try await http.response(to: request, limits: limits, log: log)))
             } catch {
                 return .failure(error)
             }
         }.value
-        guard let response = try result.get().take() else { preconditionFailure("an answer is read once") }
+        guard let response = try result.get().take() else { preconditionFailure("a response is read once") }
         return response
     }
 }
@@ -135,7 +135,7 @@ extension OAuthError {
 
 extension HTTPTransport {
     /// Sends a request and gives the transport's errors the shape of ours.
-    func answer(
+    func response(
         to request: consuming GuardedRequest, limits: TransferLimits, log: RedactedLogger
     ) async throws(OAuthError) -> GuardedResponse {
         let (method, url) = (request.method, request.url)

@@ -2,13 +2,13 @@ internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeySecrets
 
-/// An endpoint's answer, read as JSON where it is.
+/// An endpoint's response, read as JSON where it is.
 struct EndpointResponse: ~Copyable {
     let status: Int
     let isEmpty: Bool
     /// `nil` unless the body is a JSON object.
     let document: JSONDocument?
-    /// The answer's `error`, whatever its status: GitHub sends it with 200.
+    /// The response's `error`, whatever its status: GitHub sends it with 200.
     let error: ServerErrorCode?
     /// What the server's clock said, if it said so.
     let date: UnixTime?

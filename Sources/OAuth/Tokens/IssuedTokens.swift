@@ -17,7 +17,7 @@ package final class IssuedTokens: Sendable {
         self.init(tokens.accessToken.duplicate(), Self.new(tokens.refreshToken, old))
     }
 
-    /// Takes what there is in an answer, whatever is wrong with the rest of it; `nil` when that is no token.
+    /// Takes what there is in a response, whatever is wrong with the rest of it; `nil` when that is no token.
     convenience init?(in document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>?) {
         let access = try? TokenResponseReader.token("access_token", in: document, as: AccessToken.self)
         let refresh = try? TokenResponseReader.token("refresh_token", in: document, as: RefreshToken.self)

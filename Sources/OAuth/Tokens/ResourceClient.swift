@@ -17,7 +17,7 @@ package struct ResourceClient: Sendable {
         self.log = log
     }
 
-    /// Returns the answer whatever its status. A proof that the server doesn't take, for want of its nonce or because
+    /// Returns the response whatever its status. A proof that the server doesn't take, for want of its nonce or because
     /// of our clock, is made anew and sent once more.
     ///
     /// Throws `.networkError`, or `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
@@ -34,16 +34,16 @@ package struct ResourceClient: Sendable {
         try first.authorize(dpop: token)
         let basis = try dpop.prove(&first, tokenHash: hash)
         let response = try await transfer(first, limits)
-        guard dpop.learn(from: response, of: request.url, sent: basis), Self.asksForAnotherProof(response) else {
+        guard dpop.learn(from: response, of: request.url, sent: basis), Self.requiresAnotherProof(response) else {
             return response
         }
-        log.debug("the server asks for another proof; the request is sent once more")
+        log.debug("the server requires another proof; the request is sent once more")
         var second = Self.copy(request)
         try second.authorize(dpop: token)
         let newBasis = try dpop.prove(&second, tokenHash: hash)
-        let answer = try await transfer(second, limits)
-        _ = dpop.learn(from: answer, of: request.url, sent: newBasis)
-        return answer
+        let last = try await transfer(second, limits)
+        _ = dpop.learn(from: last, of: request.url, sent: newBasis)
+        return last
     }
 
     private static func copy(_ request: borrowing GuardedRequest) -> GuardedRequest {
@@ -51,19 +51,19 @@ package struct ResourceClient: Sendable {
     }
 
     /// RFC 9449 section 9: 401 with `use_dpop_nonce`; `invalid_dpop_proof` may be about the time.
-    private static func asksForAnotherProof(_ response: borrowing GuardedResponse) -> Bool {
+    private static func requiresAnotherProof(_ response: borrowing GuardedResponse) -> Bool {
         guard response.status == 401 else { return false }
         return AuthenticateChallenge.all(of: response).contains {
             $0.scheme == "dpop" && ($0.error == .useDPoPNonce || $0.error == .invalidDPoPProof)
         }
     }
 
-    /// The first known `error` of an answer's challenges.
+    /// The first known `error` of a response's challenges.
     package static func challengeError(in response: borrowing GuardedResponse) -> ServerErrorCode? {
         AuthenticateChallenge.all(of: response).lazy.compactMap(\.error).first
     }
 
-    /// Whether it is the proof that an answer refuses, and not the token (RFC 9449 sections 7.1 and 9).
+    /// Whether it is the proof that a response refuses, and not the token (RFC 9449 sections 7.1 and 9).
     package static func isAboutProof(_ response: borrowing GuardedResponse) -> Bool {
         let error = challengeError(in: response)
         return error == .useDPoPNonce || error == .invalidDPoPProof

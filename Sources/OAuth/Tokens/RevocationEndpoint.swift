@@ -76,10 +76,10 @@ package struct RevocationEndpoint: Sendable {
         _ token: borrowing Secret<RefreshToken>, bearer: borrowing Secret<AccessToken>,
         authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
-        let answer = try await endpoint.post(
+        let response = try await endpoint.post(
             url, try form(token, hint: "refresh_token"), authentication: authentication)
-        guard !answer.isSuccess else { return }
-        guard answer.status == 401, authentication.method == .none else { return try Self.require(answer) }
+        guard !response.isSuccess else { return }
+        guard response.status == 401, authentication.method == .none else { return try Self.require(response) }
         try Self.require(try await endpoint.post(url, try form(token, hint: "refresh_token"), bearer: bearer))
     }
 
@@ -87,9 +87,10 @@ package struct RevocationEndpoint: Sendable {
     package func revoke(
         _ token: borrowing Secret<AccessToken>, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
-        let answer = try await endpoint.post(url, try form(token, hint: "access_token"), authentication: authentication)
-        guard !answer.isSuccess else { return }
-        guard answer.status == 401, authentication.method == .none else { return try Self.require(answer) }
+        let response = try await endpoint.post(
+            url, try form(token, hint: "access_token"), authentication: authentication)
+        guard !response.isSuccess else { return }
+        guard response.status == 401, authentication.method == .none else { return try Self.require(response) }
         try Self.require(try await endpoint.post(url, try form(token, hint: "access_token"), bearer: token))
     }
 
@@ -102,9 +103,9 @@ package struct RevocationEndpoint: Sendable {
         return form
     }
 
-    private static func require(_ answer: borrowing EndpointResponse) throws(OAuthError) {
-        guard answer.isSuccess else {
-            throw OAuthError(.revocationFailed(statusCode: answer.status), serverError: answer.error)
+    private static func require(_ response: borrowing EndpointResponse) throws(OAuthError) {
+        guard response.isSuccess else {
+            throw OAuthError(.revocationFailed(statusCode: response.status), serverError: response.error)
         }
     }
 }

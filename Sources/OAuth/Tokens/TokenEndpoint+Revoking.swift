@@ -10,7 +10,7 @@ extension TokenEndpoint {
     /// How long each request that revokes tokens may take.
     package static let timeoutOfRevocation = Duration.seconds(10)
 
-    /// Gives back what an answer brought that can't be used.
+    /// Revokes what a response brought that can't be used.
     func revoke(
         tokensIn document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>? = nil,
         _ authentication: borrowing ClientAuthentication, _ form: ClientAuthentication.BasicForm?
@@ -57,7 +57,7 @@ extension TokenEndpoint {
         }.value
     }
 
-    /// Checks tokens that a step of the caller's own brought as those of an answer are; others are revoked.
+    /// Checks tokens that a step of the caller's own brought as those of a response are; others are revoked.
     ///
     /// Throws `.invalidResponse(.tokenNotBound)` where they should be bound to a key, and `.unknownTokenType` where
     /// there is none.

@@ -33,9 +33,9 @@ public struct TokenEndpoint: Sendable {
 
     /// Exchanges an authorization code for tokens.
     ///
-    /// Throws `.exchangeFailed` for a status other than 2xx and for an answer with an `error` whatever its status,
-    /// `.networkError` when there is no whole answer, `.invalidResponse` when it can't be used; the tokens of such an
-    /// answer are revoked, where the server has an endpoint for that. Cancelling the task has no effect once the code
+    /// Throws `.exchangeFailed` for a status other than 2xx and for a response with an `error` whatever its status,
+    /// `.networkError` when there is no whole response, `.invalidResponse` when it can't be used; the tokens of such a
+    /// response are revoked, where the server has an endpoint for that. Cancelling the task has no effect once the code
     /// is on its way: tokens that come are returned.
     public func exchange(
         _ callback: consuming ValidatedCallback, authentication: borrowing ClientAuthentication
@@ -45,10 +45,10 @@ public struct TokenEndpoint: Sendable {
         else {
             throw OAuthError(.invalidConfiguration(.otherServer))
         }
-        let answer = try await endpoint.post(
+        let response = try await endpoint.post(
             server.tokenEndpoint, try callback.parameters(), authentication: authentication)
-        let (basicForm, reader) = (answer.basicForm, reader(at: answer.date))
-        let document = try Self.success(answer)
+        let (basicForm, reader) = (response.basicForm, reader(at: response.date))
+        let document = try Self.success(response)
         do throws(OAuthError) {
             var tokens = try reader.tokens(in: document, nonce: callback.nonce)
             tokens.acceptedBasicForm = basicForm
@@ -60,13 +60,13 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Refreshes a session. A refresh token that the answer leaves out is the old one (RFC 6749 section 6).
+    /// Refreshes a session. A refresh token that the response leaves out is the old one (RFC 6749 section 6).
     ///
     /// Throws `.sessionEnded` when the server says `invalid_grant` or the like; otherwise as `exchange`. After any
-    /// other error the session may still be good: some servers answer 400 without a word to an old token and to a wrong
-    /// client secret alike.
+    /// other error the session may still be good: some servers respond with 400 without a word to an old token and to a
+    /// wrong client secret alike.
     ///
-    /// Nothing here waits for the network once the server has answered: the old refresh token may be spent, so store
+    /// Nothing here waits for the network once the server has responded: the old refresh token may be spent, so store
     /// the new one first. An ID token's claims are checked; its signature by `checkSignature(of:)`, after that.
     /// Cancelling the task has no effect once the refresh token is on its way.
     ///
@@ -77,13 +77,14 @@ public struct TokenEndpoint: Sendable {
         var form = FormBody()
         try form.append("grant_type", text: "refresh_token")
         try form.append("refresh_token", secret: token)
-        let answer = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
-        switch answer.error {
-        case .invalidGrant, .badRefreshToken, .expiredToken: throw OAuthError(.sessionEnded, serverError: answer.error)
+        let response = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
+        switch response.error {
+        case .invalidGrant, .badRefreshToken, .expiredToken:
+            throw OAuthError(.sessionEnded, serverError: response.error)
         default: break
         }
-        let (basicForm, reader) = (answer.basicForm, reader(at: answer.date))
-        let document = try Self.success(answer)
+        let (basicForm, reader) = (response.basicForm, reader(at: response.date))
+        let document = try Self.success(response)
         do throws(OAuthError) {
             var tokens = try reader.refreshedTokens(
                 in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
@@ -95,7 +96,7 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// - Parameter date: the time of the answer by the server's own clock. It is the server that wrote the ID token's
+    /// - Parameter date: the time of the response by the server's own clock. It is the server that wrote the ID token's
     ///   times, and its word comes over the same connection; ours may be a day off. What is two days off isn't
     ///   believed.
     func reader(at date: UnixTime?) -> TokenResponseReader {
@@ -106,11 +107,11 @@ public struct TokenEndpoint: Sendable {
             now: isCredible ? date ?? ours : ours)
     }
 
-    static func success(_ answer: consuming EndpointResponse) throws(OAuthError) -> JSONDocument {
-        guard answer.isSuccess else {
-            throw OAuthError(.exchangeFailed(statusCode: answer.status), serverError: answer.error)
+    static func success(_ response: consuming EndpointResponse) throws(OAuthError) -> JSONDocument {
+        guard response.isSuccess else {
+            throw OAuthError(.exchangeFailed(statusCode: response.status), serverError: response.error)
         }
-        guard let document = answer.document else { throw OAuthError(.invalidResponse(.notJSON)) }
+        guard let document = response.document else { throw OAuthError(.invalidResponse(.notJSON)) }
         return document
     }
 }

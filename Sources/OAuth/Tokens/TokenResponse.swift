@@ -15,17 +15,17 @@ public struct TokenResponse: ~Copyable, Sendable {
     /// The token to refresh with: the new one, or after a refresh without a new one the old one; `nil` when there is
     /// none.
     package let refreshToken: Secret<RefreshToken>?
-    /// Checked (issuer, audience, expiry, nonce) and kept only when `openid` was asked for.
+    /// Checked (issuer, audience, expiry, nonce) and kept only when `openid` was requested.
     package let idToken: Secret<IDToken>?
     /// The `sub` of the ID token: who signed in, in the server's own terms.
     package let subject: String?
-    /// How long the access token lives from the answer on, in seconds; `nil` when the server doesn't say.
+    /// How long the access token lives from the response on, in seconds; `nil` when the server doesn't say.
     package let expiresInSeconds: Int64?
     /// How long the refresh token lives, in seconds; GitHub says so.
     package let refreshTokenExpiresInSeconds: Int64?
-    /// What was granted; `nil` when the server doesn't say, which means what was asked (RFC 6749 section 5.1).
+    /// What was granted; `nil` when the server doesn't say, which means what was requested (RFC 6749 section 5.1).
     package let grantedScopes: ScopeList?
-    /// The answer's own `sub`, which AT Protocol's servers send: whose tokens these are, in the word of the server
+    /// The response's own `sub`, which AT Protocol's servers send: whose tokens these are, in the word of the server
     /// alone.
     package internal(set) var namedSubject: String?
     /// How the server took Basic credentials; keep it with the session for `ClientAuthentication.secretBasic(_:form:)`.
@@ -36,8 +36,8 @@ public struct TokenResponse: ~Copyable, Sendable {
     /// - Parameters:
     ///   - refreshToken: `nil` after a refresh: the old one stays.
     ///   - expiresInSeconds: how long the access token lives from now on.
-    ///   - grantedScopes: `nil`: what was asked.
-    ///   - type: what the server calls them; where a key was asked for, bearer tokens are refused.
+    ///   - grantedScopes: `nil`: what was requested.
+    ///   - type: what the server calls them; where a key was requested, bearer tokens are refused.
     public init(
         accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>? = nil,
         expiresInSeconds: Int64? = nil, grantedScopes: ScopeList? = nil, type: TokenType = .bearer

@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
-/// Takes tokens out of a token endpoint's answer (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3).
+/// Takes tokens out of a token endpoint's response (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3).
 struct TokenResponseReader {
     let server: AuthorizationServerMetadata
     let clientID: String
@@ -14,7 +14,7 @@ struct TokenResponseReader {
     /// One hundred years: a longer life is taken for this, so that adding it to the clock can't overflow.
     static let maximumLifetimeSeconds: Int64 = 3_155_760_000
 
-    /// Reads the answer to a code. With a nonce, an ID token is due.
+    /// Reads the response to a code. With a nonce, an ID token is due.
     func tokens(
         in document: borrowing JSONDocument, nonce: borrowing Secret<OpenIDNonce>?
     ) throws(OAuthError) -> TokenResponse {
@@ -33,7 +33,7 @@ struct TokenResponseReader {
         }
     }
 
-    /// Reads the answer to a device code, where there was no nonce to send (RFC 8628 section 3.5).
+    /// Reads the response to a device code, where there was no nonce to send (RFC 8628 section 3.5).
     func deviceTokens(in document: borrowing JSONDocument, openID: Bool) throws(OAuthError) -> TokenResponse {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
         guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
@@ -44,8 +44,8 @@ struct TokenResponseReader {
         return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
     }
 
-    /// Reads the answer to a refresh token. An ID token may come, and must be for the same person then (OpenID Connect
-    /// Core section 12.2).
+    /// Reads the response to a refresh token. An ID token may come, and must be for the same person then (OpenID
+    /// Connect Core section 12.2).
     func refreshedTokens(
         in document: borrowing JSONDocument, after old: borrowing Secret<RefreshToken>, subject: String?, openID: Bool
     ) throws(OAuthError) -> TokenResponse {
@@ -58,7 +58,7 @@ struct TokenResponseReader {
         guard subject.map({ $0.hasSameOctets(as: claims.subject) }) ?? true else {
             throw OAuthError(.invalidResponse(.idTokenSubject))
         }
-        // What can be told without the server's keys: asking for them has to wait until the tokens are stored.
+        // What can be told without the server's keys: requesting them has to wait until the tokens are stored.
         if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken) }
         return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
     }

@@ -7,7 +7,7 @@ public struct GHAuthInfo: Sendable, Hashable, Loggable {
     public let login: String
     /// GitHub's number for the account, which stays when the login changes.
     public let id: Int64?
-    /// What was granted; it may be less than what was asked for.
+    /// What was granted; it may be less than what was requested.
     public let scopes: ScopeList
 
     /// For a `GitHubClient` of the caller's own. The token is kept under `login`.

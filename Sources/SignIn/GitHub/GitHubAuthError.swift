@@ -9,15 +9,15 @@ public enum GitHubAuthError: RedactedError, Hashable {
     case userCancelled
     /// The person, or GitHub for them, said no.
     case accessDenied
-    /// The answer's `state` is missing or another; no token was asked for.
+    /// The response's `state` is missing or another; no token was requested.
     case stateMismatch
-    /// The answer names another server.
+    /// The response names another server.
     case issuerMismatch
     /// GitHub gave no token: its status, which may be 200, and its `error` where it is a known one.
     case exchangeFailed(statusCode: Int, serverError: ServerErrorCode? = nil)
-    /// There is no whole answer.
+    /// There is no whole response.
     case networkError(TransportError)
-    /// The answer can't be understood.
+    /// The response can't be understood.
     case invalidResponse
     /// The store refused.
     case store(StoreError)
@@ -68,7 +68,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         switch error.code {
         case .userCancelled: .userCancelled
         case .timedOut, .pageNeverOpened: .timedOut
-        case .onlyForeignAnswers: .stateMismatch
+        case .onlyForeignResponses: .stateMismatch
         case .cancelled: .cancelled
         case .unavailable: .userAgentUnavailable(error)
         }

@@ -4,7 +4,7 @@ internal import LatchkeyOAuth
 public import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What GitHub's API answered instead of what was asked for.
+/// What GitHub's API responded instead of what was requested.
 public typealias GitHubAPIError = ResourceError
 
 /// A client of GitHub's API that holds one access token.

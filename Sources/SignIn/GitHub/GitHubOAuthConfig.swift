@@ -6,7 +6,7 @@ public struct GitHubOAuthConfig: Sendable, Hashable {
     public var clientID: String
     /// Names of permissions, such as `repo` and `read:org`.
     public var scopes: ScopeList
-    /// Where answers come to: a loopback address, or a private-use scheme by explicit choice.
+    /// Where responses come to: a loopback address, or a private-use scheme by explicit choice.
     /// `nil` for a loopback address of this GitHub's own, with whichever port is free.
     public var redirect: RedirectURI?
     /// github.com's unless told otherwise; `GitHubEndpoints.enterprise(host:)` has those of an Enterprise Server.

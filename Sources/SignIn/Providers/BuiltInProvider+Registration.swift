@@ -12,14 +12,14 @@ extension BuiltInProvider {
         let dialect: RegistrationEndpoint.Dialect
     }
 
-    /// Whether each host gives a client id to any program that asks; see `registered`.
+    /// Whether each host gives a client id to any program that requests one; see `registered`.
     package var registersPrograms: Bool { registration != nil }
 
     /// Returns the provider at a host where the program registers by itself: once for each host.
     ///
     /// What the host gave is kept in the store, client id and client secret as two items, and taken from there from
-    /// then on; the host is asked again when the redirect address is another or a scope is new. Among all processes one
-    /// registers.
+    /// then on; a request goes to the host again when the redirect address is another or a scope is new. Among all
+    /// processes one registers.
     ///
     /// Throws `.oauth(.invalidMetadata(.withoutRegistration))` for a service that doesn't register programs, and as
     /// `RegistrationEndpoint.register` does.
@@ -76,7 +76,7 @@ extension BuiltInProvider {
         }
     }
 
-    /// Forgets what a host gave, so that it is asked again. The client's secret stays where it is.
+    /// Forgets what a host gave, so that a request goes to it again. The client's secret stays where it is.
     package func forgetRegistration(
         of name: ProviderName, at host: String, in store: any CredentialStore, deadline: Deadline = .standard
     ) async throws(SignInError) {

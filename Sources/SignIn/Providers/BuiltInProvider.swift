@@ -41,7 +41,7 @@ package struct BuiltInProvider: Sendable {
     /// Whether it takes any path of a loopback address, registered or not: then paths don't keep its codes from other
     /// servers.
     package let takesAnyLoopbackPath: Bool
-    /// Where it gives any program a client id that asks for one; `nil` where a person registers it on a page.
+    /// Where it gives any program a client id that requests one; `nil` where a person registers it on a page.
     let registration: Registration?
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
 

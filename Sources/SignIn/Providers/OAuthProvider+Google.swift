@@ -4,8 +4,8 @@ extension BuiltInProvider {
     /// Google, for its "desktop app" clients: PKCE, any loopback port, and a client secret that Google wants although
     /// such a client can't keep one.
     ///
-    /// `access_type=offline` asks for a refresh token, and `prompt=consent` for one on each sign-in, not on the first
-    /// alone. People may grant fewer scopes than were asked for: the session records those that were granted.
+    /// `access_type=offline` requests a refresh token, and `prompt=consent` for one on each sign-in, not on the first
+    /// alone. People may grant fewer scopes than were requested: the session records those that were granted.
     static let google = BuiltInProvider("google", takesAnyLoopbackPath: true) { choices, _ throws(OAuthError) in
         var provider = try OAuthProvider(
             name: choices.name, server: .issuer(Issuer("https://accounts.google.com")), clientID: choices.clientID,

@@ -5,7 +5,7 @@ extension OAuthProvider {
     ///
     /// - Parameters:
     ///   - name: chosen by the person.
-    ///   - scopes: `openid` asks for an ID token; `offline_access` is what many servers want for a refresh token.
+    ///   - scopes: `openid` requests an ID token; `offline_access` is what many servers want for a refresh token.
     ///   - proof: public unless told otherwise.
     ///   - usesDPoP: whether tokens are bound to a key (RFC 9449). A server that gives others then is refused.
     public static func issuer(

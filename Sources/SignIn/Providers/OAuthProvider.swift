@@ -63,7 +63,7 @@ public struct OAuthProvider: Sendable, Hashable {
     package let server: Server
     package let clientID: String
     package let scopes: ScopeList
-    /// Where answers come to; a loopback address may leave its port open. Unless told otherwise, one of this
+    /// Where responses come to; a loopback address may leave its port open. Unless told otherwise, one of this
     /// authority's own (`RedirectURI.loopback(_:port:authority:)`).
     public var redirect: RedirectURI
     package let parameters: [AuthorizationParameter]
@@ -93,7 +93,7 @@ public struct OAuthProvider: Sendable, Hashable {
 
     /// What is known of an account before it signs in, where that decides which server it signs in at (AT Protocol).
     package struct KnownAccount: Sendable, Hashable {
-        /// The `sub` that each token answer must name.
+        /// The `sub` that each token response must name.
         package let subject: String
         /// The origin of the server that tokens are for; they are sent to no other.
         package let resource: String

@@ -24,7 +24,7 @@ struct StoredClients: Sendable {
         let redirect: String
         let scopes: ScopeList
 
-        /// Whether the client may have its answers there, and ask for as much.
+        /// Whether the client may have its responses there, and request as much.
         func serves(_ provider: OAuthProvider) -> Bool {
             redirect.hasSameOctets(as: provider.redirect.text) && provider.scopes.scopes.allSatisfy(scopes.contains)
         }

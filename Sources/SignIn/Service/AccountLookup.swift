@@ -91,7 +91,7 @@ struct AccountLookup: Sendable {
             throw .oauth(error)
         }
         let status = response.status
-        log.debug("asked \(url) who signed in: status \(status)")
+        log.debug("GET \(url), for who signed in: status \(status)")
         if let error = ResourceError(response) { throw .resource(error) }
         do throws(JSONError) {
             let document = try JSONDocument(response.body.duplicate())

@@ -1,7 +1,7 @@
 public import LatchkeyHTTP
 public import LatchkeyLog
 
-/// Why a resource that an access token opens gave no usable answer.
+/// Why a resource that an access token opens gave no usable response.
 public struct ResourceError: RedactedError, Hashable {
     /// By the status of the response (RFC 9110 section 15), or why there is none that can be used.
     public enum Code: Sendable, Hashable {
@@ -13,9 +13,9 @@ public struct ResourceError: RedactedError, Hashable {
         case rateLimited
         /// Any other status than 2xx.
         case refused(statusCode: Int)
-        /// The answer can't be understood.
+        /// The response can't be understood.
         case invalidResponse
-        /// There is no whole answer.
+        /// There is no whole response.
         case networkError(TransportError)
     }
 
@@ -26,7 +26,7 @@ public struct ResourceError: RedactedError, Hashable {
         self.code = code
     }
 
-    /// The error of an answer's status, or `nil` for 2xx.
+    /// The error of a response's status, or `nil` for 2xx.
     init?(_ response: borrowing GuardedResponse) {
         switch response.status {
         case 200...299: return nil
@@ -52,9 +52,9 @@ public struct ResourceError: RedactedError, Hashable {
         switch code {
         case .unauthorized: "the service does not accept the token"
         case .forbidden: "the token does not reach so far"
-        case .rateLimited: "the service was asked too often"
-        case .refused(let status): "the service did not answer as it should (status \(status))"
-        case .invalidResponse: "the service's answer can't be understood"
+        case .rateLimited: "the service got too many requests"
+        case .refused(let status): "the service did not respond as it should (status \(status))"
+        case .invalidResponse: "the service's response can't be understood"
         case .networkError(let error): error.cause
         }
     }

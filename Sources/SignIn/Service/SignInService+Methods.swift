@@ -105,7 +105,7 @@ extension SignInService {
         capabilities.hasHandler = methods.redirects != nil && methods.handledSchemes.contains(redirect.scheme)
         if methods.terminal == nil { capabilities.sessionEnvironment.hasTerminal = false }
         let choice = try chosen(capabilities, methods, redirect)
-        // The server is asked only where its answer matters.
+        // The metadata is requested only where it matters.
         guard choice.reason == .noDisplayNoDeviceGrant, methods.devicePrompt != nil else { return choice }
         capabilities.hasDeviceGrant = try await server().deviceAuthorizationEndpoint != nil
         return try chosen(capabilities, methods, redirect)

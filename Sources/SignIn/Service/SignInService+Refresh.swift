@@ -42,7 +42,7 @@ extension SignInService {
     }
 
     /// Whether what went wrong may be over the next time: the network's trouble, or a store that could not take the
-    /// response and was asked before the server was.
+    /// response and was tried before the request.
     private static func leavesSession(_ error: SignInError) -> Bool {
         switch error.code {
         case .oauth(let cause): cause.isTransient
@@ -65,7 +65,8 @@ extension SignInService {
     /// The refresh is a task of its own. Cancelling a caller ends its wait alone: a rotated refresh token that has
     /// arrived is always stored.
     ///
-    /// - Parameter refused: refresh although the token has not ended, unless somebody else has refreshed it since.
+    /// - Parameter refused: refresh although the token has not ended, unless another process or task has refreshed it
+    ///   since.
     package func refresh(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
         let refresh: FirstValue<SignInError?>
         if let running = refreshes[Octets(account)] {
@@ -103,14 +104,14 @@ extension SignInService {
         let isStale =
             if let refused { session.accessToken.matches(refused.token) } else { !session.isFresh(at: context.now()) }
         guard isStale else {
-            log.debug("somebody else has refreshed the session")
+            log.debug("another process or task has refreshed the session")
             return
         }
         try await refresh(session)
         lease.release()
     }
 
-    /// Between the server's answer and the store nothing waits for the network (Docs/Decisions/0023).
+    /// Between the server's response and the store nothing waits for the network (Docs/Decisions/0023).
     private func refresh(_ session: borrowing StoredSession) async throws(SignInError) {
         let server = try await server()
         let secret = try await clientSecret()
@@ -136,7 +137,7 @@ extension SignInService {
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
     }
 
-    /// Makes certain, before the server is asked, that its response can be kept: saves the session with room for longer
+    /// Makes certain, before the request, that its response can be kept: saves the session with room for longer
     /// tokens, as it will be saved again, and takes the descriptors that this needs.
     ///
     /// What is saved has a mark as well. It stays as long as the server may have spent the refresh token and the store
@@ -193,7 +194,7 @@ extension SignInService {
         switch cause.code {
         case .networkError(let error):
             switch error.code {
-            case .timedOut, .connectionLost, .malformedAnswer, .bodyTooLarge, .other: return true
+            case .timedOut, .connectionLost, .malformedResponse, .bodyTooLarge, .other: return true
             default: return false
             }
         case .exchangeFailed(let status): return status >= 500

@@ -6,11 +6,12 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 
 extension SignInService {
-    /// Sends a request with an account's access token, and once more with a refreshed one when the server answers 401.
+    /// Sends a request with an account's access token, and once more with a refreshed one when the server responds with
+    /// 401.
     ///
     /// Where the session is bound to a key, each request carries a proof of it.
     ///
-    /// The answer is returned whatever its status; a 401 that stays, too, and one that says `use_dpop_nonce` or
+    /// The response is returned whatever its status; a 401 that stays, too, and one that says `use_dpop_nonce` or
     /// `invalid_dpop_proof` after the repeat that those get: it is the proof that isn't taken, and a new token needs
     /// one too.
     ///
@@ -45,7 +46,8 @@ extension SignInService {
     }
 
     /// Sends a request with a session's token, and a proof of its key where it is bound to one, over any transport. A
-    /// proof that the server doesn't take is made anew and sent once more. The answer is returned whatever its status.
+    /// proof that the server doesn't take is made anew and sent once more. The response is returned whatever its
+    /// status.
     package func transfer(
         _ request: borrowing GuardedRequest, with session: borrowing StoredSession, limits: TransferLimits,
         over http: any HTTPTransport
@@ -84,9 +86,9 @@ extension SignInService {
         return request
     }
 
-    /// Takes what an answer that another client got says about proofs. Bearer tokens have nothing to learn.
+    /// Takes what a response that another client got says about proofs. Bearer tokens have nothing to learn.
     package func learn(
-        from fields: [HeaderField], ofAnswerAt url: HTTPURL, account name: String
+        from fields: [HeaderField], ofResponseAt url: HTTPURL, account name: String
     ) async throws(SignInError) {
         guard let signer = try await signer(of: try await session(of: name)) else { return }
         let empty: [UInt8] = []

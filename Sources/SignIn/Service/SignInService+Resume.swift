@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 
 extension SignInService {
-    /// A sign-in that has begun, and goes on when its answer comes: maybe in another process.
+    /// A sign-in that has begun, and goes on when its response comes: maybe in another process.
     package struct BegunSignIn: ~Copyable, Sendable {
         package let pending: PendingAuthorization
         /// Where to send the person.
@@ -34,16 +34,16 @@ extension SignInService {
         DPoPProofSigner(key: key, memory: proofs, random: context.random, now: context.now)
     }
 
-    /// Believes an answer, exchanges it, and keeps the session as `signIn` does.
+    /// Validates a response, exchanges it, and keeps the session as `signIn` does.
     package func resume(
-        _ pending: consuming PendingAuthorization, with answer: consuming RedirectAnswer, signer: DPoPProofSigner?,
-        account: String?
+        _ pending: consuming PendingAuthorization, with response: consuming AuthorizationResponse,
+        signer: DPoPProofSigner?, account: String?
     ) async throws(SignInError) -> SessionSummary {
         let secret = try await clientSecret()
         let server = try await server()
         let tokens: TokenResponse
         do throws(SignInError) {
-            let callback = try Self.believe(answer, pending)
+            let callback = try Self.believe(response, pending)
             let endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: signer))
             let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
             tokens = try await exchange(callback, at: endpoint, authentication)

@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 
 extension SignInService {
-    /// Signs a person in with an answer that comes to a redirect address.
+    /// Signs a person in with a response that comes to a redirect address.
     @discardableResult
     package func signIn(
         presenting agent: any RedirectUserAgent, account: String? = nil, redirect: RedirectURI? = nil,
@@ -98,7 +98,7 @@ extension SignInService {
         }
     }
 
-    /// Sends the person to the server and exchanges the answer.
+    /// Sends the person to the server and exchanges the response.
     private func tokens(
         _ attempt: any UserAgentAttempt, _ provider: OAuthProvider, _ server: AuthorizationServerMetadata,
         _ secret: borrowing Secret<ClientSecret>?, _ signer: DPoPProofSigner?, deadline: Deadline
@@ -111,20 +111,20 @@ extension SignInService {
                 random: context.random))
         let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
         let url = try await address(of: pending, provider, authentication, signer)
-        let answer: RedirectAnswer
+        let response: AuthorizationResponse
         do throws(UserAgentError) {
-            answer = try await attempt.present(url, gate: pending.answerGate(), deadline: deadline)
+            response = try await attempt.present(url, gate: pending.responseGate(), deadline: deadline)
         } catch {
-            throw error.code == .onlyForeignAnswers ? .oauth(OAuthError(.stateMismatch)) : .userAgent(error)
+            throw error.code == .onlyForeignResponses ? .oauth(OAuthError(.stateMismatch)) : .userAgent(error)
         }
-        return try await exchange(try Self.believe(answer, pending), at: endpoint, authentication)
+        return try await exchange(try Self.believe(response, pending), at: endpoint, authentication)
     }
 
     static func believe(
-        _ answer: consuming RedirectAnswer, _ pending: consuming PendingAuthorization
+        _ response: consuming AuthorizationResponse, _ pending: consuming PendingAuthorization
     ) throws(SignInError) -> ValidatedCallback {
         do throws(OAuthError) {
-            return try pending.validate(answer)
+            return try pending.validate(response)
         } catch {
             throw SignInError.oauth(error)
         }

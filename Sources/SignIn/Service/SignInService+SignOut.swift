@@ -65,7 +65,7 @@ extension SignInService {
         }
     }
 
-    /// Without its key a session can still be revoked, at servers that don't ask for a proof then.
+    /// Without its key a session can still be revoked, at servers that don't require a proof then.
     private func keptSigner(of session: borrowing StoredSession) async throws(SignInError) -> DPoPProofSigner? {
         do throws(SignInError) {
             return try await signer(of: session)

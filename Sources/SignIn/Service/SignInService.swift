@@ -109,7 +109,7 @@ public actor SignInService {
 
     // MARK: - The server
 
-    /// The server's metadata, asked for once.
+    /// The server's metadata, requested once.
     func server() async throws(SignInError) -> AuthorizationServerMetadata {
         if let metadata { return metadata }
         switch provider.server {

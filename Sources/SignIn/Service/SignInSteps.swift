@@ -2,12 +2,12 @@ package import LatchkeyOAuth
 package import LatchkeySecrets
 
 /// The steps of a sign-in that a caller does in place of the built-in ones. State, code verifier and the checks of the
-/// answer are not among them.
+/// response are not among them.
 package struct SignInSteps: Sendable {
     /// Makes the address to send the person to. It is refused unless it is this attempt's.
     package typealias Address =
         @Sendable (borrowing PendingAuthorization) async throws(SignInError) -> Secret<AuthorizationAddress>
-    /// Exchanges an answer that was believed.
+    /// Exchanges a response that was validated.
     package typealias Exchange =
         @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws(SignInError)
         -> TokenResponse

@@ -10,7 +10,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
         case unsupported
         /// There was no session.
         case notNeeded
-        /// The server didn't do it, or could not be asked: the tokens may still be good.
+        /// The server didn't do it, or could not be reached: the tokens may still be good.
         case failed(SignInError)
     }
 

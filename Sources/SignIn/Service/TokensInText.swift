@@ -2,8 +2,8 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 
-/// The tokens of one answer, known so that they are noticed in the ordinary text that a server sends beside them: names
-/// and scopes are kept in the clear, listed and logged, so no token may stand among them.
+/// The tokens of one response, known so that they are noticed in the ordinary text that a server sends beside them:
+/// names and scopes are kept in the clear, listed and logged, so no token may stand among them.
 ///
 /// What counts is what `LiveSecrets` finds: a whole token, or fifteen bytes of one in a row.
 struct TokensInText: ~Copyable {

@@ -79,7 +79,7 @@ public struct SessionSummary: Sendable, Hashable {
     public let account: String
     /// The server's own identifier, such as OpenID's `sub`, which stays when the name changes; `nil` when unknown.
     public let subject: String?
-    /// What was granted; what was asked for where the server named nothing (RFC 6749 section 5.1). Empty for a session
+    /// What was granted; what was requested where the server named nothing (RFC 6749 section 5.1). Empty for a session
     /// that can't be read.
     public let scopes: ScopeList
     package let issued: UnixTime
@@ -110,7 +110,7 @@ public struct SessionSummary: Sendable, Hashable {
 }
 
 extension StoredSession {
-    /// A session from the answer to a code.
+    /// A session from the response to a code.
     init(
         _ tokens: borrowing TokenResponse, authority: String, clientID: String, account: String, subject: String?,
         scopes: ScopeList, keyThumbprint: String? = nil, resource: String? = nil, now: UnixTime
@@ -126,9 +126,9 @@ extension StoredSession {
             refreshToken: tokens.refreshToken?.duplicate())
     }
 
-    /// The session after a refresh. The refresh token's end stays what it was unless the answer names one.
+    /// The session after a refresh. The refresh token's end stays what it was unless the response names one.
     ///
-    /// - Parameter granted: the scopes, where the answer names them; they too stay what they were.
+    /// - Parameter granted: the scopes, where the response names them; they too stay what they were.
     borrowing func refreshed(
         with tokens: borrowing TokenResponse, granted: ScopeList?, now: UnixTime
     ) -> StoredSession {

@@ -4,9 +4,9 @@ public import LatchkeyOAuth
 
 /// An adopter's own way to show the authorization page: a web view, a browser of its own.
 public protocol AuthorizationPresenter: Sendable {
-    /// Shows the page and returns the answer that came to the redirect address, or `nil` when the person closed it.
+    /// Shows the page and returns the response that came to the redirect address, or `nil` when the person closed it.
     ///
-    /// `RedirectAnswer(pasted:redirect:)` makes it of the address, which it compares with the redirect's.
+    /// `AuthorizationResponse(pasted:redirect:)` makes it of the address, which it compares with the redirect's.
     ///
     /// Whatever it throws becomes `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client), and its
     /// words are dropped, unless it is a `UserAgentError` or a `CancellationError`.
@@ -16,7 +16,7 @@ public protocol AuthorizationPresenter: Sendable {
     ///   - callbackScheme: of the redirect address, such as `org.example.app`.
     func presentAuthorization(
         at url: consuming AuthorizationURL, callbackScheme: String
-    ) async throws -> RedirectAnswer?
+    ) async throws -> AuthorizationResponse?
 }
 
 /// Lets a presenter stand where a user agent does.
@@ -42,11 +42,11 @@ package struct PresentingUserAgent: RedirectUserAgent {
         }
 
         func present(
-            _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-        ) async throws(UserAgentError) -> RedirectAnswer {
-            let answer: RedirectAnswer?
+            _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+        ) async throws(UserAgentError) -> AuthorizationResponse {
+            let response: AuthorizationResponse?
             do {
-                answer = try await presenter.presentAuthorization(at: url, callbackScheme: redirect.scheme)
+                response = try await presenter.presentAuthorization(at: url, callbackScheme: redirect.scheme)
             } catch let error as UserAgentError {
                 throw error
             } catch is CancellationError {
@@ -54,9 +54,9 @@ package struct PresentingUserAgent: RedirectUserAgent {
             } catch {
                 throw .unavailable(.pageFailed)
             }
-            guard let answer else { throw .userCancelled }
-            guard gate.admit(answer) == .admitted else { throw .onlyForeignAnswers }
-            return answer
+            guard let response else { throw .userCancelled }
+            guard gate.admit(response) == .admitted else { throw .onlyForeignResponses }
+            return response
         }
 
         func finish(_ outcome: SignInOutcome) async {}

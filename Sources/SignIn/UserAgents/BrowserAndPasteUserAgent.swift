@@ -4,7 +4,7 @@ package import LatchkeyOAuth
 internal import LatchkeySystem
 
 /// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and
-/// the terminal shows the page's address and takes the one that the browser ends at. The first valid answer wins.
+/// the terminal shows the page's address and takes the one that the browser ends at. The first valid response wins.
 ///
 /// For sessions whose browser may run on another machine: there the listener is reached through a forwarded port, or
 /// not at all.
@@ -63,8 +63,8 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
     }
 
     func present(
-        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-    ) async throws(UserAgentError) -> RedirectAnswer {
+        _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+    ) async throws(UserAgentError) -> AuthorizationResponse {
         let (handler, log, link) = (receiver.handler, log, receiver.startLink)
         let dialog = PasteDialog(redirect: redirect, terminal: terminal, log: log)
         try await mapError(
@@ -82,18 +82,18 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
         }
         let asking = Task {
             do throws(PromptTerminalError) {
-                handler.deliver(try await dialog.answer(gate: gate, deadline: deadline))
+                handler.deliver(try await dialog.response(gate: gate, deadline: deadline))
             } catch {
-                // A task that was cancelled has nothing to say: the browser's answer was first.
+                // A task that was cancelled has nothing to say: the browser's response was first.
                 if !Task.isCancelled { handler.event.give(.failed(UserAgentError(terminal: error))) }
             }
         }
         do throws(UserAgentError) {
-            let answer = try await receiver.answer(until: deadline)
+            let response = try await receiver.response(until: deadline)
             // The terminal is as it was before anybody else writes to it.
             asking.cancel()
             await asking.value
-            return answer
+            return response
         } catch {
             opening?.cancel()
             asking.cancel()

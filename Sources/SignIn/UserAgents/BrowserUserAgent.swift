@@ -19,7 +19,7 @@ package struct BrowserUserAgent: RedirectUserAgent {
     private let way: Way
     private let log: RedactedLogger
 
-    /// How long a browser that brought the answer may take to ask for the last page before the listener closes.
+    /// How long a browser that brought the response may take to request the last page before the listener closes.
     package var lastPageTimeout = Duration.seconds(2)
 
     /// Starts the person's browser.
@@ -71,8 +71,8 @@ final class BrowserAttempt: UserAgentAttempt {
     }
 
     func present(
-        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-    ) async throws(UserAgentError) -> RedirectAnswer {
+        _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+    ) async throws(UserAgentError) -> AuthorizationResponse {
         receiver.handler.expect(url, gate: gate)
         let opening = Task { [opener, handler = receiver.handler, link = receiver.startLink] in
             do throws(UserAgentError) {
@@ -83,7 +83,7 @@ final class BrowserAttempt: UserAgentAttempt {
         }
         do throws(UserAgentError) {
             // The opener goes on: it may be what fetches the last page.
-            return try await receiver.answer(until: deadline, needsBrowser: true)
+            return try await receiver.response(until: deadline, needsBrowser: true)
         } catch {
             opening.cancel()
             throw error
@@ -95,7 +95,7 @@ final class BrowserAttempt: UserAgentAttempt {
     }
 }
 
-/// Starts browsers in order until one of them asks for the page.
+/// Starts browsers in order until one of them requests the page.
 struct BrowserPrograms: Sendable {
     let browsers: BrowserChoice
     let opened: FirstValue<Bool>
@@ -119,13 +119,13 @@ struct BrowserPrograms: Sendable {
             case nil: return
             case _ where opened.present != nil: return
             case .exited(0):
-                log.info("browser \(index + 1) ended, and nobody has asked for the page yet: another process may do so")
+                log.info("browser \(index + 1) ended before the page was requested: another process may request it")
                 return
             case .exited(let status):
-                log.info("browser \(index + 1) ended with status \(status) before it asked for the page")
+                log.info("browser \(index + 1) ended with status \(status) before it requested the page")
                 error = .unavailable(.browserFailed(status: status))
             case .signalled(let number):
-                log.info("browser \(index + 1) was ended by signal \(number) before it asked for the page")
+                log.info("browser \(index + 1) was ended by signal \(number) before it requested the page")
                 error = .unavailable(.browserFailed(status: 128 + number))
             }
         }

@@ -5,7 +5,7 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySodium
 
-/// Listens on a loopback address for the answer of one sign-in (RFC 8252 section 7.3).
+/// Listens on a loopback address for the response of one sign-in (RFC 8252 section 7.3).
 ///
 /// It takes connections of this user alone, and is closed in `finish`, or when the value goes.
 final class LoopbackReceiver: Sendable {
@@ -15,7 +15,7 @@ final class LoopbackReceiver: Sendable {
     let handler: RedirectHandler
     private let server: LoopbackServer
 
-    /// How long a browser may take to fetch the last page once it has asked for it.
+    /// How long a browser may take to fetch the last page once it has requested it.
     private static let fetchingTime = Duration.seconds(5)
 
     private init(redirect: RedirectURI, startLink: String, handler: RedirectHandler, server: LoopbackServer) {
@@ -30,7 +30,7 @@ final class LoopbackReceiver: Sendable {
         guard redirect.kind == .loopback, let address = redirect.loopbackAddress else {
             throw .unavailable(.unsupportedRedirect)
         }
-        // The server answers in tasks of its own, which are the sign-in's all the same.
+        // The server responds in tasks of its own, which are the sign-in's all the same.
         let handler = RedirectHandler(
             callbackPath: redirect.path, once: (start: try once(), done: try once()), log: log.keepingContext())
         let configuration = LoopbackServer.Configuration(
@@ -43,7 +43,7 @@ final class LoopbackReceiver: Sendable {
             throw .unavailable(.cannotListen(UserAgentError.ListeningProblem(error: error)))
         }
         let here = redirect.withPort(server.port)
-        log.debug("listening for the answer on \(here)")
+        log.debug("listening for the response on \(here)")
         return LoopbackReceiver(
             redirect: here, startLink: server.origin + handler.startPath, handler: handler, server: server)
     }
@@ -54,17 +54,20 @@ final class LoopbackReceiver: Sendable {
         server.stop()
     }
 
-    /// Waits for an answer that the gate admits. Throws `.onlyForeignAnswers` instead of `.timedOut` when others came.
+    /// Waits for a response that the gate admits. Throws `.onlyForeignResponses` instead of `.timedOut` when others
+    /// came.
     ///
-    /// - Parameter needsBrowser: whether the answer can come by nothing but a browser that was given `startLink`: then
-    ///   it throws `.pageNeverOpened` when none asked for that.
-    func answer(until deadline: Deadline, needsBrowser: Bool = false) async throws(UserAgentError) -> RedirectAnswer {
+    /// - Parameter needsBrowser: whether the response can come by nothing but a browser that was given `startLink`:
+    ///   then it throws `.pageNeverOpened` when none requested that.
+    func response(
+        until deadline: Deadline, needsBrowser: Bool = false
+    ) async throws(UserAgentError) -> AuthorizationResponse {
         let event = await withTaskCancellationHandler {
             let alarm = Task { [handler] in
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
                 let isUnopened = needsBrowser && handler.opened.present == nil
                 handler.event.give(
-                    .failed(handler.hasSeenForeign ? .onlyForeignAnswers : isUnopened ? .pageNeverOpened : .timedOut))
+                    .failed(handler.hasSeenForeign ? .onlyForeignResponses : isUnopened ? .pageNeverOpened : .timedOut))
             }
             defer { alarm.cancel() }
             return await handler.event.wait()
@@ -73,19 +76,19 @@ final class LoopbackReceiver: Sendable {
         }
         switch event {
         case .failed(let error): throw error
-        case .answered, .delivered:
-            guard let answer = handler.takeAnswer() else { throw .cancelled }
-            return answer
+        case .received, .delivered:
+            guard let response = handler.takeResponse() else { throw .cancelled }
+            return response
         }
     }
 
-    /// Shows the outcome to a browser that brought the answer, and closes.
+    /// Shows the outcome to a browser that brought the response, and closes.
     ///
-    /// - Parameter timeout: how long it may take to ask for the last page.
+    /// - Parameter timeout: how long it may take to request the last page.
     func finish(_ outcome: SignInOutcome, timeout: Duration = .seconds(2)) async {
         let isFirst = handler.outcome.give(outcome)
-        if isFirst, case .answered = handler.event.present {
-            if await handler.askedForEnd.wait(atMost: timeout) != nil {
+        if isFirst, case .received = handler.event.present {
+            if await handler.requestedEnd.wait(atMost: timeout) != nil {
                 _ = await handler.shown.wait(atMost: Self.fetchingTime)
             }
         }

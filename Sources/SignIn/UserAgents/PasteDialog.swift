@@ -19,33 +19,35 @@ struct PasteDialog: Sendable {
         try await terminal.show("Copy that whole address and paste it here.")
     }
 
-    /// Asks until an address is the answer to this sign-in. A query alone is not: its path tells whose answer it is
+    /// Asks until an address is this sign-in's response. A query alone is not: its path tells whose response it is
     /// (RFC 9700 section 4.4.2.2).
-    func answer(gate: AnswerGate, deadline: Deadline) async throws(PromptTerminalError) -> RedirectAnswer {
+    func response(
+        gate: AuthorizationResponseGate, deadline: Deadline
+    ) async throws(PromptTerminalError) -> AuthorizationResponse {
         while true {
             if Task.isCancelled { throw .cancelled }
             if deadline.hasPassed { throw .timedOut }
             let text: Secret<MessageBody>
             do throws(PromptTerminalError) {
                 text = try await terminal.ask(
-                    "Address (it stays hidden)", limit: RedirectAnswer.maximumByteCount, deadline: deadline)
+                    "Address (it stays hidden)", limit: AuthorizationResponse.maximumByteCount, deadline: deadline)
             } catch .tooLong {
-                try await terminal.show("That is too long for an answer.")
+                try await terminal.show("That is too long for a response.")
                 continue
             }
             if text.isEmpty { continue }
-            guard let answer = try? RedirectAnswer(pasted: text, redirect: redirect) else {
-                log.info("what was pasted is no answer")
+            guard let response = try? AuthorizationResponse(pasted: text, redirect: redirect) else {
+                log.info("what was pasted is not a response")
                 try await terminal.show(
                     "That is not the whole address the browser ended at, which starts with \(redirect)?")
                 continue
             }
-            switch gate.admit(answer) {
+            switch gate.admit(response) {
             case .admitted:
-                log.debug("the answer was pasted")
-                return answer
+                log.debug("the response was pasted")
+                return response
             case .foreign:
-                log.info("an answer with another state was pasted; it is ignored")
+                log.info("a response with another state was pasted; it is ignored")
                 try await terminal.show("That address belongs to another sign-in. Use the one shown above.")
             case .repeated:
                 // Another way was first, and is about to cancel this task.

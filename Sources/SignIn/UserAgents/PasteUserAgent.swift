@@ -46,12 +46,12 @@ final class PasteAttempt: UserAgentAttempt {
     }
 
     func present(
-        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-    ) async throws(UserAgentError) -> RedirectAnswer {
+        _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+    ) async throws(UserAgentError) -> AuthorizationResponse {
         let dialog = PasteDialog(redirect: redirect, terminal: terminal, log: log)
         do throws(PromptTerminalError) {
             try await dialog.show(url)
-            return try await dialog.answer(gate: gate, deadline: deadline)
+            return try await dialog.response(gate: gate, deadline: deadline)
         } catch {
             throw UserAgentError(terminal: error)
         }

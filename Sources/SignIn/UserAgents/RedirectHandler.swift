@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 internal import Synchronization
 
 /// What a loopback receiver says to each request: it leads the browser to the authorization page once, takes the first
-/// answer that belongs to the attempt, and shows the outcome.
+/// response that belongs to the attempt, and shows the outcome.
 final class RedirectHandler: Sendable {
     let startPath: String
     private let callbackPath: String
@@ -14,30 +14,30 @@ final class RedirectHandler: Sendable {
 
     private struct Papers: ~Copyable, Sendable {
         var url: AuthorizationURL?
-        var gate: AnswerGate?
-        var answer: RedirectAnswer?
+        var gate: AuthorizationResponseGate?
+        var response: AuthorizationResponse?
         var hasSeenForeign = false
     }
 
     private let papers = Mutex(Papers())
 
-    /// What ends the wait for an answer.
+    /// What ends the wait for a response.
     enum Event: Sendable {
-        /// The answer is at the handler, and the browser that brought it waits for the outcome.
-        case answered
-        /// The answer is at the handler, and came by another way.
+        /// The response is at the handler, and the browser that brought it waits for the outcome.
+        case received
+        /// The response is at the handler, and came by another way.
         case delivered
         case failed(UserAgentError)
     }
 
     /// How the wait ended.
     let event = FirstValue<Event>()
-    /// Given when a browser has asked for the start.
+    /// Given when a browser has requested the start.
     let opened = FirstValue<Bool>()
     /// What the last page says; the page waits for it.
     let outcome = FirstValue<SignInOutcome>()
-    /// Given when a browser asks for the last page.
-    let askedForEnd = FirstValue<Bool>()
+    /// Given when a browser requests the last page.
+    let requestedEnd = FirstValue<Bool>()
     /// Given when the last page has left, or can't any more.
     let shown = FirstValue<Bool>()
 
@@ -50,7 +50,7 @@ final class RedirectHandler: Sendable {
     }
 
     /// Opens the handler.
-    func expect(_ url: consuming AuthorizationURL, gate: AnswerGate) {
+    func expect(_ url: consuming AuthorizationURL, gate: AuthorizationResponseGate) {
         var url: AuthorizationURL? = consume url
         papers.withLock { papers in
             papers.url = url.take()
@@ -58,19 +58,19 @@ final class RedirectHandler: Sendable {
         }
     }
 
-    /// Takes an answer that came by another way and was admitted there.
-    func deliver(_ answer: consuming RedirectAnswer) {
-        var answer: RedirectAnswer? = consume answer
+    /// Takes a response that came by another way and was admitted there.
+    func deliver(_ response: consuming AuthorizationResponse) {
+        var response: AuthorizationResponse? = consume response
         papers.withLock { papers in
-            if let answer = answer.take() { papers.answer = consume answer }
+            if let response = response.take() { papers.response = consume response }
         }
         event.give(.delivered)
     }
 
-    /// Hands the answer out, once.
-    func takeAnswer() -> RedirectAnswer? { papers.withLock { $0.answer.take() } }
+    /// Hands the response out, once.
+    func takeResponse() -> AuthorizationResponse? { papers.withLock { $0.response.take() } }
 
-    /// Whether an answer with another state came.
+    /// Whether a response with another state came.
     var hasSeenForeign: Bool { papers.withLock { $0.hasSeenForeign } }
 
     // MARK: - Requests
@@ -79,74 +79,74 @@ final class RedirectHandler: Sendable {
         let path = request.path
         // Another authority's response comes to another path, and is not ours (RFC 9700 section 4.4.2.2).
         if path.hasSameOctets(as: callbackPath) { return take(request) }
-        if path.hasSameOctets(as: startPath) { return start(isQuestionOnly: request.method == .head) }
+        if path.hasSameOctets(as: startPath) { return start(isHeadOnly: request.method == .head) }
         if path.hasSameOctets(as: donePath) { return await done() }
-        // Browsers ask for /favicon.ico by themselves; whatever else comes is somebody else's.
-        log.trace("the loopback receiver was asked for something else")
-        return AnswerPage.notFound.response()
+        // Browsers request /favicon.ico by themselves; whatever else comes belongs to another program.
+        log.trace("the loopback receiver got a request for something else")
+        return ResponsePage.notFound.response()
     }
 
-    private func start(isQuestionOnly: Bool) -> LoopbackResponse {
-        // Desktops ask with HEAD what kind of page it is before they start the browser.
-        if isQuestionOnly { return LoopbackResponse(status: 200, contentType: "text/html", publicText: "") }
-        guard let url = papers.withLock({ $0.url.take() }) else { return AnswerPage.usedLink.response() }
+    private func start(isHeadOnly: Bool) -> LoopbackResponse {
+        // Desktops request with HEAD what kind of page it is before they start the browser.
+        if isHeadOnly { return LoopbackResponse(status: 200, contentType: "text/html", publicText: "") }
+        guard let url = papers.withLock({ $0.url.take() }) else { return ResponsePage.usedLink.response() }
         var sink = RedirectLocationSink()
         do throws(SecretBuilder.LimitExceeded) {
             try url.pour(into: &sink)
         } catch {
             event.give(.failed(.unavailable(.pageFailed)))
-            return AnswerPage.notFound.response()
+            return ResponsePage.notFound.response()
         }
         opened.give(true)
-        log.debug("the browser asked for the sign-in page; it is led to \(url.publicPart)")
+        log.debug("the browser requested the sign-in page; it is led to \(url.publicPart)")
         return LoopbackResponse(
             status: 302, fields: [LoopbackField("Referrer-Policy", "no-referrer")], location: sink.finish())
     }
 
     private func take(_ request: consuming LoopbackRequest) -> LoopbackResponse {
-        guard request.method == .get, let answer = Self.answer(in: request) else {
-            log.info("a request at the redirect address was no answer; it is ignored")
-            return AnswerPage.foreign.response()
+        guard request.method == .get, let response = Self.response(in: request) else {
+            log.info("a request at the redirect address was not a response; it is ignored")
+            return ResponsePage.foreign.response()
         }
-        let admission = admit(answer)
+        let admission = admit(response)
         switch admission {
         case .admitted:
-            log.debug("the answer came to the redirect address")
-            event.give(.answered)
+            log.debug("the response came to the redirect address")
+            event.give(.received)
             // Once more elsewhere, so that the code leaves the address bar and the list of visited pages.
             return .redirect(status: 303, publicLocation: donePath)
         case .foreign:
-            log.info("an answer with another state came to the redirect address; it is ignored")
-            return AnswerPage.foreign.response()
+            log.info("a response with another state came to the redirect address; it is ignored")
+            return ResponsePage.foreign.response()
         case .repeated:
-            log.info("another answer came to the redirect address; it is ignored")
-            return AnswerPage.repeated.response()
+            log.info("another response came to the redirect address; it is ignored")
+            return ResponsePage.repeated.response()
         }
     }
 
-    private func admit(_ answer: consuming RedirectAnswer) -> AnswerGate.Admission {
-        var answer: RedirectAnswer? = consume answer
+    private func admit(_ response: consuming AuthorizationResponse) -> AuthorizationResponseGate.Admission {
+        var response: AuthorizationResponse? = consume response
         return papers.withLock { papers in
-            guard let gate = papers.gate, let candidate = answer.take() else { return .foreign }
+            guard let gate = papers.gate, let candidate = response.take() else { return .foreign }
             let admission = gate.admit(candidate)
-            if admission == .admitted { papers.answer = consume candidate }
+            if admission == .admitted { papers.response = consume candidate }
             if admission == .foreign { papers.hasSeenForeign = true }
             return admission
         }
     }
 
-    private static func answer(in request: borrowing LoopbackRequest) -> RedirectAnswer? {
+    private static func response(in request: borrowing LoopbackRequest) -> AuthorizationResponse? {
         switch request.query {
         case .some(let query):
-            try? query.withExposedBytes { (bytes) throws(OAuthError) in try RedirectAnswer(query: bytes) }
+            try? query.withExposedBytes { (bytes) throws(OAuthError) in try AuthorizationResponse(query: bytes) }
         case .none: nil
         }
     }
 
     private func done() async -> LoopbackResponse {
-        askedForEnd.give(true)
+        requestedEnd.give(true)
         let outcome = await outcome.wait()
-        var response = AnswerPage.outcome(outcome).response()
+        var response = ResponsePage.outcome(outcome).response()
         response.whenEnded = { [shown] in shown.give(true) }
         return response
     }

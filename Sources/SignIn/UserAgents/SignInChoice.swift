@@ -2,7 +2,7 @@ package import LatchkeyEnvironment
 package import LatchkeyLog
 package import LatchkeyOAuth
 
-/// How a person is sent to the authorization page, and how the answer comes back.
+/// How a person is sent to the authorization page, and how the response comes back.
 package enum SignInMethod: Sendable, Hashable, CaseIterable {
     /// A browser on this machine, and a listener on a loopback address (RFC 8252 section 7.3).
     case browser
@@ -119,7 +119,7 @@ extension SignInMethod: Loggable {
         switch self {
         case .browser: "signing in with a browser here"
         case .browserAndPaste: "signing in with a browser here or with a paste"
-        case .scheme: "signing in with a browser here, which starts the program that takes the answer"
+        case .scheme: "signing in with a browser here, which starts the program that takes the response"
         case .paste: "signing in with a browser anywhere and a paste"
         case .device: "signing in on another device"
         }

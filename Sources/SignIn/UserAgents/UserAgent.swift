@@ -1,7 +1,7 @@
 public import LatchkeyEnvironment
 internal import LatchkeyOAuth
 
-/// What a person signs in with (RFC 6749's user agent): how the authorization page is shown, and how its answer comes
+/// What a person signs in with (RFC 6749's user agent): how the authorization page is shown, and how its response comes
 /// back.
 public struct UserAgent: Sendable {
     /// Opens a link in a browser, and returns at once or when the page was left; an error says why it can't be opened.

@@ -1,7 +1,7 @@
 public import LatchkeyLog
 internal import LatchkeyLoopback
 
-/// Why a user agent brought no answer.
+/// Why a user agent brought no response.
 public struct UserAgentError: RedactedError, Hashable {
     /// Why no authorization response came. A server that denies access sends one (RFC 6749 section 4.1.2.1).
     public enum Code: Sendable, Hashable {
@@ -11,10 +11,10 @@ public struct UserAgentError: RedactedError, Hashable {
         case unavailable(Reason)
         /// The deadline passed.
         case timedOut
-        /// The deadline passed, and the program that was started never asked for the page, as a browser would.
+        /// The deadline passed, and the program that was started never requested the page, as a browser would.
         case pageNeverOpened
-        /// The deadline passed, and all that came were answers with another state.
-        case onlyForeignAnswers
+        /// The deadline passed, and all that came were responses with another state.
+        case onlyForeignResponses
         /// The task was cancelled.
         case cancelled
     }
@@ -29,7 +29,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case noDisplay
         /// No browser could be started; the number is the errno of the last one.
         case noBrowser(number: Int32)
-        /// Every browser ended with an error before it asked for the page; the number is the last one's exit status.
+        /// Every browser ended with an error before it requested the page; the number is the last one's exit status.
         case browserFailed(status: Int32)
         /// `BROWSER` can't be understood.
         case malformedBrowser
@@ -39,9 +39,9 @@ public struct UserAgentError: RedactedError, Hashable {
         case cannotListen(ListeningProblem)
         /// The folder in which handlers are waited for can't be used; the number is the errno.
         case cannotWaitForHandler(number: Int32)
-        /// The answer is to come by the desktop's handler, and the redirect has no private-use scheme.
+        /// The response is to come by the desktop's handler, and the redirect has no private-use scheme.
         case noPrivateScheme
-        /// This agent can't bring an answer back from such a redirect address.
+        /// This agent can't bring a response back from such a redirect address.
         case unsupportedRedirect
         /// There is no terminal to ask on.
         case noTerminal
@@ -68,7 +68,7 @@ public struct UserAgentError: RedactedError, Hashable {
     package static let userCancelled = UserAgentError(.userCancelled)
     package static let timedOut = UserAgentError(.timedOut)
     package static let pageNeverOpened = UserAgentError(.pageNeverOpened)
-    package static let onlyForeignAnswers = UserAgentError(.onlyForeignAnswers)
+    package static let onlyForeignResponses = UserAgentError(.onlyForeignResponses)
     package static let cancelled = UserAgentError(.cancelled)
 
     public var codeName: StaticString {
@@ -77,7 +77,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case .unavailable: "sign-in.user-agent-unavailable"
         case .timedOut: "sign-in.timed-out"
         case .pageNeverOpened: "sign-in.page-never-opened"
-        case .onlyForeignAnswers: "sign-in.only-foreign-answers"
+        case .onlyForeignResponses: "sign-in.only-foreign-answers"
         case .cancelled: "sign-in.cancelled"
         }
     }
@@ -88,7 +88,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case .unavailable(let reason): reason.logMessage
         case .timedOut: "nobody answered the sign-in page in time"
         case .pageNeverOpened: "a browser was to open the sign-in page, and none did in time"
-        case .onlyForeignAnswers: "what came belongs to another sign-in: its state is missing or another"
+        case .onlyForeignResponses: "what came belongs to another sign-in: its state is missing or another"
         case .cancelled: "the sign-in was interrupted"
         }
     }
@@ -96,7 +96,7 @@ public struct UserAgentError: RedactedError, Hashable {
     public var hint: LogMessage? {
         switch code {
         case .userCancelled, .cancelled: nil
-        case .onlyForeignAnswers: "start the sign-in again, and answer only the page it opens"
+        case .onlyForeignResponses: "start the sign-in again, and answer only the page it opens"
         case .timedOut: "start the sign-in again, or \(Recovery.allowMoreTime)"
         case .pageNeverOpened:
             "see that BROWSER, or else the desktop's default browser, is one that opens pages; or \(Recovery.paste)"
@@ -110,7 +110,7 @@ extension UserAgentError.Reason {
     package var logMessage: LogMessage {
         switch self {
         case .noWay: "there is neither a display to show a browser on nor a terminal to ask at"
-        case .noHandler: "nothing here takes answers for the scheme of the redirect address"
+        case .noHandler: "nothing here takes responses for the scheme of the redirect address"
         case .noDisplay: "there is no display to show a browser on"
         case .noBrowser(let number): "no browser could be started (errno \(number))"
         case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
@@ -118,9 +118,9 @@ extension UserAgentError.Reason {
         case .noPrivateWindow: "no browser here is known to open private windows when asked"
         case .cannotListen(let problem): problem.error.cause
         case .cannotWaitForHandler(let number):
-            "the folder where the scheme's handler brings its answer can't be used (errno \(number))"
+            "the folder where the scheme's handler brings its response can't be used (errno \(number))"
         case .noPrivateScheme: "the redirect address has no private-use scheme that the desktop could hand over"
-        case .unsupportedRedirect: "this way to sign in can't take an answer at that redirect address"
+        case .unsupportedRedirect: "this way to sign in can't take a response at that redirect address"
         case .noTerminal: "there is no terminal to ask on"
         case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
         case .pageFailed: "the sign-in page could not be followed to its end"

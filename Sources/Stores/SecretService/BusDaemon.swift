@@ -2,25 +2,25 @@ internal import LatchkeyCredentials
 internal import Glibc
 internal import LatchkeySystem
 
-/// Questions to the bus itself (D-Bus Specification, "Message Bus Messages"). It answers whatever the services do.
+/// Calls to the bus itself (D-Bus Specification, "Message Bus Messages"). It replies whatever the services do.
 extension BusConnection {
-    @GLibThread func ask(
+    @GLibThread func callBus(
         _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
     ) async throws(KeyringFailure) -> Variant {
         try interruption.check()
-        let answer = await interruption.wait(
+        let result = await interruption.wait(
             call(
                 method, on: "/org/freedesktop/DBus", of: "org.freedesktop.DBus", .tuple(arguments),
                 trigger: interruption.trigger))
-        return try mapError(KeyringFailure.bus, of: reply(answer))
+        return try mapError(KeyringFailure.bus, of: reply(result))
     }
 
     /// Whether a program has a name, or the bus would start one that takes it.
     @GLibThread func presence(
         of name: String, _ interruption: Interruption
     ) async throws(KeyringFailure) -> SecretServicePresence {
-        if try await ask(.nameHasOwner, [.string(name)], interruption)[0].boolean { return .running }
-        let startable = try await ask(.activatableNames, [], interruption)[0].texts
+        if try await callBus(.nameHasOwner, [.string(name)], interruption)[0].boolean { return .running }
+        let startable = try await callBus(.activatableNames, [], interruption)[0].texts
         return startable.contains(name) ? .startable : .absent
     }
 

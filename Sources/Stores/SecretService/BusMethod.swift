@@ -1,4 +1,4 @@
-/// A method of the Secret Service or of D-Bus itself, with the type of its answer.
+/// A method of the Secret Service or of D-Bus itself, with the type of its reply.
 struct BusMethod: Sendable {
     let interface: StaticString
     let name: StaticString

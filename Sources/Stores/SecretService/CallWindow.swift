@@ -28,7 +28,7 @@ final class CallWindow: Sendable {
         }
         guard let place else { return send() }
         _ = trigger.onPull { [self] in
-            // Triggers are pulled on any thread, and calls answer on the one that makes them.
+            // Triggers are pulled on any thread, and calls complete on the one that makes them.
             Task { @GLibThread in sendNow(place) }
         }
     }

@@ -6,7 +6,7 @@ internal import LatchkeyCredentials
 
 // MARK: - Running and waiting
 
-/// A main context of GLib: what a thread must iterate so that asynchronous calls are answered.
+/// A main context of GLib: what a thread must iterate so that asynchronous calls complete.
 @safe struct MainContext: @unchecked Sendable {
     // Sendable: contexts take wake-ups and timers from any thread. It lives as long as the process.
     private let pointer: OpaquePointer
@@ -20,7 +20,7 @@ internal import LatchkeyCredentials
         unsafe pointer = g_main_context_new()
     }
 
-    /// From now on, calls made on this thread are answered in this context.
+    /// From now on, calls made on this thread complete in this context.
     func becomeDefaultOfThread() {
         unsafe g_main_context_push_thread_default(pointer)
     }
@@ -110,8 +110,8 @@ struct Cancellable: ~Copyable, Sendable {
     }
 }
 
-/// The answer of an asynchronous call, still to be taken apart by the call's own `finish`.
-final class AsyncAnswer: Sendable {
+/// The result of an asynchronous call (GAsyncResult), still to be taken apart by the call's own `finish`.
+final class AsyncResult: Sendable {
     private let source: ObjectReference?
     private let result: ObjectReference
 
@@ -124,7 +124,7 @@ final class AsyncAnswer: Sendable {
         unsafe self.result = ObjectReference(retaining: UnsafeMutableRawPointer(result))
     }
 
-    /// Takes the answer apart, and throws what went wrong.
+    /// Takes the result apart, and throws what went wrong.
     func finish<Result>(
         _ finish: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result
     ) throws(BusFailure) -> Result {
@@ -134,18 +134,18 @@ final class AsyncAnswer: Sendable {
     }
 }
 
-/// Completes the pending answer that was passed as user data.
+/// Completes the pending result that was passed as user data.
 private let completePending: GAsyncReadyCallback = { source, result, data in
-    let pending = unsafe Unmanaged<Pending<AsyncAnswer>>.fromOpaque(data!).takeRetainedValue()
-    unsafe pending.complete(AsyncAnswer(source: source, result: result!))
+    let pending = unsafe Unmanaged<Pending<AsyncResult>>.fromOpaque(data!).takeRetainedValue()
+    unsafe pending.complete(AsyncResult(source: source, result: result!))
 }
 
-/// Starts an asynchronous call whose answer completes the returned value.
+/// Starts an asynchronous call whose result completes the returned value.
 @discardableResult
 func start(
-    completing pending: Pending<AsyncAnswer> = Pending(),
+    completing pending: Pending<AsyncResult> = Pending(),
     _ call: (GAsyncReadyCallback, UnsafeMutableRawPointer) -> Void
-) -> Pending<AsyncAnswer> {
+) -> Pending<AsyncResult> {
     unsafe call(completePending, Unmanaged.passRetained(pending).toOpaque())
     return pending
 }
@@ -175,14 +175,14 @@ private func checked<Result>(
         unsafe object = ObjectReference(adopting: pointer)
     }
 
-    static func open(_ trigger: Trigger) -> Pending<AsyncAnswer> {
+    static func open(_ trigger: Trigger) -> Pending<AsyncResult> {
         unsafe start { callback, data in
             unsafe trigger.cancellable.withPointer { unsafe g_bus_get(G_BUS_TYPE_SESSION, $0, callback, data) }
         }
     }
 
-    static func opened(_ answer: AsyncAnswer) throws(BusFailure) -> BusConnection {
-        let pointer = try unsafe answer.finish { unsafe g_bus_get_finish($0, $1) }
+    static func opened(_ result: AsyncResult) throws(BusFailure) -> BusConnection {
+        let pointer = try unsafe result.finish { unsafe g_bus_get_finish($0, $1) }
         // Otherwise GDBus ends the process when the bus goes away.
         unsafe g_dbus_connection_set_exit_on_close(pointer, 0)
         return unsafe BusConnection(adopting: UnsafeMutableRawPointer(pointer!))
@@ -199,13 +199,13 @@ private func checked<Result>(
 
     var isClosed: Bool { unsafe withPointer { unsafe g_dbus_connection_is_closed($0) != 0 } }
 
-    /// Starts a method call; the answer must have the type `reply`. The trigger ends it, GDBus's own time limit is
+    /// Starts a method call; the reply must have the method's type. The trigger ends it, GDBus's own time limit is
     /// off.
     @discardableResult
     func call(
         _ method: BusMethod, on path: String, of destination: String, _ arguments: Variant, trigger: Trigger,
-        completing pending: Pending<AsyncAnswer> = Pending()
-    ) -> Pending<AsyncAnswer> {
+        completing pending: Pending<AsyncResult> = Pending()
+    ) -> Pending<AsyncResult> {
         unsafe start(completing: pending) { callback, data in
             unsafe withPointer { connection in
                 unsafe arguments.withPointer { arguments in
@@ -220,8 +220,8 @@ private func checked<Result>(
         }
     }
 
-    func reply(_ answer: AsyncAnswer) throws(BusFailure) -> Variant {
-        let pointer = try unsafe answer.finish { result, error in
+    func reply(_ result: AsyncResult) throws(BusFailure) -> Variant {
+        let pointer = try unsafe result.finish { result, error in
             unsafe withPointer { unsafe g_dbus_connection_call_finish($0, result, error) }
         }
         return unsafe Variant(adopting: pointer!)

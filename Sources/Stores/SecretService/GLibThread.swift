@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The one thread on which GLib and libsecret run, as a global actor.
 ///
-/// GLib answers asynchronous calls and delivers signals in the main context of the thread that asked, so all of it
-/// stays on this thread, which sleeps in GLib's poll. Nothing here blocks: a hung prompt holds up nobody else. Until
+/// GLib completes asynchronous calls and delivers signals in the main context of the thread that made them, so all of
+/// it stays on this thread, which sleeps in GLib's poll. Nothing here blocks: a hung prompt holds up nobody else. Until
 /// GLib is needed it isn't loaded, and the thread sleeps without it.
 @globalActor actor GLibThread {
     static let shared = GLibThread()
@@ -24,8 +24,8 @@ internal import Synchronization
 package enum SecretServiceThread {
     /// Runs `command` on the calling thread, and the keyring's store with it. It ends the process.
     ///
-    /// A program that does one thing after another is spared a thread, and a change of threads for each step of an
-    /// answer. Call it before the first use of a `SecretServiceStore`. What blocks in the command then holds up the
+    /// A program that does one thing after another is spared a thread, and a change of threads for each step of a
+    /// call. Call it before the first use of a `SecretServiceStore`. What blocks in the command then holds up the
     /// store, deadlines included.
     package static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
         GLibExecutor.isHosted.store(true, ordering: .relaxed)

@@ -51,7 +51,7 @@ final class Interruption: Sendable {
     private let timer: Timer
 
     /// How long a change that was sent already is waited for after its task was cancelled: the service is doing it,
-    /// and the answer says whether it is done.
+    /// and the reply says whether it is done.
     private static let grace = Duration.milliseconds(500)
 
     /// What begins each operation, so the libraries that it needs are loaded here.
@@ -81,9 +81,9 @@ final class Interruption: Sendable {
         if Task.isCancelled || deadline.hasPassed { throw .interrupted }
     }
 
-    /// Waits for an answer; cancelling the task ends the call.
+    /// Waits for a reply; cancelling the task ends the call.
     ///
-    /// On the GLib thread by name: the closure below would not inherit a caller's actor, and each answer would take
+    /// On the GLib thread by name: the closure below would not inherit a caller's actor, and each reply would take
     /// a detour through another thread.
     @GLibThread func wait<Value>(_ pending: Pending<Value>) async -> Value {
         await withTaskCancellationHandler {
@@ -93,7 +93,7 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Waits for the answer of a call that changes the store: longer than the task wants, but not past the
+    /// Waits for the reply of a call that changes the store: longer than the task wants, but not past the
     /// deadline.
     @GLibThread func waitForChange<Value>(_ pending: Pending<Value>) async -> Value {
         let latest = Mutex<Timer?>(nil)

@@ -26,10 +26,10 @@ extension KeyringCollection {
         let lock = try await lockAmongProcesses(interruption)
         if try await !exists(session, interruption) {
             let properties = Variant.properties([("\(BusName.collectionInterface).Label", .string(label))])
-            let answer = try await session.change(
+            let reply = try await session.change(
                 .createCollection, on: BusName.service, [properties, .string(alias)], interruption)
             try await finish(
-                prompt: answer[1].text, forbidden: .newCollectionNeedsPrompt, session, interruption)
+                prompt: reply[1].text, forbidden: .newCollectionNeedsPrompt, session, interruption)
         }
         withExtendedLifetime(lock) {}
     }

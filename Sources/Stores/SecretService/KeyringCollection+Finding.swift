@@ -9,7 +9,7 @@ internal import LatchkeyLog
 }
 
 extension KeyringCollection {
-    /// The path to call methods of the collection on. Services answer on an alias's path as on the collection's
+    /// The path to call methods of the collection on. Services respond at an alias's path as on the collection's
     /// own.
     func path(
         _ session: KeyringSession, _ interruption: Interruption
@@ -30,8 +30,8 @@ extension KeyringCollection {
         guard case .alias(let alias) = configuration.collection.form else {
             return try await path(session, interruption)
         }
-        let answer = try await session.call(.readAlias, on: BusName.service, [.string(alias)], interruption)
-        let own = answer[0].text
+        let reply = try await session.call(.readAlias, on: BusName.service, [.string(alias)], interruption)
+        let own = reply[0].text
         guard own != BusName.nothing else { throw missing(nil) }
         return own
     }
@@ -57,11 +57,11 @@ extension KeyringCollection {
         let arguments = [Variant.string(BusName.collectionInterface.description), .string("Label")]
         var labels: [(String, String)] = []
         let paths = Array(all.texts.prefix(Self.mostCollections))
-        for (path, answer) in zip(
+        for (path, reply) in zip(
             paths, try await session.each(paths, .getProperty, arguments, interruption))
         {
             // One that has been deleted meanwhile has no label any more.
-            guard let label = answer?[0].unboxed else { continue }
+            guard let label = reply?[0].unboxed else { continue }
             guard label.is("s") else { throw .store(.keyringBrokeProtocol) }
             labels.append((path, label.text))
         }

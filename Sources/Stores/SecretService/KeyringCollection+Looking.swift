@@ -3,20 +3,20 @@ internal import LatchkeyCredentials
 /// What a search for a key found.
 struct FoundItems: Sendable {
     let paths: [String]
-    /// Where the only item was asked about already, what it will answer.
+    /// The reply that is to come, where the only item's description was requested already.
     let look: EarlyLook?
 }
 
 /// Questions about an item that are under way.
 struct EarlyLook: Sendable {
-    /// What the item is: asked for, or known from a moment ago.
+    /// What the item is: requested, or known from a moment ago.
     enum Description: Sendable {
-        case asked(Pending<AsyncAnswer>)
+        case requested(Pending<AsyncResult>)
         case known(KnownItem)
     }
     let path: String
     let description: Description
-    let secret: Pending<AsyncAnswer>?
+    let secret: Pending<AsyncResult>?
 
     var known: KnownItem? {
         if case .known(let item) = description { item } else { nil }
@@ -31,11 +31,11 @@ struct KnownItem: Sendable {
 }
 
 extension KeyringCollection {
-    /// Searches for the items of a key, and asks the only one for its description, and if wanted for its secret.
+    /// Searches for the items of a key, and requests the description of the only one, and if wanted its secret.
     ///
-    /// An item that was the only one at the last search is asked together with the search: one round trip instead
-    /// of two. Its answers count only when the search finds it again, and it alone. One that was read a moment ago
-    /// is asked for its secret alone; see `read`.
+    /// An item that was the only one at the last search gets its calls together with the search: one round trip instead
+    /// of two. The replies count only when the search finds it again, and it alone. One that was read a moment ago
+    /// gets the call for its secret alone; see `read`.
     func find(
         _ key: CredentialKey, withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> FoundItems {
@@ -62,7 +62,7 @@ extension KeyringCollection {
             description = .known(known)
         } else {
             let arguments = [Variant.string(BusName.itemInterface.description)]
-            description = .asked(session.start(.getAllProperties, on: path, arguments, interruption))
+            description = .requested(session.start(.getAllProperties, on: path, arguments, interruption))
         }
         return EarlyLook(
             path: path, description: description,
@@ -74,8 +74,8 @@ extension KeyringCollection {
         _ found: FoundItems, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         guard let look = found.look else { return try await describe(found.paths, session, interruption) }
-        guard case .asked(let asked) = look.description else { return look.known.map { [$0.item] } ?? [] }
-        guard let properties = try await session.finishIfThere(asked, interruption)?[0] else { return [] }
+        guard case .requested(let pending) = look.description else { return look.known.map { [$0.item] } ?? [] }
+        guard let properties = try await session.finishIfThere(pending, interruption)?[0] else { return [] }
         guard let item = KeyringItem(path: look.path, properties) else { throw .store(.keyringBrokeProtocol) }
         return [item]
     }

@@ -85,12 +85,12 @@ extension KeyringCollection {
 
     func startSecret(
         at path: String, _ session: KeyringSession, _ interruption: Interruption
-    ) -> Pending<AsyncAnswer> {
+    ) -> Pending<AsyncResult> {
         session.start(.getSecrets, on: BusName.service, [.paths([path]), .path(session.path)], interruption)
     }
 
     func secret<Purpose: SecretPurpose>(
-        _ pending: Pending<AsyncAnswer>, of item: KeyringItem, as purpose: Purpose.Type, _ session: KeyringSession,
+        _ pending: Pending<AsyncResult>, of item: KeyringItem, as purpose: Purpose.Type, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
         let secrets = try await session.finish(pending, interruption)[0]

@@ -29,8 +29,8 @@ extension KeyringCollection {
         let paths = Array(collections.prefix(Self.mostCollections))
         let arguments = [Variant.string(BusName.collectionInterface.description), .string("Locked")]
         var count = 0
-        for answer in try await session.each(paths, .getProperty, arguments, interruption) {
-            guard let value = answer?[0].unboxed else { continue }
+        for reply in try await session.each(paths, .getProperty, arguments, interruption) {
+            guard let value = reply?[0].unboxed else { continue }
             guard value.is("b") else { throw .store(.keyringBrokeProtocol) }
             if value.boolean { count += 1 }
         }
@@ -42,9 +42,9 @@ extension KeyringCollection {
     ) async throws(KeyringFailure) -> [SecretServiceReport.Alias] {
         var found: [SecretServiceReport.Alias] = []
         for alias in SecretServiceReport.Alias.allCases {
-            let answer = try await session.call(
+            let reply = try await session.call(
                 .readAlias, on: BusName.service, [.string(alias.rawValue)], interruption)
-            if answer[0].text != BusName.nothing { found.append(alias) }
+            if reply[0].text != BusName.nothing { found.append(alias) }
         }
         return found
     }
@@ -69,12 +69,12 @@ extension KeyringCollection {
     private func processIdentifier(
         of session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Int32? {
-        let answer = try await session.connection.ask(
+        let reply = try await session.connection.callBus(
             .processIdentifier, [.string(session.owner)], interruption)
-        return Int32(exactly: answer[0].unsigned32)
+        return Int32(exactly: reply[0].unsigned32)
     }
 
-    /// Whether somebody has the prompter's name, or the bus would start it.
+    /// Whether a process has the prompter's name, or the bus would start it.
     private func hasPrompter(
         _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Bool {

@@ -26,8 +26,8 @@ extension KeyringCollection {
         let interruption = try Interruption(deadline)
         try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
             let own = try await ownPath(session, interruption)
-            let answer = try await session.call(.lock, on: BusName.service, [.paths([own])], interruption)
-            try await finish(prompt: answer[1].text, session, interruption)
+            let reply = try await session.call(.lock, on: BusName.service, [.paths([own])], interruption)
+            try await finish(prompt: reply[1].text, session, interruption)
             guard try await isLocked(session, interruption) else { throw .store(.keyringStaysOpen) }
         }
     }
@@ -114,10 +114,10 @@ extension KeyringCollection {
     static func unlock(
         _ paths: [String], _ session: KeyringSession, mayPrompt: Bool, _ interruption: Interruption
     ) async throws(KeyringFailure) {
-        let answer = try await session.call(.unlock, on: BusName.service, [.paths(paths)], interruption)
-        let path = answer[1].text
+        let reply = try await session.call(.unlock, on: BusName.service, [.paths(paths)], interruption)
+        let path = reply[1].text
         if path == BusName.nothing {
-            let unlocked = Set(answer[0].texts)
+            let unlocked = Set(reply[0].texts)
             if !paths.allSatisfy(unlocked.contains) { throw .store(.keyringStaysLocked) }
             return
         }

@@ -71,9 +71,9 @@ extension KeyringCollection {
             ("\(BusName.itemInterface).Label", .string(label)),
             ("\(BusName.itemInterface).Attributes", .strings(ItemAttributes.made(for: key))),
         ])
-        let answer = try await session.change(
+        let reply = try await session.change(
             .createItem, on: path(session, interruption), [properties, form, .boolean(false)], interruption)
-        try await finish(prompt: answer[1].text, session, interruption)
+        try await finish(prompt: reply[1].text, session, interruption)
     }
 
     /// What keyring applications show.
@@ -112,8 +112,8 @@ extension KeyringCollection {
         _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Bool {
         do throws(KeyringFailure) {
-            let answer = try await session.change(.deleteItem, on: item.path, [], interruption)
-            try await finish(prompt: answer[0].text, session, interruption)
+            let reply = try await session.change(.deleteItem, on: item.path, [], interruption)
+            try await finish(prompt: reply[0].text, session, interruption)
             return true
         } catch {
             if case .bus(let failure) = error, failure.meaning == .noSuchObject { return false }

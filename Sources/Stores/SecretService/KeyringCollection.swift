@@ -46,10 +46,10 @@ internal import LatchkeyLog
         let arguments = [Variant.string(BusName.itemInterface.description)]
         var items: [KeyringItem] = []
         items.reserveCapacity(paths.count)
-        for (path, answer) in zip(
+        for (path, reply) in zip(
             paths, try await session.each(paths, .getAllProperties, arguments, interruption))
         {
-            guard let properties = answer?[0] else { continue }
+            guard let properties = reply?[0] else { continue }
             guard let item = KeyringItem(path: path, properties) else { throw .store(.keyringBrokeProtocol) }
             items.append(item)
         }

@@ -26,18 +26,18 @@ internal import LatchkeySystem
     /// Starts a call, so that several can be under way. It is sent when not too many are.
     func start(
         _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
-    ) -> Pending<AsyncAnswer> {
-        let answer = Pending<AsyncAnswer>(then: window.leave)
+    ) -> Pending<AsyncResult> {
+        let pending = Pending<AsyncResult>(then: window.leave)
         let arguments = Variant.tuple(arguments)
         window.enter(interruption.trigger) { [connection, owner] in
             connection.call(
-                method, on: path, of: owner, arguments, trigger: interruption.trigger, completing: answer)
+                method, on: path, of: owner, arguments, trigger: interruption.trigger, completing: pending)
         }
-        return answer
+        return pending
     }
 
     func finish(
-        _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
+        _ pending: Pending<AsyncResult>, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Variant {
         try reply(await interruption.wait(pending))
     }
@@ -49,28 +49,28 @@ internal import LatchkeySystem
         return try await finish(start(method, on: path, arguments, interruption), interruption)
     }
 
-    /// Makes the same call on each of the paths and returns the answers in their order, `nil` for an object that is
+    /// Makes the same call on each of the paths and returns the replies in their order, `nil` for an object that is
     /// not there any more.
     func each(
         _ paths: [String], _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
     ) async throws(KeyringFailure) -> [Variant?] {
         try interruption.check()
-        var answers: [Variant?] = []
-        answers.reserveCapacity(paths.count)
-        var started: [Pending<AsyncAnswer>] = []
+        var replies: [Variant?] = []
+        replies.reserveCapacity(paths.count)
+        var started: [Pending<AsyncResult>] = []
         for index in paths.indices {
             // Enough are under way to hide the round trip, and few enough to leave others their turn.
             while started.count < min(paths.count, index + Self.window) {
                 started.append(start(method, on: paths[started.count], arguments, interruption))
             }
-            answers.append(try await finishIfThere(started[index], interruption))
+            replies.append(try await finishIfThere(started[index], interruption))
         }
-        return answers
+        return replies
     }
 
-    /// Waits for an answer; `nil`: the object isn't there any more.
+    /// Waits for a reply; `nil`: the object isn't there any more.
     func finishIfThere(
-        _ pending: Pending<AsyncAnswer>, _ interruption: Interruption
+        _ pending: Pending<AsyncResult>, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Variant? {
         do throws(KeyringFailure) {
             return try await finish(pending, interruption)
@@ -93,7 +93,7 @@ internal import LatchkeySystem
         return value
     }
 
-    /// Makes a call that changes something: once it is sent, its answer is waited for (see `Interruption`).
+    /// Makes a call that changes something: once it is sent, its reply is waited for (see `Interruption`).
     func change(
         _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
     ) async throws(KeyringFailure) -> Variant {
@@ -109,10 +109,10 @@ internal import LatchkeySystem
         await flush()
     }
 
-    /// Waits a moment until the bus has taken what was sent, because the process may end next. Any answer of the
+    /// Waits a moment until the bus has taken what was sent, because the process may end next. Any reply of the
     /// bus shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
     private func flush() async {
-        _ = try? await connection.ask(.ping, [], Interruption(.after(.milliseconds(200))))
+        _ = try? await connection.callBus(.ping, [], Interruption(.after(.milliseconds(200))))
     }
 
     /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.
@@ -130,8 +130,8 @@ internal import LatchkeySystem
         let bus: Subscription
     }
 
-    private func reply(_ answer: AsyncAnswer) throws(KeyringFailure) -> Variant {
-        return try mapError(KeyringFailure.bus, of: connection.reply(answer))
+    private func reply(_ result: AsyncResult) throws(KeyringFailure) -> Variant {
+        return try mapError(KeyringFailure.bus, of: connection.reply(result))
     }
 }
 
@@ -164,7 +164,7 @@ internal import LatchkeySystem
 
     /// Whether a program offers the service. Nothing is started, no session and no bus.
     ///
-    /// Without a bus no library is loaded for the answer.
+    /// Without a bus no library is loaded for it.
     func presence(_ deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
         let interruption = try Interruption(deadline)
@@ -226,9 +226,9 @@ internal import LatchkeySystem
     private func openCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
         var attempts = 1
         while true {
-            let answer = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
+            let result = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
             do throws(BusFailure) {
-                return try SecretCodec.opened(answer)
+                return try SecretCodec.opened(result)
             } catch {
                 guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
                 attempts += 1
@@ -240,9 +240,9 @@ internal import LatchkeySystem
 
     private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
         guard BusConnection.hasAddress else { throw .store(.noSessionBus(nil)) }
-        let answer = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })
+        let result = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })
         do throws(BusFailure) {
-            return try BusConnection.opened(answer)
+            return try BusConnection.opened(result)
         } catch {
             if error.meaning == .cancelled { throw .interrupted }
             throw .store(.noSessionBus(error))

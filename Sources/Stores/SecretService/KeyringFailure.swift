@@ -93,7 +93,7 @@ extension StoreError {
     }
 
     static let busTimedOut = StoreError(
-        .timedOut, "the session bus did not answer in time",
+        .timedOut, "the session bus did not respond in time",
         hint: "try again, or \(Recovery.allowMoreTime); \(Recovery.diagnose)")
 
     static func noKeyringService(_ failure: BusFailure?) -> StoreError {
@@ -117,7 +117,7 @@ extension StoreError {
         hint: "try again and enter the keyring's password; without a display \(Recovery.chooseStore)")
 
     static let keyringTimedOut = StoreError(
-        .timedOut, "the keyring service did not answer in time",
+        .timedOut, "the keyring service did not respond in time",
         hint: "look for an unlock dialog that waits for you; else try again, or \(Recovery.allowMoreTime)")
 
     static let keyringWentAway = keyringWentAway(nil)
@@ -132,7 +132,7 @@ extension StoreError {
         .unsupported, "the keyring service did not lock the keyring", hint: "lock it in your keyring application")
 
     static let keyringBrokeProtocol = StoreError(
-        .protocolViolation, "the keyring service sent an answer of the wrong form",
+        .protocolViolation, "the keyring service sent a reply of the wrong form",
         hint: "restart the keyring service; \(Recovery.diagnose)")
 
     static let keyringSecretUnsendable = StoreError(
@@ -194,7 +194,7 @@ extension KeyringFailure {
                     platform: failure.platform)
             case .wrongType:
                 return StoreError(
-                    .protocolViolation, "the keyring service sent an answer of the wrong form",
+                    .protocolViolation, "the keyring service sent a reply of the wrong form",
                     hint: "restart the keyring service", platform: failure.platform)
             case .tooLarge:
                 return StoreError(

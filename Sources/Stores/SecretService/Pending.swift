@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An answer that is still to come. One task waits for it; whoever completes it first decides it.
+/// A value that is still to come. One task waits for it; whoever completes it first decides it.
 final class Pending<Value: Sendable>: Sendable {
     private enum State {
         case open

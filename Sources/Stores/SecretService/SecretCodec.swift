@@ -10,14 +10,14 @@ internal import LatchkeySodium
         unsafe service = ObjectReference(adopting: pointer)
     }
 
-    static func open(_ trigger: Trigger) -> Pending<AsyncAnswer> {
+    static func open(_ trigger: Trigger) -> Pending<AsyncResult> {
         unsafe start { callback, data in
             unsafe trigger.cancellable.withPointer { unsafe latchkey_service_open($0, callback, data) }
         }
     }
 
-    static func opened(_ answer: AsyncAnswer) throws(BusFailure) -> SecretCodec {
-        let pointer = try unsafe answer.finish { unsafe secret_service_open_finish($0, $1) }
+    static func opened(_ result: AsyncResult) throws(BusFailure) -> SecretCodec {
+        let pointer = try unsafe result.finish { unsafe secret_service_open_finish($0, $1) }
         return unsafe SecretCodec(adopting: UnsafeMutableRawPointer(pointer!))
     }
 

@@ -68,10 +68,10 @@ extension SecretServiceStore: CredentialStore {
         try await collection.report(deadline)
     }
 
-    /// Returns whether a program offers the service, as the bus knows. No service is asked, and nothing is started.
+    /// Returns whether a program offers the service, as the bus knows. No service is called, and nothing is started.
     ///
     /// Throws `unavailable` when there is no session bus, or no libsecret to reach it with, and `timedOut` when it
-    /// doesn't answer.
+    /// doesn't respond.
     package static func presence(deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
         try await KeyringConnection.shared.presence(deadline)
     }

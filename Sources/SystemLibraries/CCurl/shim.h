@@ -46,7 +46,7 @@ static inline int latchkey_multi_next_done(CURLM *multi, CURL **handle, CURLcode
     return 0;
 }
 
-// libcurl's memory holds requests and answers. These hooks overwrite each block before it goes back to the heap.
+// libcurl's memory holds requests and responses. These hooks overwrite each block before it goes back to the heap.
 static inline void latchkey_curl_free(void *block) {
     if (block) explicit_bzero(block, malloc_usable_size(block));
     free(block);

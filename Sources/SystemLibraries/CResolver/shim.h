@@ -10,10 +10,11 @@
 #define LATCHKEY_NAME_TRY_AGAIN (-2)
 #define LATCHKEY_NAME_FAILED (-3)
 
-// Asks for the TXT records of an absolute name (resolver(3)), with the system's configuration, or of one server on an IPv4
-// address: the number of bytes of the answer, which may be more than the room there is, or one of the numbers above.
+// Asks for the TXT records of an absolute name (resolver(3)), with the system's configuration, or of one server on an
+// IPv4 address: the number of bytes of the response, which may be more than the room there is, or one of the numbers
+// above.
 static inline int latchkey_resolve_text(const char *name, const char *server, unsigned short port, int seconds,
-                                        unsigned char *answer, int room) {
+                                        unsigned char *response, int room) {
     struct __res_state state;
     memset(&state, 0, sizeof state);
     if (res_ninit(&state) != 0) return LATCHKEY_NAME_FAILED;
@@ -30,7 +31,7 @@ static inline int latchkey_resolve_text(const char *name, const char *server, un
     state.options &= ~(unsigned long)(RES_DNSRCH | RES_DEFNAMES);
     state.retrans = seconds;
     state.retry = 2;
-    int count = res_nquery(&state, name, ns_c_in, ns_t_txt, answer, room);
+    int count = res_nquery(&state, name, ns_c_in, ns_t_txt, response, room);
     int problem = state.res_h_errno;
     res_nclose(&state);
     if (count >= 0) return count;

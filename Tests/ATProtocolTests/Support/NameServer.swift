@@ -1,8 +1,8 @@
 import Foundation
 
-/// A name server on a loopback port (UDP) that answers questions for TXT records as a test tells it.
+/// A name server on a loopback port (UDP) that responds to questions for TXT records as a test tells it.
 final class NameServer: Sendable {
-    enum Answer: Sendable {
+    enum Response: Sendable {
         /// Records, each in pieces.
         case texts([[String]])
         case absent
@@ -13,7 +13,7 @@ final class NameServer: Sendable {
     let port: UInt16
     private let descriptor: Int32
 
-    init(_ answer: @escaping @Sendable (String) -> Answer) throws {
+    init(_ response: @escaping @Sendable (String) -> Response) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw POSIXError(.EIO) }
         var address = sockaddr_in()
@@ -28,7 +28,7 @@ final class NameServer: Sendable {
         guard isBound else { throw POSIXError(.EADDRINUSE) }
         port = UInt16(bigEndian: address.sin_port)
         self.descriptor = descriptor
-        Thread.detachNewThread { Self.serve(descriptor, answer) }
+        Thread.detachNewThread { Self.serve(descriptor, response) }
     }
 
     deinit {
@@ -36,7 +36,7 @@ final class NameServer: Sendable {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    private static func serve(_ descriptor: Int32, _ answer: (String) -> Answer) {
+    private static func serve(_ descriptor: Int32, _ response: (String) -> Response) {
         defer { close(descriptor) }
         var buffer = [UInt8](repeating: 0, count: 1024)
         while true {
@@ -52,7 +52,7 @@ final class NameServer: Sendable {
             let number = Int(question[0]) << 8 | Int(question[1])
             let name = name(in: question)
             let message: [UInt8]
-            switch answer(name) {
+            switch response(name) {
             case .texts(let texts): message = Self.message(number: number, name: name, texts: texts)
             case .absent: message = Self.message(number: number, name: name, texts: [], code: 3)
             case .failure: message = Self.message(number: number, name: name, texts: [], code: 2)
@@ -76,7 +76,7 @@ final class NameServer: Sendable {
         return labels.joined(separator: ".").lowercased()
     }
 
-    /// A whole answer (RFC 1035 section 4).
+    /// A whole response (RFC 1035 section 4).
     static func message(number: Int, name: String, texts: [[String]], code: UInt8 = 0) -> [UInt8] {
         func two(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 255), UInt8(value & 255)] }
         func piece(_ text: some StringProtocol) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }

@@ -115,11 +115,11 @@ final class NetworkScene: Sendable {
             .filter { $0.key.kind.name == kind }.map(\.key.account)
     }
 
-    /// Opens the page of an authorization that has begun, as a browser does, and returns the answer.
-    func answer(to url: consuming AuthorizationURL) async throws -> RedirectAnswer {
+    /// Opens the page of an authorization that has begun, as a browser does, and returns the response.
+    func response(to url: consuming AuthorizationURL) async throws -> AuthorizationResponse {
         let response = try await http.send(GuardedRequest(.get, HTTPURL(url.testText)))
         let location = Array((response.field("Location") ?? "").utf8)
-        return try RedirectAnswer(pasted: location.span, redirect: configuration.redirect)
+        return try AuthorizationResponse(pasted: location.span, redirect: configuration.redirect)
     }
 
     /// How many places hold a secret of the run that shouldn't.

@@ -20,11 +20,11 @@ final class SeenAsked: Sendable {
 }
 
 /// What a response-status provider was asked about.
-final class Answers: Sendable {
-    private let seen = Mutex<[OAuthAuthenticator.ResponseRule.Answer]>([])
+final class Responses: Sendable {
+    private let seen = Mutex<[OAuthAuthenticator.ResponseRule.Response]>([])
 
-    func add(_ answer: OAuthAuthenticator.ResponseRule.Answer) { seen.withLock { $0.append(answer) } }
-    var all: [OAuthAuthenticator.ResponseRule.Answer] { seen.withLock { $0 } }
+    func add(_ response: OAuthAuthenticator.ResponseRule.Response) { seen.withLock { $0.append(response) } }
+    var all: [OAuthAuthenticator.ResponseRule.Response] { seen.withLock { $0 } }
 }
 
 /// A transport that remembers where requests went.

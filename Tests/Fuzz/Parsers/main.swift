@@ -17,7 +17,7 @@
         let rest = input.extracting(droppingFirst: 1)
         switch choice % 4 {
         case 0: fuzzJSON(rest)
-        case 1: fuzzAnswer(rest)
+        case 1: fuzzResponse(rest)
         case 2: fuzzMetadata(rest)
         default: fuzzRedirect(rest)
         }
@@ -42,10 +42,10 @@
         }
     }
 
-    private func fuzzAnswer(_ bytes: Span<UInt8>) {
-        _ = try? RedirectAnswer(query: bytes)
+    private func fuzzResponse(_ bytes: Span<UInt8>) {
+        _ = try? AuthorizationResponse(query: bytes)
         guard let redirect = try? RedirectURI("http://127.0.0.1:4711/callback") else { return }
-        _ = try? RedirectAnswer(pasted: bytes, redirect: redirect)
+        _ = try? AuthorizationResponse(pasted: bytes, redirect: redirect)
     }
 
     /// What is accepted is the issuer's own, and confidential.

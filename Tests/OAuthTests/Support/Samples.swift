@@ -3,7 +3,7 @@ import LatchkeyHTTP
 import LatchkeyOAuth
 import LatchkeySecrets
 
-/// Servers, clients and answers that the tests share.
+/// Servers, clients and responses that the tests share.
 ///
 /// What they are made of stands in the tests' source: one that is malformed is a mistake there, and ends the run
 /// (`try!`).
@@ -21,7 +21,7 @@ enum Sample {
             tokenEndpoint: HTTPURL("https://id.example/token"),
             revocationEndpoint: HTTPURL("https://id.example/revoke"), deviceAuthorizationEndpoint: device.map(url),
             pushedAuthorizationRequestEndpoint: pushing.map(url), registrationEndpoint: registration.map(url),
-            announcesIssuerInAnswers: announcesIssuer, separatesScopesByComma: commas)
+            announcesIssuerInResponses: announcesIssuer, separatesScopesByComma: commas)
     }
 
     static func url(_ text: String) -> HTTPURL { try! HTTPURL(text) }
@@ -41,19 +41,19 @@ enum Sample {
         try! AuthorizationRequest(server: server, client: client).begin(random: .system)
     }
 
-    /// A code for an attempt, as its own server answers.
+    /// A code for an attempt, as its own server responds.
     static func callback(
         server: AuthorizationServerMetadata = Sample.server(), client: ClientConfiguration = Sample.client(),
         code: String = "c0de"
     ) throws(OAuthError) -> ValidatedCallback {
         let pending = pending(server: server, client: client)
         let state = try parameter("state", of: pending)
-        return try pending.validate(answer("code=\(code)&state=\(state)"))
+        return try pending.validate(response("code=\(code)&state=\(state)"))
     }
 
-    static func answer(_ query: String) throws(OAuthError) -> RedirectAnswer {
+    static func response(_ query: String) throws(OAuthError) -> AuthorizationResponse {
         let bytes = Array(query.utf8)
-        return try RedirectAnswer(query: bytes.span)
+        return try AuthorizationResponse(query: bytes.span)
     }
 
     static func parameter(_ name: String, of pending: borrowing PendingAuthorization) throws(OAuthError) -> String {

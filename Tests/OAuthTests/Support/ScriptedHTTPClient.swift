@@ -3,7 +3,7 @@ import LatchkeyLog
 import LatchkeySecrets
 import Synchronization
 
-/// Answers requests from a script, in order, and keeps what was asked.
+/// Responds to requests from a script, in order, and keeps what was requested.
 final class ScriptedHTTPClient: HTTPTransport {
     struct Request: Sendable {
         let method: GuardedRequest.Method
@@ -15,28 +15,28 @@ final class ScriptedHTTPClient: HTTPTransport {
         let limits: TransferLimits
     }
 
-    enum Answer: Sendable {
+    enum Response: Sendable {
         case status(Int, String, type: String = "application/json")
         case fields(Int, [HeaderField], String = "{}")
         case failure(TransportError.Code)
 
-        static func json(_ text: String) -> Answer { .status(200, text) }
+        static func json(_ text: String) -> Response { .status(200, text) }
     }
 
-    private let script: Mutex<[Answer]>
+    private let script: Mutex<[Response]>
     private let kept = Mutex<[Request]>([])
 
-    private let always: Answer?
+    private let always: Response?
 
-    init(_ script: Answer...) {
+    init(_ script: Response...) {
         self.script = Mutex(script)
         always = nil
     }
 
-    /// Answers everything the same.
-    init(repeating answer: Answer) {
+    /// Responds to everything the same.
+    init(repeating response: Response) {
         script = Mutex([])
-        always = answer
+        always = response
     }
 
     /// All requests so far, oldest first.
@@ -65,10 +65,10 @@ final class ScriptedHTTPClient: HTTPTransport {
             proof: proof, body: body, limits: limits)
         kept.withLock { $0.append(seen) }
         let origin = LoggableText(reviewed: "a test's own origin", unredacted: request.url.origin)
-        guard let answer = script.withLock({ $0.isEmpty ? always : $0.removeFirst() }) else {
+        guard let response = script.withLock({ $0.isEmpty ? always : $0.removeFirst() }) else {
             throw TransportError(.cannotConnect, origin: origin)
         }
-        switch answer {
+        switch response {
         case .failure(let code): throw TransportError(code, origin: origin)
         case .fields(let status, let fields, let text):
             return GuardedResponse(

@@ -5,7 +5,7 @@ import TestSecrets
 
 @testable import LatchkeySignIn
 
-/// Brings the first answer back without showing it to the gate.
+/// Brings the first response back without showing it to the gate.
 struct CarelessUserAgent: RedirectUserAgent {
     func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         Attempt(redirect: redirect.withPort(9))
@@ -17,11 +17,11 @@ struct CarelessUserAgent: RedirectUserAgent {
         init(redirect: RedirectURI) { self.redirect = redirect }
 
         func present(
-            _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-        ) async throws(UserAgentError) -> RedirectAnswer {
+            _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+        ) async throws(UserAgentError) -> AuthorizationResponse {
             do {
                 let location = try #require(try await Fetched.get(url.testText).location)
-                return try RedirectAnswer(pasted: Array(location.utf8).span, redirect: redirect)
+                return try AuthorizationResponse(pasted: Array(location.utf8).span, redirect: redirect)
             } catch {
                 throw .unavailable(.pageFailed)
             }

@@ -6,7 +6,7 @@ import LatchkeySecrets
 import Synchronization
 import TestSecrets
 
-/// An authorization server whose page answers as a test tells it, and remembers what it was asked.
+/// An authorization server whose page responds as a test tells it, and remembers the requests.
 final class ScriptedServer: Sendable {
     /// What the authorization page does with a request: given redirect address and state, it returns a location.
     typealias Page = @Sendable (_ redirect: String, _ state: String) -> String

@@ -25,7 +25,7 @@ final class RedirectMailbox: Sendable {
     private let listener: Int32
     private let accept: @Sendable (Int32) -> Int32
 
-    static let maximumByteCount = RedirectAnswer.maximumByteCount
+    static let maximumByteCount = AuthorizationResponse.maximumByteCount
 
     /// Starts listening; nothing is taken before `start`.
     ///
@@ -82,8 +82,8 @@ final class RedirectMailbox: Sendable {
             }
             defer { close(connection) }
             guard Self.isOurs(connection), let message = Self.receive(connection) else { continue }
-            var answer = receive(message).rawValue
-            unsafe latchkey_mailbox_send(connection, &answer, 1)
+            var receipt = receive(message).rawValue
+            unsafe latchkey_mailbox_send(connection, &receipt, 1)
         }
     }
 
@@ -128,9 +128,9 @@ final class RedirectMailbox: Sendable {
                     unsafe latchkey_mailbox_send(connection, bytes.baseAddress, bytes.count) == 0
                 }
             }
-            var answer: UInt8 = 0
-            guard isSent, unsafe recv(connection, &answer, 1, 0) == 1 else { continue }
-            if Receipt(rawValue: answer) == .admitted { return true }
+            var receipt: UInt8 = 0
+            guard isSent, unsafe recv(connection, &receipt, 1, 0) == 1 else { continue }
+            if Receipt(rawValue: receipt) == .admitted { return true }
         }
         return false
     }

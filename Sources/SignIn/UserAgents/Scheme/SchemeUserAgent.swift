@@ -34,12 +34,12 @@ package struct SchemeUserAgent: RedirectUserAgent {
         let mailbox = try folder.mailbox(for: redirect.scheme)
         let start: RedirectURI
         do throws(OAuthError) {
-            // Nothing but the start page is asked for there.
+            // Nothing but the start page is requested there.
             start = try .loopback(path: "/")
         } catch {
             throw .unavailable(.unsupportedRedirect)
         }
-        log.debug("waiting for an answer at \(redirect)")
+        log.debug("waiting for a response at \(redirect)")
         return SchemeAttempt(
             redirect: redirect, mailbox: mailbox, browser: try browsers.attempt(at: start), log: log)
     }
@@ -63,23 +63,23 @@ private final class SchemeAttempt: UserAgentAttempt {
     }
 
     func present(
-        _ url: consuming AuthorizationURL, gate: AnswerGate, deadline: Deadline
-    ) async throws(UserAgentError) -> RedirectAnswer {
+        _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+    ) async throws(UserAgentError) -> AuthorizationResponse {
         let (handler, redirect, log) = (browser.handler, redirect, log)
         do throws(RedirectMailbox.Failure) {
             try mailbox.start(failed: { failure in
                 handler.event.give(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
             }) { message in
-                guard let answer = try? RedirectAnswer(pasted: message, redirect: redirect) else {
-                    log.info("what the handler brought is no answer; it is ignored")
+                guard let response = try? AuthorizationResponse(pasted: message, redirect: redirect) else {
+                    log.info("what the handler brought is not a response; it is ignored")
                     return .foreign
                 }
-                guard gate.admit(answer) == .admitted else {
+                guard gate.admit(response) == .admitted else {
                     log.info("what the handler brought belongs to another sign-in; it is ignored")
                     return .foreign
                 }
-                log.debug("the handler brought the answer")
-                handler.deliver(answer)
+                log.debug("the handler brought the response")
+                handler.deliver(response)
                 return .admitted
             }
         } catch {

@@ -23,8 +23,8 @@ import Testing
             store: try InMemoryStore(), context: context)
         try await service.signIn(presenting: .consenting())
         server.expireAccessTokens()
-        let answer = try await service.send(GuardedRequest(.get, HTTPURL(server.userInfoEndpoint)))
-        #expect(answer.status == 200)
+        let response = try await service.send(GuardedRequest(.get, HTTPURL(server.userInfoEndpoint)))
+        #expect(response.status == 200)
         server.withEachSecret { (_, secret) in try? audit.plant(secret) }
         try audit.report().check()
     }

@@ -19,11 +19,11 @@ func encode(_ token: borrowing Secret<AccessToken>, _ account: Account) throws -
 }
 
 func passOn(
-    _ url: consuming AuthorizationURL, _ answer: consuming RedirectAnswer, _ callback: consuming ValidatedCallback,
+    _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse, _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ response: consuming TokenResponse,
     _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
     _ request: consuming GuardedRequest, _ reply: consuming GuardedResponse, _ asked: consuming LoopbackRequest,
-    _ answered: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
+    _ served: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
     _ builder: consuming SecretBuilder, _ session: consuming StoredSession, _ source: consuming VaultKeySource,
     _ form: consuming FormFieldSink, _ field: consuming AuthorizationFieldSink,
     _ location: consuming RedirectLocationSink, _ terminal: consuming TerminalSecretSink

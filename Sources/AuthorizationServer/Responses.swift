@@ -2,7 +2,7 @@ internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// A member of a flat answer.
+/// A member of a flat response.
 struct Member {
     enum Value {
         case text(String)

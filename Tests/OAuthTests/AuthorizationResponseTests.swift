@@ -2,14 +2,14 @@ import LatchkeyOAuth
 import LatchkeySecrets
 import Testing
 
-@Suite struct RedirectAnswerTests {
+@Suite struct AuthorizationResponseTests {
     private func malformation(_ query: String) -> OAuthError? {
-        failure { () throws(OAuthError) in try Sample.answer(query) }
+        failure { () throws(OAuthError) in try Sample.response(query) }
     }
 
-    private func answer(pasted text: String, _ redirect: String) throws(OAuthError) -> RedirectAnswer {
+    private func response(pasted text: String, _ redirect: String) throws(OAuthError) -> AuthorizationResponse {
         let bytes = Array(text.utf8)
-        return try RedirectAnswer(
+        return try AuthorizationResponse(
             pasted: bytes.span, redirect: RedirectURI(redirect, allowingAnyPrivateScheme: true))
     }
 
@@ -39,7 +39,8 @@ import Testing
 
     @Test func `an answer past the limits is refused`() {
         let tooLarge = OAuthError(.invalidResponse(.tooLarge))
-        #expect(malformation("code=" + String(repeating: "a", count: RedirectAnswer.maximumByteCount)) == tooLarge)
+        let limit = AuthorizationResponse.maximumByteCount
+        #expect(malformation("code=" + String(repeating: "a", count: limit)) == tooLarge)
         #expect(malformation("code=" + String(repeating: "a", count: 16 << 10 | 1)) == tooLarge)
         #expect(malformation("code=a&state=" + String(repeating: "a", count: 1025)) == tooLarge)
         #expect(malformation("code=a&error=" + String(repeating: "a", count: 129)) == tooLarge)
@@ -49,9 +50,9 @@ import Testing
     @Test func `empty pieces and unknown parameters are no harm`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
-        let answer = try Sample.answer("&&scope=a+b&code=a%2Fb&&authuser=0&state=\(state)&")
-        #expect(pending.recognizes(answer) == true)
-        #expect(answer.error == nil)
+        let response = try Sample.response("&&scope=a+b&code=a%2Fb&&authuser=0&state=\(state)&")
+        #expect(pending.recognizes(response) == true)
+        #expect(response.error == nil)
     }
 
     @Test(arguments: [
@@ -59,8 +60,8 @@ import Testing
         ("ghp_tokenlike", .other), ("other+error", .other), ("ACCESS_DENIED", .other),
     ])
     func `an error is one of the known words or nothing`(text: String, code: ServerErrorCode) throws {
-        let answer = try Sample.answer("error=\(text)&error_description=do+not+keep+this")
-        #expect(answer.error == code)
+        let response = try Sample.response("error=\(text)&error_description=do+not+keep+this")
+        #expect(response.error == code)
     }
 
     // MARK: - Paste
@@ -69,18 +70,18 @@ import Testing
     func `a pasted address may have white space around it`(space: String) throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
-        let answer = try answer(
+        let response = try response(
             pasted: "\(space)http://127.0.0.1:4711/callback?code=a&state=\(state)#_=_\(space)",
             "http://127.0.0.1:4711/callback")
-        #expect(pending.recognizes(answer) == true)
+        #expect(pending.recognizes(response) == true)
     }
 
     @Test func `a pasted address longer than a terminal's line is taken`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let code = String(repeating: "a", count: 9000)
-        let answer = try answer(pasted: "https://app.example/?code=\(code)&state=\(state)", "https://app.example")
-        #expect(pending.recognizes(answer) == true)
+        let response = try response(pasted: "https://app.example/?code=\(code)&state=\(state)", "https://app.example")
+        #expect(pending.recognizes(response) == true)
     }
 
     @Test(arguments: [
@@ -91,7 +92,7 @@ import Testing
     ])
     func `a pasted address of something else is refused`(text: String) {
         let error = failure { () throws(OAuthError) in
-            try answer(pasted: text, "http://127.0.0.1:4711/callback")
+            try response(pasted: text, "http://127.0.0.1:4711/callback")
         }
         let expected: OAuthError.Malformation =
             text == "http://127.0.0.1:4711/callback#code=a" ? .neitherCodeNorError : .notThisRedirect
@@ -99,10 +100,10 @@ import Testing
     }
 
     @Test func `the address of a private-use scheme is compared whole`() throws {
-        let taken = try answer(pasted: "relay://oauth/callback?error=access_denied", "relay://oauth/callback")
+        let taken = try response(pasted: "relay://oauth/callback?error=access_denied", "relay://oauth/callback")
         #expect(taken.error == .accessDenied)
         let error = failure { () throws(OAuthError) in
-            try answer(pasted: "relay://evil/callback?code=a", "relay://oauth/callback")
+            try response(pasted: "relay://evil/callback?code=a", "relay://oauth/callback")
         }
         #expect(error == OAuthError(.invalidResponse(.notThisRedirect)))
     }

@@ -5,17 +5,17 @@ import Testing
 
 @testable import LatchkeySignIn
 
-struct AnswerPageTests {
+struct ResponsePageTests {
     @Test func `text from elsewhere can't become part of the page`() {
         let nasty = LoggableText(reviewed: "a test", unredacted: "<script>alert('1')</script>&\"")
-        let html = AnswerPage.outcome(.failed(cause: "no: \(nasty)", hint: "\(nasty)")).html
+        let html = ResponsePage.outcome(.failed(cause: "no: \(nasty)", hint: "\(nasty)")).html
         #expect(!html.contains("<script"))
         #expect(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;"))
     }
 
     @Test func `no page refers to anything outside of itself`() {
         let pages = [
-            AnswerPage.outcome(.signedIn), .outcome(.failed(UserAgentError.timedOut)), .foreign, .repeated, .usedLink,
+            ResponsePage.outcome(.signedIn), .outcome(.failed(UserAgentError.timedOut)), .foreign, .repeated, .usedLink,
             .notFound,
         ]
         for page in pages {
@@ -28,8 +28,8 @@ struct AnswerPageTests {
     }
 
     @Test func `a page closes itself when all is well, and stays when there is something to read`() {
-        let pages = [AnswerPage.outcome(.failed(UserAgentError.timedOut)), .foreign, .repeated, .usedLink, .notFound]
+        let pages = [ResponsePage.outcome(.failed(UserAgentError.timedOut)), .foreign, .repeated, .usedLink, .notFound]
         #expect(pages.allSatisfy { $0.ability == .none })
-        #expect(AnswerPage.outcome(.signedIn).ability == .closing)
+        #expect(ResponsePage.outcome(.signedIn).ability == .closing)
     }
 }

@@ -2,14 +2,14 @@ public import LatchkeySecrets
 
 /// What came back from the authorization endpoint, taken apart but not yet believed (RFC 6749 section 4.1.2).
 ///
-/// Nothing can be done with it but to show it to an `AnswerGate` or to `PendingAuthorization.validate`. An
-/// `error_description` is not kept.
-public struct RedirectAnswer: ~Copyable, Sendable {
+/// Nothing can be done with it but to show it to an `AuthorizationResponseGate` or to `PendingAuthorization.validate`.
+/// An `error_description` is not kept.
+public struct AuthorizationResponse: ~Copyable, Sendable {
     let state: Secret<AuthorizationState>?
     let code: Secret<AuthorizationCode>?
     /// RFC 9207; public text, at most `maximumIssuerByteCount` bytes.
     let issuer: String?
-    /// The `error` of an error answer.
+    /// The `error` of an error response.
     package let error: ServerErrorCode?
 
     /// Of a whole query or pasted URL.
@@ -20,7 +20,7 @@ public struct RedirectAnswer: ~Copyable, Sendable {
     static let maximumStateByteCount = 1024
 
     /// Takes a query apart, without its question mark: for a listener that has compared the path it came to, which
-    /// tells whose answer it is (RFC 9700 section 4.4.2.2). A whole address is for `init(pasted:redirect:)`, which
+    /// tells whose response it is (RFC 9700 section 4.4.2.2). A whole address is for `init(pasted:redirect:)`, which
     /// compares it.
     ///
     /// Throws `.invalidResponse`: `.tooLarge`; `.malformedQuery` for anything that is not
@@ -42,7 +42,7 @@ public struct RedirectAnswer: ~Copyable, Sendable {
 
     /// Takes a query apart that is in guarded memory, as a loopback listener has it.
     package init<Purpose: SecretPurpose>(query: borrowing Secret<Purpose>) throws(OAuthError) {
-        self = try query.withExposedBytes { (bytes) throws(OAuthError) in try RedirectAnswer(query: bytes) }
+        self = try query.withExposedBytes { (bytes) throws(OAuthError) in try AuthorizationResponse(query: bytes) }
     }
 
     /// Takes an address apart that is in guarded memory, as a prompt has it; see `init(pasted:redirect:)`.
@@ -50,14 +50,14 @@ public struct RedirectAnswer: ~Copyable, Sendable {
         pasted address: borrowing Secret<Purpose>, redirect: RedirectURI
     ) throws(OAuthError) {
         self = try address.withExposedBytes { (bytes) throws(OAuthError) in
-            try RedirectAnswer(pasted: bytes, redirect: redirect)
+            try AuthorizationResponse(pasted: bytes, redirect: redirect)
         }
     }
 
     /// Takes the address apart that a person copied from the browser, white space around it ignored.
     ///
     /// What stands before the question mark must be `redirect`, else `.invalidResponse(.notThisRedirect)`. What stands
-    /// behind a `#` is not part of the answer.
+    /// behind a `#` is not part of the response.
     public init(pasted text: Span<UInt8>, redirect: RedirectURI) throws(OAuthError) {
         var start = 0
         var end = text.count

@@ -1,5 +1,5 @@
 /// Reads the TXT records of a DNS message (RFC 1035 section 4), in bounds and to its end.
-struct TextRecordAnswer: Sendable, Hashable {
+struct TextRecordResponse: Sendable, Hashable {
     /// One text for each record, its pieces joined.
     let texts: [String]
 
@@ -8,26 +8,26 @@ struct TextRecordAnswer: Sendable, Hashable {
     static let maximumRecordCount = 64
     static let maximumTextByteCount = 4096
 
-    /// Throws `.malformedAnswer` for anything that is no answer to a question about `name`: another question, a length
-    /// that leads out of the message, a loop of names, too many records.
+    /// Throws `.malformedResponse` for anything that isn't a response to a question about `name`: another question, a
+    /// length that leads out of the message, a loop of names, too many records.
     init(_ message: [UInt8], about name: String) throws(NameLookupError) {
-        guard message.count <= Self.maximumByteCount else { throw NameLookupError(.malformedAnswer) }
+        guard message.count <= Self.maximumByteCount else { throw NameLookupError(.malformedResponse) }
         var reader = MessageReader(message)
         _ = try reader.number()
         let flags = try reader.number()
         let questions = try reader.number()
-        let answers = try reader.number()
+        let answerCount = try reader.number()
         _ = try reader.number()
         _ = try reader.number()
-        // An answer, whole, to one question.
+        // A response, whole, to one question.
         guard flags & 0x8000 != 0, flags & 0x0200 == 0, flags & 0x000F == 0, questions == 1,
-            answers <= Self.maximumRecordCount, try reader.name() == name.lowercased()
-        else { throw NameLookupError(.malformedAnswer) }
-        guard try reader.number() == 16, try reader.number() == 1 else { throw NameLookupError(.malformedAnswer) }
+            answerCount <= Self.maximumRecordCount, try reader.name() == name.lowercased()
+        else { throw NameLookupError(.malformedResponse) }
+        guard try reader.number() == 16, try reader.number() == 1 else { throw NameLookupError(.malformedResponse) }
         // Records of the name, and of the names that it is an alias for.
         var owners: Set<String> = [name.lowercased()]
         var texts: [String] = []
-        for _ in 0..<answers {
+        for _ in 0..<answerCount {
             let owner = try reader.name()
             let (type, group) = (try reader.number(), try reader.number())
             try reader.skip(4)
@@ -52,7 +52,7 @@ private struct MessageReader {
     }
 
     private func byte(_ index: Int) throws(NameLookupError) -> UInt8 {
-        guard bytes.indices.contains(index) else { throw NameLookupError(.malformedAnswer) }
+        guard bytes.indices.contains(index) else { throw NameLookupError(.malformedResponse) }
         return bytes[index]
     }
 
@@ -67,12 +67,12 @@ private struct MessageReader {
     }
 
     func end(after count: Int) throws(NameLookupError) -> Int {
-        guard count <= bytes.count - position else { throw NameLookupError(.malformedAnswer) }
+        guard count <= bytes.count - position else { throw NameLookupError(.malformedResponse) }
         return position + count
     }
 
     mutating func move(to place: Int) throws(NameLookupError) {
-        guard (position...bytes.count).contains(place) else { throw NameLookupError(.malformedAnswer) }
+        guard (position...bytes.count).contains(place) else { throw NameLookupError(.malformedResponse) }
         position = place
     }
 
@@ -86,7 +86,7 @@ private struct MessageReader {
             switch count & 0xC0 {
             case 0xC0:
                 let target = (count & 0x3F) << 8 | Int(try byte(place + 1))
-                guard target < place else { throw NameLookupError(.malformedAnswer) }
+                guard target < place else { throw NameLookupError(.malformedResponse) }
                 if end < 0 { end = place + 2 }
                 place = target
             case 0x00:
@@ -95,10 +95,10 @@ private struct MessageReader {
                     return labels.joined(separator: ".")
                 }
                 length += count + 1
-                guard length <= 255, place + 1 + count <= bytes.count else { throw NameLookupError(.malformedAnswer) }
+                guard length <= 255, place + 1 + count <= bytes.count else { throw NameLookupError(.malformedResponse) }
                 labels.append(String(decoding: bytes[(place + 1)..<(place + 1 + count)], as: UTF8.self).lowercased())
                 place += count + 1
-            default: throw NameLookupError(.malformedAnswer)
+            default: throw NameLookupError(.malformedResponse)
             }
         }
     }
@@ -107,8 +107,8 @@ private struct MessageReader {
         var text: [UInt8] = []
         while position < end {
             let count = Int(try byte(position))
-            guard position + 1 + count <= end, text.count + count <= TextRecordAnswer.maximumTextByteCount else {
-                throw NameLookupError(.malformedAnswer)
+            guard position + 1 + count <= end, text.count + count <= TextRecordResponse.maximumTextByteCount else {
+                throw NameLookupError(.malformedResponse)
             }
             text += bytes[(position + 1)..<(position + 1 + count)]
             position += count + 1

@@ -2,38 +2,38 @@ internal import LatchkeyLog
 internal import LatchkeyLoopback
 
 /// A page that the person's browser shows at the end.
-struct AnswerPage: Sendable {
+struct ResponsePage: Sendable {
     let status: Int
     let title: LogMessage
     let lines: [LogMessage]
     var ability = PlainPage.Ability.none
 
-    static func outcome(_ outcome: SignInOutcome) -> AnswerPage {
+    static func outcome(_ outcome: SignInOutcome) -> ResponsePage {
         switch outcome {
         case .signedIn:
-            AnswerPage(
+            ResponsePage(
                 status: 200, title: "You are signed in",
                 lines: ["You can close this page and go back to where you came from."], ability: .closing)
         case .failed(let cause, let hint):
-            AnswerPage(
+            ResponsePage(
                 status: 200, title: "You are not signed in",
                 lines: [cause] + (hint.map { [$0] } ?? []) + ["You can close this page."])
         }
     }
 
-    static let foreign = AnswerPage(
+    static let foreign = ResponsePage(
         status: 400, title: "This is not the answer",
         lines: [
             "The address does not belong to the sign-in that is going on, so nothing was done with it.",
             "The sign-in still waits. Answer it on the page that it opened, or start it again.",
         ])
-    static let repeated = AnswerPage(
+    static let repeated = ResponsePage(
         status: 409, title: "Answered already",
         lines: ["This sign-in has its answer. You can close this page."])
-    static let usedLink = AnswerPage(
+    static let usedLink = ResponsePage(
         status: 410, title: "This link was used already",
         lines: ["It leads to a sign-in page once. Start the sign-in again for another."])
-    static let notFound = AnswerPage(
+    static let notFound = ResponsePage(
         status: 404, title: "Nothing here",
         lines: ["No sign-in uses this address. You can close this page."])
 

@@ -1,17 +1,17 @@
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// Lets the first answer through that belongs to an attempt, and nobody after it.
+/// Lets the first response through that belongs to an attempt, and none after it.
 ///
-/// A loopback listener, a paste prompt and a handler of a private-use scheme can share one gate: forged answers change
-/// nothing, whoever sends them first.
-package final class AnswerGate: Sendable {
+/// A loopback listener, a paste prompt and a handler of a private-use scheme can share one gate: forged responses
+/// change nothing, whoever sends them first.
+package final class AuthorizationResponseGate: Sendable {
     package enum Admission: Sendable, Hashable {
-        /// The answer belongs to the attempt, and is the first that does.
+        /// The response belongs to the attempt, and is the first that does.
         case admitted
         /// Its state is missing or another: somebody else's, or forged.
         case foreign
-        /// It belongs to the attempt, which has its answer already.
+        /// It belongs to the attempt, which has its response already.
         case repeated
     }
 
@@ -22,10 +22,10 @@ package final class AnswerGate: Sendable {
         self.state = state
     }
 
-    /// Compares the state in constant time. An error answer is admitted like any other: it ends the attempt.
-    package func admit(_ answer: borrowing RedirectAnswer) -> Admission {
+    /// Compares the state in constant time. An error response is admitted like any other: it ends the attempt.
+    package func admit(_ response: borrowing AuthorizationResponse) -> Admission {
         let isOurs =
-            switch answer.state {
+            switch response.state {
             case .some(let theirs): state.matches(theirs)
             case .none: false
             }

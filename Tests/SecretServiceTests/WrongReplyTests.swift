@@ -1,9 +1,9 @@
 import Testing
 import TestServices
 
-/// A service that answers wrongly, or not: every operation ends with a typed error, and the next one after a restart
+/// A service that replies wrongly, or not: every operation ends with a typed error, and the next one after a restart
 /// works.
-struct WrongAnswerTests {
+struct WrongReplyTests {
     typealias Fault = StandInService.Fault
 
     private let session: PrivateSession

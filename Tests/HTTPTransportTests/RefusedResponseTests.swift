@@ -4,8 +4,8 @@ import LatchkeySecrets
 import Testing
 import TestServices
 
-/// Answers that are none: each has its own error.
-struct RefusedAnswerTests {
+/// Responses that are none: each has its own error.
+struct RefusedResponseTests {
     private func failure(of steps: [ScriptedServer.Step], limits: TransferLimits = TransferLimits()) async throws
         -> TransportError?
     {
@@ -46,8 +46,8 @@ struct RefusedAnswerTests {
         "", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
     ])
-    func `a connection that ends early is lost`(answer: String) async throws {
-        #expect(try await failure(of: [.readHeader, .say(answer)])?.code == .connectionLost)
+    func `a connection that ends early is lost`(message: String) async throws {
+        #expect(try await failure(of: [.readHeader, .say(message)])?.code == .connectionLost)
     }
 
     @Test func `plain HTTP to another machine is refused before anything is sent`() async throws {
@@ -62,20 +62,20 @@ struct RefusedAnswerTests {
     // MARK: - Sizes
 
     @Test func `an announced body above the limit is refused`() async throws {
-        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n" + String(repeating: "a", count: 101)
+        let message = "HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n" + String(repeating: "a", count: 101)
         let limits = TransferLimits(maximumBodyByteCount: 100)
-        #expect(try await failure(of: [.readHeader, .say(answer)], limits: limits)?.code == .bodyTooLarge)
+        #expect(try await failure(of: [.readHeader, .say(message)], limits: limits)?.code == .bodyTooLarge)
     }
 
     @Test func `a body above the limit is refused without an announcement`() async throws {
-        let answer = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 101)
+        let message = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 101)
         let limits = TransferLimits(maximumBodyByteCount: 100)
-        #expect(try await failure(of: [.readHeader, .say(answer)], limits: limits)?.code == .bodyTooLarge)
+        #expect(try await failure(of: [.readHeader, .say(message)], limits: limits)?.code == .bodyTooLarge)
     }
 
     @Test func `a body of exactly the limit is taken`() async throws {
-        let answer = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 100)
-        let server = try ScriptedServer([.readHeader, .say(answer)])
+        let message = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 100)
+        let server = try ScriptedServer([.readHeader, .say(message)])
         let response = try await CurlTransport().send(
             GuardedRequest(.get, HTTPURL(server.origin)), limits: TransferLimits(maximumBodyByteCount: 100))
         #expect(response.body.byteCount == 100)
@@ -98,27 +98,27 @@ struct RefusedAnswerTests {
         "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
     ])
-    func `an answer that is no valid HTTP, or encoded, is refused`(answer: String) async throws {
-        #expect(try await failure(of: [.readHeader, .say(answer)])?.code == .malformedAnswer)
+    func `an answer that is no valid HTTP, or encoded, is refused`(message: String) async throws {
+        #expect(try await failure(of: [.readHeader, .say(message)])?.code == .malformedResponse)
     }
 
     @Test func `too many fields are refused`() async throws {
         let fields = (0..<200).map { "F\($0): x\r\n" }.joined()
         #expect(
-            try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedAnswer)
+            try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedResponse)
     }
 
     @Test func `too large a header is refused`() async throws {
         let fields = (0..<10).map { "F\($0): " + String(repeating: "x", count: 9000) + "\r\n" }.joined()
         #expect(
-            try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedAnswer)
+            try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedResponse)
     }
 
     @Test func `interim answers and trailers leave the real answer alone`() async throws {
-        let answer =
+        let message =
             "HTTP/1.1 103 Early Hints\r\nEarly: 1\r\n\r\nHTTP/1.1 201 Created\r\nReal: 1\r\n"
             + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTrailer: 1\r\n\r\n"
-        let server = try ScriptedServer([.readHeader, .say(answer)])
+        let server = try ScriptedServer([.readHeader, .say(message)])
         let response = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin)))
         #expect(response.status == 201)
         #expect(response.text == "ok")

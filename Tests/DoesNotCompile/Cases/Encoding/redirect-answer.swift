@@ -1,5 +1,0 @@
-import LatchkeyOAuth
-
-struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
-    let value: RedirectAnswer  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'RedirectAnswer'}}
-}

@@ -1,5 +1,0 @@
-import LatchkeyOAuth
-
-struct Failed: Error {
-    let value: RedirectAnswer  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'RedirectAnswer'}}
-}

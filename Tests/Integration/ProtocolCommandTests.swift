@@ -26,7 +26,7 @@ struct ProtocolCommandTests {
         try await setting.terminal.run(["sign-in", "work"])
         let record = try await setting.person.record()
         #expect(record.requested("request_uri") != nil)
-        for name in ["state", "nonce", "code_challenge", "redirect_uri"] { #expect(record.asked(name) == nil) }
+        for name in ["state", "nonce", "code_challenge", "redirect_uri"] { #expect(record.requested(name) == nil) }
         #expect(try await setting.userinfo().contains("Alice Example"))
         try await Canaries(record: record, tokens: [setting.token()]).expectNone(in: setting.terminal.transcript)
     }

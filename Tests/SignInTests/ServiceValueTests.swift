@@ -12,7 +12,7 @@ import TestSecrets
 struct ServiceValueTests {
     /// Google's own value, at a server in this process, and its client's secret in the store.
     private static func google(_ scopes: ScopeList) async throws -> SignInScene {
-        var choices = BuiltInProvider.Choices(name: #require(ProviderName("google")), clientID: "latchkey")
+        var choices = try BuiltInProvider.Choices(name: #require(ProviderName("google")), clientID: "latchkey")
         choices.scopes = scopes
         let google = try #require(BuiltInProvider.named("google")).provider(choices)
         let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")
@@ -21,7 +21,8 @@ struct ServiceValueTests {
         ])
         let scene = try SignInScene(configuration) { server in
             try OAuthProvider(
-                name: #require(ProviderName("google")), server: .issuer(Issuer(server.issuer)), clientID: google.clientID, scopes: google.scopes,
+                name: #require(ProviderName("google")), server: .issuer(Issuer(server.issuer)),
+                clientID: google.clientID, scopes: google.scopes,
                 redirect: google.redirect, parameters: google.parameters, proof: google.proof, account: google.account,
                 revocation: google.revocation)
         }

@@ -25,15 +25,17 @@ package enum GlobalOptions {
     package static func all(_ catalogue: StoreCatalogue) -> [CommandOption] {
         let names = catalogue.backends.filter(\.isPersistent).map { "\($0.name)" as LogMessage }
         return [store(help: "where credentials are kept: \(LogMessage.joined(names, separator: " or "))")]
-            + catalogue.backends.compactMap { $0.place.map(place) }
+            + catalogue.backends.compactMap(place)
             + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat]
     }
 
-    private static func store(help: LogMessage) -> CommandOption { .value("--store", "STORE", madeHelp: help) }
+    private static func store(help: LogMessage) -> CommandOption { .value(named: "--store", "STORE", help: help) }
 
     /// The option that says where a store is.
-    static func place(_ place: StorePlace) -> CommandOption {
-        .value(place.option, place.placeholder, help: place.help)
+    static func place(of backend: StoreBackend) -> CommandOption? {
+        backend.place.map {
+            .value(named: "--\($0.word)", $0.placeholder, help: "\($0.help); means --store \(backend.name)")
+        }
     }
 
     /// For commands that show a table.

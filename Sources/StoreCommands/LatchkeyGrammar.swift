@@ -28,12 +28,11 @@ package enum LatchkeyGrammar {
 
     /// A line for each variable that says where a store is.
     private static func places(_ catalogue: StoreCatalogue) -> LogMessage {
-        LogMessage.joined(
-            catalogue.backends.compactMap(\.place).map { place in
-                // As wide as the longest name.
-                let padding = String(repeating: " ", count: max(1, 26 - place.variable.description.utf8.count))
-                let shown = LoggableText(reviewed: "spaces", unredacted: padding)
-                return "\n  \(place.variable)\(shown)as \(place.option)"
-            }, separator: "")
+        let lines = catalogue.backends.compactMap(\.place).map { place -> LogMessage in
+            // As wide as the longest name.
+            let spaces = [LogMessage](repeating: " ", count: max(1, 26 - place.variable.utf8CodeUnitCount))
+            return "\n  \(place.variable)\(LogMessage.joined(spaces, separator: ""))as --\(place.word)"
+        }
+        return .joined(lines, separator: "")
     }
 }

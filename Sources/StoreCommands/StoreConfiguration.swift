@@ -59,7 +59,7 @@ struct StoreConfiguration: Sendable, Equatable {
             guard !value.isEmpty else { throw Self.unreadable(path, "has no value in line \(index + 1)") }
             let name = Self.trim(parts[0])
             if let backend = catalogue.backends.first(where: {
-                $0.place.map { $0.configurationName.description == name } ?? false
+                $0.place.map { $0.word.description == name } ?? false
             }) {
                 places[backend.name.description] = value
                 continue

@@ -16,7 +16,7 @@ struct StoreNaming {
         _ arguments: ParsedArguments, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
         _ catalogue: StoreCatalogue
     ) -> [StoreNaming] {
-        var named = catalogue.places { arguments.value(GlobalOptions.place($0)) }
+        var named = catalogue.places { GlobalOptions.place(of: $0).flatMap { arguments.value($0) } }
         // Consent to making the default collection means the keyring too.
         if arguments.has(GlobalOptions.createCollection), named["secret-service"] == nil {
             named["secret-service"] = "default"

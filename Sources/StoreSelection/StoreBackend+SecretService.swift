@@ -8,10 +8,8 @@ extension StoreBackend {
     static let secretService = StoreBackend(
         name: "secret-service",
         place: StorePlace(
-            option: "--collection", placeholder: "NAME", variable: "LATCHKEY_COLLECTION",
-            configurationName: "collection",
-            help: "the keyring's collection: default, session, a label or a path; means --store secret-service",
-            noun: "a collection of the keyring"),
+            word: "collection", placeholder: "NAME", variable: "LATCHKEY_COLLECTION",
+            help: "the keyring's collection: default, session, a label or a path", noun: "a collection of the keyring"),
         probe: { (settings) throws(StoreError) in try await probeSecretService(settings) },
         open: { (settings) throws(StoreError) in settings.keyring },
         openBeside: { (settings) throws(StoreError) -> (any CredentialStore)? in

@@ -8,8 +8,7 @@ extension StoreBackend {
     static let vault = StoreBackend(
         name: "vault",
         place: StorePlace(
-            option: "--vault", placeholder: "PATH", variable: "LATCHKEY_VAULT", configurationName: "vault",
-            help: "the vault's file; means --store vault", noun: "a vault"),
+            word: "vault", placeholder: "PATH", variable: "LATCHKEY_VAULT", help: "the vault's file", noun: "a vault"),
         exists: { settings in unsafe access(settings.vaultPath, F_OK) == 0 || errno != ENOENT },
         probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
         open: { (settings) throws(StoreError) in try await settings.openVault() },

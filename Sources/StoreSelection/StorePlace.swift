@@ -4,26 +4,22 @@ package import LatchkeyLog
 
 /// How people say where a store is. Whoever names a place chooses its store as well.
 package struct StorePlace: Sendable {
-    /// On the command line, such as `--vault`.
-    package let option: StaticString
+    /// On the command line and in the configuration file, such as `vault`.
+    package let word: StaticString
     /// What stands for the value in the help, such as `PATH`.
     package let placeholder: StaticString
     /// In the environment, such as `LATCHKEY_VAULT`.
     package let variable: StaticString
-    /// In the configuration file, such as `vault`.
-    package let configurationName: StaticString
     package let help: StaticString
     /// What is named, for messages: `a vault`.
     package let noun: StaticString
 
     package init(
-        option: StaticString, placeholder: StaticString, variable: StaticString, configurationName: StaticString,
-        help: StaticString, noun: StaticString
+        word: StaticString, placeholder: StaticString, variable: StaticString, help: StaticString, noun: StaticString
     ) {
-        self.option = option
+        self.word = word
         self.placeholder = placeholder
         self.variable = variable
-        self.configurationName = configurationName
         self.help = help
         self.noun = noun
     }
@@ -32,16 +28,12 @@ package struct StorePlace: Sendable {
 extension StoreCatalogue {
     /// Where the environment says that stores are, by the stores' names.
     package func places(in environment: ProgramEnvironment) -> [String: String] {
-        places { environment[$0.variable.description] }
+        places { backend in backend.place.flatMap { environment[$0.variable.description] } }
     }
 
     /// What a source says of each store's place, by the stores' names.
-    package func places(_ value: (StorePlace) -> String?) -> [String: String] {
-        var places: [String: String] = [:]
-        for backend in backends {
-            if let place = backend.place, let value = value(place) { places[backend.name.description] = value }
-        }
-        return places
+    package func places(_ value: (StoreBackend) -> String?) -> [String: String] {
+        backends.reduce(into: [:]) { $0[$1.name.description] = value($1) }
     }
 }
 

@@ -18,7 +18,7 @@ package struct CommandOption: Sendable {
     }
 
     /// With its two hyphens, such as `--store`.
-    package let name: StaticString
+    package let name: LogMessage
     /// What stands for the value in the help, or `nil` when the option takes none.
     package let placeholder: StaticString?
     package let form: ValueForm
@@ -27,7 +27,7 @@ package struct CommandOption: Sendable {
 
     /// An option without a value.
     package static func flag(_ name: StaticString, help: StaticString) -> CommandOption {
-        CommandOption(name: name, placeholder: nil, form: .text, isRepeatable: false, help: "\(help)")
+        CommandOption(name: "\(name)", placeholder: nil, form: .text, isRepeatable: false, help: "\(help)")
     }
 
     /// An option with a value.
@@ -35,14 +35,14 @@ package struct CommandOption: Sendable {
         _ name: StaticString, _ placeholder: StaticString, form: ValueForm = .text, repeats: Bool = false,
         help: StaticString
     ) -> CommandOption {
-        CommandOption(name: name, placeholder: placeholder, form: form, isRepeatable: repeats, help: "\(help)")
+        CommandOption(name: "\(name)", placeholder: placeholder, form: form, isRepeatable: repeats, help: "\(help)")
     }
 
-    /// An option with a value, whose help isn't known before the program runs.
+    /// An option with a value that isn't known before the program runs.
     package static func value(
-        _ name: StaticString, _ placeholder: StaticString, madeHelp: LogMessage
+        named name: LogMessage, _ placeholder: StaticString, help: LogMessage
     ) -> CommandOption {
-        CommandOption(name: name, placeholder: placeholder, form: .text, isRepeatable: false, help: madeHelp)
+        CommandOption(name: name, placeholder: placeholder, form: .text, isRepeatable: false, help: help)
     }
 
     /// As it stands in a usage line: `--store STORE`.

@@ -1,3 +1,5 @@
+internal import LatchkeyLog
+
 /// The options and operands of a command line, checked against the definition of its command.
 package struct ParsedArguments: Sendable {
     package let command: CommandDefinition

@@ -16,14 +16,16 @@ struct ServicesTests {
 
     /// What is particular about a service is in its file.
     @Test func `no other file of the library names a service`() throws {
-        for service in BuiltInProvider.all.map(\.name.text) where service != "github" && service != "bluesky" {
+        for service in BuiltInProvider.all.map(\.name.text) where !["github", "bluesky"].contains(service) {
             let files = try FileManager.default.subpathsOfDirectory(
                 atPath: Repository.root.appendingPathComponent("Sources").path
             ).filter { $0.hasSuffix(".swift") && !$0.hasSuffix("OAuthProvider.swift") }
             let naming = try files.filter { try Repository.text("Sources/\($0)").contains("\"\(service)\"") }
             #expect(
                 naming.allSatisfy {
+                    // The last one: the variable that a service's own tools read a token from.
                     $0.hasPrefix("SignIn/Providers/OAuthProvider+") || $0 == "StoreCommands/SignInDefinitions.swift"
+                        || $0 == "SignInCommands/RunCommand.swift"
                 }, "\(service): \(naming)")
         }
     }

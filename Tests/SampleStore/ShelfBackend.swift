@@ -8,8 +8,8 @@ extension StoreBackend {
     static let shelf = StoreBackend(
         name: "shelf",
         place: StorePlace(
-            option: "--shelf", placeholder: "FOLDER", variable: "LATCHKEY_SHELF", configurationName: "shelf",
-            help: "the shelf's folder; means --store shelf", noun: "a shelf"),
+            word: "shelf", placeholder: "FOLDER", variable: "LATCHKEY_SHELF", help: "the shelf's folder",
+            noun: "a shelf"),
         exists: { settings in settings.places["shelf"] != nil },
         probe: { (settings) throws(StoreError) in _ = try store(settings) },
         open: { (settings) throws(StoreError) in try store(settings) },

@@ -53,7 +53,9 @@ let package = Package(
         // MARK: Stores
         // Loads libsecret and GLib when they are first needed; see Docs/Decisions/0029-libsecret-on-demand.md.
         module("CLatchkeyLibsecret", at: "CLibsecret"),
-        module("LatchkeyCredentials", at: "Credentials", uses: ["LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
+        module(
+            "LatchkeyCredentials", at: "Credentials",
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
         module(
             "LatchkeyInMemory", at: "Stores/InMemory",
             uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium"]),
@@ -197,7 +199,10 @@ let package = Package(
             path: "Tests/VaultWriter"),
         .testTarget(
             name: "VaultTests",
-            dependencies: ["LatchkeyVault", "LatchkeyStoreContract", "TestServices", "VaultChecks", "vault-writer"],
+            dependencies: [
+                "LatchkeySystem", "LatchkeyVault", "LatchkeyStoreContract", "TestServices", "VaultChecks",
+                "vault-writer",
+            ],
             exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
@@ -210,7 +215,9 @@ let package = Package(
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(
             name: "StoreSelectionTests",
-            dependencies: ["LatchkeyStoreSelection", "LatchkeyEnvironment", "LatchkeyVault", "TestServices"]),
+            dependencies: [
+                "LatchkeySystem", "LatchkeyStoreSelection", "LatchkeyEnvironment", "LatchkeyVault", "TestServices",
+            ]),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["LatchkeyHTTP", "LatchkeyLoopback", "TestServices"]),
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LatchkeyLoopback", "LatchkeyHTTP"]),

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyLibCrypto
+internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySodium
 internal import Synchronization
@@ -44,9 +45,9 @@ final class IdentityTokens: Sendable {
         let (x, y) = (Array(key.point[..<32]), Array(key.point[32...]))
         let text = JSONText.object([
             ("kty", "\"EC\""), ("crv", "\"P-256\""), ("alg", "\"ES256\""), ("use", "\"sig\""),
-            ("kid", JSONText.quoted(key.identifier)),
-            ("x", JSONText.quoted(Base64URL.encode(x.span))),
-            ("y", JSONText.quoted(Base64URL.encode(y.span))),
+            ("kid", JSONText.quote(key.identifier)),
+            ("x", JSONText.quote(Base64URL.encode(x.span))),
+            ("y", JSONText.quote(Base64URL.encode(y.span))),
         ])
         return JSONText.object([("keys", "[\(text)]")])
     }
@@ -64,8 +65,8 @@ final class IdentityTokens: Sendable {
         let now = Int(time(nil))
         var payload = SecretText()
         payload.add(
-            "{\"iss\":\(JSONText.quoted(issuer)),\"sub\":\(JSONText.quoted(subject))"
-                + ",\"aud\":\(JSONText.quoted(audience)),\"iat\":\(now),\"exp\":\(now + Self.lifetimeSeconds)")
+            "{\"iss\":\(JSONText.quote(issuer)),\"sub\":\(JSONText.quote(subject))"
+                + ",\"aud\":\(JSONText.quote(audience)),\"iat\":\(now),\"exp\":\(now + Self.lifetimeSeconds)")
         if let nonce {
             payload.add(",\"nonce\":\"")
             payload.add(nonce)

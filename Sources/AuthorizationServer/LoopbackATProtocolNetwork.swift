@@ -1,3 +1,4 @@
+internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
@@ -111,16 +112,16 @@ public final class LoopbackATProtocolNetwork: Sendable {
         let handle = handle ?? self.handle
         return JSONText.object([
             ("@context", JSONText.list(["https://www.w3.org/ns/did/v1"])),
-            ("id", JSONText.quoted(id ?? did)),
+            ("id", JSONText.quote(id ?? did)),
             ("alsoKnownAs", JSONText.list(handle.isEmpty ? [] : ["at://" + handle])),
             ("verificationMethod", "[]"),
             (
                 "service",
                 "["
                     + JSONText.object([
-                        ("id", JSONText.quoted("#atproto_pds")),
-                        ("type", JSONText.quoted("AtprotoPersonalDataServer")),
-                        ("serviceEndpoint", JSONText.quoted(server ?? personalServer.origin)),
+                        ("id", JSONText.quote("#atproto_pds")),
+                        ("type", JSONText.quote("AtprotoPersonalDataServer")),
+                        ("serviceEndpoint", JSONText.quote(server ?? personalServer.origin)),
                     ]) + "]"
             ),
         ])
@@ -129,7 +130,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
     /// What the account's server says of itself.
     public func resourceMetadata(resource: String? = nil, servers: [String]? = nil) -> String {
         JSONText.object([
-            ("resource", JSONText.quoted(resource ?? personalServer.origin)),
+            ("resource", JSONText.quote(resource ?? personalServer.origin)),
             ("authorization_servers", JSONText.list(servers ?? [authorizationServer.issuer])),
             ("bearer_methods_supported", JSONText.list(["header"])),
         ])
@@ -157,7 +158,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
         case "/client-metadata.json": return json(contents.clientMetadata)
         case "/xrpc/com.atproto.server.getSession":
             let did = service.configuration.atProtocolAccount ?? ""
-            return service.resource(Input(request), publicText: JSONText.object([("did", JSONText.quoted(did))]))
+            return service.resource(Input(request), publicText: JSONText.object([("did", JSONText.quote(did))]))
         default: return LoopbackResponse(status: 404)
         }
     }

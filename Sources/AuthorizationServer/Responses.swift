@@ -1,3 +1,4 @@
+internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
@@ -26,7 +27,7 @@ extension LoopbackResponse {
         text.add(json ? "{" : "")
         for (index, member) in members.enumerated() {
             if index > 0 { text.add(json ? "," : "&") }
-            text.add(json ? JSONText.quoted(member.name) + ":" : member.name + "=")
+            text.add(json ? JSONText.quote(member.name) + ":" : member.name + "=")
             switch member.value {
             case .number(let number): text.add(String(number))
             case .text(let value) where json: text.addQuoted(value)
@@ -59,15 +60,15 @@ extension AuthorizationService {
         let methods = has(.metadataWithoutS256) ? ["plain"] : ["S256"]
         var offered: [(String, String)] = []
         if configuration.pushedRequests != .none {
-            offered.append(("pushed_authorization_request_endpoint", JSONText.quoted(origin + "/par")))
+            offered.append(("pushed_authorization_request_endpoint", JSONText.quote(origin + "/par")))
             let isRequired = configuration.pushedRequests == .required
             offered.append(("require_pushed_authorization_requests", isRequired ? "true" : "false"))
         }
         if configuration.offersDeviceGrant {
-            offered.append(("device_authorization_endpoint", JSONText.quoted(origin + "/device_authorization")))
+            offered.append(("device_authorization_endpoint", JSONText.quote(origin + "/device_authorization")))
         }
         if configuration.allowsRegistration {
-            offered.append(("registration_endpoint", JSONText.quoted(origin + "/register")))
+            offered.append(("registration_endpoint", JSONText.quote(origin + "/register")))
         }
         if configuration.atProtocolAccount != nil {
             offered.append(("scopes_supported", JSONText.list(["atproto", "transition:generic"])))
@@ -78,12 +79,12 @@ extension AuthorizationService {
         }
         let members =
             [
-                ("issuer", JSONText.quoted(has(.metadataNamesAnotherIssuer) ? "https://attacker.example" : issuer)),
-                ("authorization_endpoint", JSONText.quoted(origin + "/authorize")),
-                ("token_endpoint", JSONText.quoted(origin + "/token")),
-                ("revocation_endpoint", JSONText.quoted(origin + "/revoke")),
-                ("userinfo_endpoint", JSONText.quoted(origin + "/userinfo")),
-                ("jwks_uri", JSONText.quoted(origin + "/jwks")),
+                ("issuer", JSONText.quote(has(.metadataNamesAnotherIssuer) ? "https://attacker.example" : issuer)),
+                ("authorization_endpoint", JSONText.quote(origin + "/authorize")),
+                ("token_endpoint", JSONText.quote(origin + "/token")),
+                ("revocation_endpoint", JSONText.quote(origin + "/revoke")),
+                ("userinfo_endpoint", JSONText.quote(origin + "/userinfo")),
+                ("jwks_uri", JSONText.quote(origin + "/jwks")),
                 ("subject_types_supported", JSONText.list(["public"])),
                 ("id_token_signing_alg_values_supported", JSONText.list(["ES256"])),
                 ("response_types_supported", JSONText.list(["code"])),
@@ -138,7 +139,7 @@ extension AuthorizationService {
             let names = ["preferred_username", "login", "name"].map { Member($0, .secret(token)) }
             return .members([Member("sub", .text(configuration.login))] + names, status: 200, json: true)
         }
-        let login = JSONText.quoted(configuration.login)
+        let login = JSONText.quote(configuration.login)
         let members =
             shape == .gitHub
             ? [("login", login), ("id", "1"), ("type", "\"User\""), ("name", login)]

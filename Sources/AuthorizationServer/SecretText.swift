@@ -1,3 +1,4 @@
+internal import LatchkeyLog
 internal import LatchkeySecrets
 
 /// Puts together responses that hold secrets: JSON, forms, the `Location` of a redirect. Never through `String`.
@@ -28,7 +29,7 @@ struct SecretText: ~Copyable {
 
     /// A JSON string in quotes.
     mutating func addQuoted(_ text: String) {
-        add(JSONText.quoted(text))
+        add(JSONText.quote(text))
     }
 
     consuming func finish() -> Secret<MessageBody> {
@@ -61,25 +62,10 @@ struct SecretText: ~Copyable {
 }
 
 /// JSON that holds no secret.
-enum JSONText {
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
-
-    static func list(_ items: [String]) -> String { "[" + items.map(quoted).joined(separator: ",") + "]" }
+extension JSONText {
+    static func list(_ items: [String]) -> String { "[" + items.map(quote).joined(separator: ",") + "]" }
 
     static func object(_ members: [(String, String)]) -> String {
-        "{" + members.map { quoted($0.0) + ":" + $0.1 }.joined(separator: ",") + "}"
+        "{" + members.map { quote($0.0) + ":" + $0.1 }.joined(separator: ",") + "}"
     }
 }

@@ -1,5 +1,6 @@
 public import LatchkeyLog
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Which state of a credential a store holds: a keyed hash over secret and attributes, different after each change.
 ///
@@ -15,7 +16,7 @@ public struct CredentialVersion: Sendable, Hashable, Loggable {
 
     /// Safe: the first four bytes of a keyed hash.
     public var logMessage: LogMessage {
-        let digits = bytes.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let digits = Hexadecimal.encode(bytes.prefix(4))
         return "\(LoggableText(reviewed: "the first four bytes of a keyed hash", unredacted: digits))"
     }
 }

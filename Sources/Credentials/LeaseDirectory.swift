@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// Where leases are: one empty file in a directory of this user alone, with a byte for each key.
 public struct LeaseDirectory: Sendable, Hashable {
@@ -64,11 +65,9 @@ public struct LeaseDirectory: Sendable, Hashable {
 
     /// Makes the directory when it is missing, and throws `unavailable` when it isn't this user's alone to write.
     package func prepare() throws(StoreError) {
-        var made = ""
-        for part in path.split(separator: "/") {
-            made += "/" + part
-            if unsafe mkdir(made, 0o700) != 0 && errno != EEXIST { throw unusable("can't be made", number: errno) }
-        }
+        try mapError(
+            { (error: PrivateFile.Failure) in unusable("can't be made", number: error.number) },
+            of: PrivateFile.makeFolder(path))
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw unusable("can't be read", number: errno) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("is no directory", number: ENOTDIR) }
@@ -82,15 +81,10 @@ public struct LeaseDirectory: Sendable, Hashable {
             "\(path)/\(fileName)", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw unusable("can't be written", number: errno) }
         let lease = Lease(descriptor: descriptor)
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = offset
-        lock.l_len = 1
-        let ofdSetLock: Int32 = 37  // F_OFD_SETLK, which the module map doesn't carry
-        guard unsafe fcntl(descriptor, ofdSetLock, &lock) == 0 else {
-            if errno == EAGAIN || errno == EACCES || errno == EINTR { return nil }
-            throw StoreError(.unavailable, "the lease file can't be locked", platform: .errno(errno))
+        switch FileLock.take(descriptor, at: offset) {
+        case 0: break
+        case EAGAIN, EACCES, EINTR: return nil
+        case let number: throw StoreError(.unavailable, "the lease file can't be locked", platform: .errno(number))
         }
         // Whoever cleans up may have taken the file away meanwhile, and the next one locks another.
         var status = stat()

@@ -79,13 +79,11 @@ enum ImportCommand {
 
         private func usualPath(_ environment: ProgramEnvironment) -> String {
             let home = environment.home
-            let configuration = environment["XDG_CONFIG_HOME"] ?? home + "/.config"
-            let data = environment["XDG_DATA_HOME"] ?? home + "/.local/share"
             return switch self {
             case .git: home + "/.git-credentials"
-            case .gh: (environment["GH_CONFIG_DIR"] ?? configuration + "/gh") + "/hosts.yml"
-            case .pythonKeyring: data + "/python_keyring/keyring_pass.cfg"
-            case .libsecretFile: data + "/keyrings/default.keyring"
+            case .gh: (environment["GH_CONFIG_DIR"] ?? environment.configurationHome + "/gh") + "/hosts.yml"
+            case .pythonKeyring: environment.dataHome + "/python_keyring/keyring_pass.cfg"
+            case .libsecretFile: environment.dataHome + "/keyrings/default.keyring"
             case .collection: "/"
             }
         }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 
 /// Which desktop entry is taken for what: the file `mimeapps.list` (XDG MIME Applications Specification, section
 /// "Default Application").
@@ -79,7 +80,7 @@ struct MimeAssociations {
     private static func lines(of file: String) throws(Failure) -> [String] {
         let text: String
         do throws(Failure) {
-            text = try PrivateFile.read(file, limit: maximumByteCount)
+            text = String(decoding: try PrivateFile.read(file, limit: maximumByteCount), as: UTF8.self)
         } catch {
             guard error.number == ENOENT else { throw error }
             return []

@@ -4,6 +4,7 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// The files of the configured providers, `providers/NAME.json` in the configuration's folder, each 0600.

@@ -44,8 +44,7 @@ enum SchemeCommand {
 
     static let receive = Command(SignInDefinitions.schemeReceive) { arguments, context in
         let address = Secret<MessageBody>(copying: arguments.operand("URL").utf8.span)
-        let folder = RedirectFolder.standard(
-            environment: context.environment.variables, home: context.environment.home)
+        let folder = RedirectFolder.standard(in: context.environment)
         guard try folder.deliver(address) else {
             throw CommandFailure(
                 .notFound, "scheme.nobody-waits", "no sign-in waits for that response",

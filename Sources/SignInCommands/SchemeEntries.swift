@@ -3,6 +3,7 @@ internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// The desktop entries by which a desktop starts `latchkey scheme receive` for the addresses of a private-use scheme:
@@ -13,10 +14,8 @@ struct SchemeEntries {
     private let associations: MimeAssociations
 
     init(environment: ProgramEnvironment) {
-        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        folder = (absolute("XDG_DATA_HOME") ?? environment.home + "/.local/share") + "/applications"
-        associations = MimeAssociations(
-            path: (absolute("XDG_CONFIG_HOME") ?? environment.home + "/.config") + "/mimeapps.list")
+        folder = environment.dataHome + "/applications"
+        associations = MimeAssociations(path: environment.configurationHome + "/mimeapps.list")
     }
 
     private static let prefix = "latchkey-"

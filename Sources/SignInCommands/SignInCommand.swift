@@ -148,7 +148,7 @@ enum SignInCommand {
             methods.devicePrompt = TerminalDevicePrompt(prompt: context.prompt, timeout: timeout)
         }
         methods.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
-        methods.redirects = .standard(environment: context.environment.variables, home: context.environment.home)
+        methods.redirects = .standard(in: context.environment)
         let (output, canPaste) = (context.output, methods.terminal != nil && methods.sessionEnvironment.hasTerminal)
         methods.announce = { choice in
             if choice.reason != .asked { output.note(choice.logMessage) }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
@@ -23,25 +24,17 @@ struct StoreConfiguration: Sendable, Equatable {
     }
 
     private static func text(ofFileAt path: String) throws -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if descriptor < 0 {
-            if errno == ENOENT || errno == ENOTDIR { return "" }
-            throw unreadable(path, "can't be read (errno \(errno))")
-        }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: maximumByteCount + 1)
-        var count = 0
-        while count < bytes.count {
-            let more = unsafe bytes.withUnsafeMutableBytes {
-                unsafe Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
+        let bytes: [UInt8]
+        do throws(PrivateFile.Failure) {
+            bytes = try PrivateFile.read(path, limit: maximumByteCount)
+        } catch {
+            switch error.number {
+            case ENOENT, ENOTDIR: return ""
+            case EFBIG: throw unreadable(path, "is longer than 64 KiB")
+            default: throw unreadable(path, "can't be read (errno \(error.number))")
             }
-            if more < 0 && errno == EINTR { continue }
-            if more < 0 { throw unreadable(path, "can't be read (errno \(errno))") }
-            if more == 0 { break }
-            count += more
         }
-        guard count <= maximumByteCount else { throw unreadable(path, "is longer than 64 KiB") }
-        guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw unreadable(path, "is not valid UTF-8")
         }
         return text

@@ -1,6 +1,7 @@
 internal import Glibc
 package import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// The file that remembers which store was found, so that a later run uses the same one or says why it can't.
 ///
@@ -18,16 +19,13 @@ package struct RememberedChoice: Sendable, Hashable {
     /// Returns the name, or `nil` when nothing is remembered. Text that can't be a store's name is returned as it is:
     /// the selector refuses it.
     package func read() throws(StoreError) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        if descriptor < 0 {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw unusable(.unavailable, "can't be read", errno)
+        do throws(PrivateFile.Failure) {
+            let bytes = try PrivateFile.read(path, limit: Self.maximumByteCount, followsLinks: false)
+            return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+        } catch {
+            if error.number == ENOENT || error.number == ENOTDIR { return nil }
+            throw unusable(.unavailable, "can't be read", error.number)
         }
-        defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: Self.maximumByteCount)
-        let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-        guard count >= 0 else { throw unusable(.unavailable, "can't be read", errno) }
-        return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
     /// Remembers a name, replacing the one before.

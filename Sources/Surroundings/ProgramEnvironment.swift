@@ -58,15 +58,23 @@ public struct ProgramEnvironment: Sendable {
     // MARK: - Directories (XDG Base Directory Specification)
 
     /// `$XDG_DATA_HOME/latchkey`.
-    package var dataDirectory: String { directory("XDG_DATA_HOME", ".local/share") }
+    package var dataDirectory: String { dataHome + "/latchkey" }
     /// `$XDG_CONFIG_HOME/latchkey`.
-    package var configurationDirectory: String { directory("XDG_CONFIG_HOME", ".config") }
+    package var configurationDirectory: String { configurationHome + "/latchkey" }
     /// `$XDG_STATE_HOME/latchkey`.
-    package var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") }
+    package var stateDirectory: String { stateHome + "/latchkey" }
+
+    /// `$XDG_DATA_HOME`.
+    package var dataHome: String { base("XDG_DATA_HOME") ?? beneathHome(".local/share") }
+    /// `$XDG_CONFIG_HOME`.
+    package var configurationHome: String { base("XDG_CONFIG_HOME") ?? beneathHome(".config") }
+    /// `$XDG_STATE_HOME`.
+    package var stateHome: String { base("XDG_STATE_HOME") ?? beneathHome(".local/state") }
+    /// `$XDG_RUNTIME_DIR`, or `nil`.
+    package var runtimeDirectory: String? { base("XDG_RUNTIME_DIR") }
 
     /// A relative path in such a variable is invalid and ignored, as the specification asks.
-    private func directory(_ name: String, _ standard: String) -> String {
-        let base = self[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (base ?? "\(home == "/" ? "" : home)/\(standard)") + "/latchkey"
-    }
+    private func base(_ name: String) -> String? { self[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
+    private func beneathHome(_ path: String) -> String { "\(home == "/" ? "" : home)/\(path)" }
 }

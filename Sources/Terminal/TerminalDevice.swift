@@ -41,7 +41,8 @@ struct TerminalDevice: ~Copyable {
             if ready < 0 { continue }
             let count = unsafe read(descriptor, &byte, 1)
             if count == 1 { return .byte(byte) }
-            if count == 0 { return .end }
+            // A terminal that is hung up is at its end, or for a moment an input/output error (read(2)).
+            if count == 0 || errno == EIO { return .end }
             if errno != EINTR { return .failed(number: errno) }
         }
     }

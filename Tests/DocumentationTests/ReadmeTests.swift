@@ -35,9 +35,11 @@ struct ReadmeTests {
 
     @Test func `the library example is the one that is compiled and run`() throws {
         let blocks = try Repository.blocks("swift", in: "README.md")
-        try #require(blocks.count == 1)
+        try #require(blocks.count == 2)
         let example = try Repository.text("Tests/DocumentationTests/LibraryExample.swift")
         #expect(example.contains(blocks[0]))
+        // A stranger's package compiles the other one: it would talk to GitHub.
+        #expect(try Repository.text("Tests/Adopters/Sources/Adopter/GitHub.swift").contains(blocks[1]))
         let statements = blocks[0].split(separator: "\n").filter { !$0.hasPrefix("import ") }
         #expect(statements.count <= 12)
     }

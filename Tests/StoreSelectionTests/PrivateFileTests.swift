@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyStoreSelection
+import LatchkeySystem
 import Testing
 import TestServices
 
@@ -15,7 +16,7 @@ import TestServices
         }
         for text in ["one", "two"] {
             try PrivateFile.replace(path, with: text)
-            #expect(try PrivateFile.read(path, limit: 10) == text)
+            #expect(try PrivateFile.read(path, limit: 10) == Array(text.utf8))
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
         #expect(names.count == 3, "\(names)")

@@ -107,4 +107,15 @@ internal import TestServices
         }
         #expect(try directory.read("tty").isEmpty)
     }
+
+    /// A connection that broke while a question was open was told as "there is no terminal" in one run of many: the read
+    /// failed with EIO before the hang-up was known. The memory of a process fails so each time, at its first page.
+    @Test func `a terminal that fails as one that is being hung up does is at its end`() throws {
+        let device = try TerminalDevice(path: "/proc/self/mem", question: "")
+        let reading = device.readByte(within: .seconds(60))
+        guard case .end = reading else {
+            Issue.record("\(reading)")
+            return
+        }
+    }
 }

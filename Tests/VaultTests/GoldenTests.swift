@@ -1,6 +1,7 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeySecrets
+import LatchkeySystem
 import Testing
 import TestServices
 

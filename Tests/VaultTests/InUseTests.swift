@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeySystem
 import Synchronization
 import Testing
 import TestServices

@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeySystem
 import Testing
 
 @testable import LatchkeyVault

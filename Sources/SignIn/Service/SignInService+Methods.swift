@@ -34,7 +34,7 @@ package struct SignInMethods: Sendable {
             environment: environment.variables)
         self.terminal = terminal
         self.devicePrompt = devicePrompt
-        redirects = .standard(environment: environment.variables, home: environment.home)
+        redirects = .standard(in: environment)
     }
 
     /// - Parameter session environment: of the session; its `hasTerminal` counts only together with `terminal`.

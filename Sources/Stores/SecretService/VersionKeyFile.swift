@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// Where this user's Latchkey processes find the same version key: 32 random octets in a file of their own (0600).
 ///
@@ -45,7 +46,7 @@ enum VersionKeyFile {
         guard let bytes = try? RandomOctets.array(byteCount), let suffix = try? RandomOctets.array(8) else {
             return false
         }
-        let temporary = path + "." + suffix.map { String($0, radix: 16) }.joined()
+        let temporary = path + "." + Hexadecimal.encode(suffix)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         guard descriptor >= 0 else { return false }
         defer { unsafe unlink(temporary) }

@@ -1,6 +1,7 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
     import LatchkeySecrets
+    import LatchkeySystem
     @testable import LatchkeyVault
 
     /// What must hold of bytes that nobody vouches for, for each place where a vault reads some.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
+package import LatchkeyEnvironment
 internal import LatchkeyOAuth
 package import LatchkeySecrets
 internal import LatchkeySystem
@@ -18,10 +19,8 @@ package struct RedirectFolder: Sendable, Hashable {
 
     /// `$XDG_RUNTIME_DIR/latchkey/redirects`; without a runtime directory `$XDG_STATE_HOME/latchkey/redirects` or
     /// `~/.local/state/latchkey/redirects`.
-    package static func standard(environment: [String: String], home: String) -> RedirectFolder {
-        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        let base = absolute("XDG_RUNTIME_DIR") ?? absolute("XDG_STATE_HOME") ?? home + "/.local/state"
-        return RedirectFolder(path: base + "/latchkey/redirects")
+    package static func standard(in environment: ProgramEnvironment) -> RedirectFolder {
+        RedirectFolder(path: (environment.runtimeDirectory ?? environment.stateHome) + "/latchkey/redirects")
     }
 
     func mailbox(for scheme: String) throws(UserAgentError) -> RedirectMailbox {

@@ -1,6 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 
 /// A new file under a name of its own until it is whole: `NAME.new-` and 16 hexadecimal digits, with mode 0600.
 ///

@@ -1,6 +1,7 @@
 package import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The key of one slot that someone else keeps, such as the desktop's keyring: 32 random bytes.
 package enum VaultSlotKey: SecretPurpose { public static var name: StaticString { "key of a vault's slot" } }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// The small file in which one vault's mark is kept, and how processes share it.
 ///

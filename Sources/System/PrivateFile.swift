@@ -33,9 +33,12 @@ package enum PrivateFile {
         if fdatasync(descriptor) != 0 { throw Failure(number: errno) }
     }
 
-    /// Reads a text file of at most `limit` bytes; a longer one fails with EFBIG.
-    package static func read(_ path: String, limit: Int) throws(Failure) -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    /// Reads a file of at most `limit` bytes; a longer one fails with EFBIG. One that is a pipe isn't waited for.
+    ///
+    /// - Parameter followsLinks: whether the path's last part may be a symbolic link; else that fails with ELOOP.
+    package static func read(_ path: String, limit: Int, followsLinks: Bool = true) throws(Failure) -> [UInt8] {
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
+        let descriptor = unsafe open(path, flags)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -44,7 +47,7 @@ package enum PrivateFile {
             let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress!, $0.count) }
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw Failure(number: errno) }
-            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+            if count == 0 { return bytes }
             bytes += piece[..<count]
             guard bytes.count <= limit else { throw Failure(number: EFBIG) }
         }

@@ -1,6 +1,6 @@
-/// Lower-case hexadecimal digits, for names of records and temporary files.
-enum Hexadecimal {
-    static func encode(_ bytes: [UInt8]) -> String {
+/// Lower-case hexadecimal digits, for names of records and files.
+package enum Hexadecimal {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }

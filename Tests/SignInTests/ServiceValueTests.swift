@@ -76,4 +76,13 @@ struct ServiceValueTests {
         let findings = try scene.findings()
         #expect(findings == [])
     }
+
+    @Test func `a service is made by its name, with a host where it has several`() throws {
+        #expect(try OAuthProvider.named("nowhere", clientID: "me") == nil)
+        let forge = try #require(try OAuthProvider.named("codeberg", clientID: "me", host: "git.example.org"))
+        #expect(forge.name == "codeberg" && forge.authority.hasPrefix("https://git.example.org/"))
+        let error = OAuthError(.invalidConfiguration(.issuer))
+        #expect(throws: error) { _ = try OAuthProvider.named("mastodon", clientID: "me") }
+        #expect(throws: error) { _ = try OAuthProvider.named("google", clientID: "me", host: "example.org") }
+    }
 }

@@ -69,7 +69,7 @@ extension CommandContext {
         self.hardening = hardening
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
         var settings = StoreSettings(
-            vaultPath: AbsolutePath.of(namings.place("vault") ?? environment.dataDirectory + "/vault"),
+            vaultPath: AbsolutePath.of(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,

@@ -60,8 +60,6 @@ extension [StoreNaming] {
         return nil
     }
 
-    func place(_ store: String) -> String? { places[store] }
-
     /// Where the stores are, as the first source says that says anything of each.
     var places: [String: String] {
         reduce(into: [:]) { places, naming in places.merge(naming.places) { first, _ in first } }

@@ -1,5 +1,8 @@
 import LatchkeyCredentials
+import LatchkeyEnvironment
 import LatchkeyHTTP
+import LatchkeyInMemory
+import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeyTestServer
@@ -84,5 +87,18 @@ struct ServiceValueTests {
         let error = OAuthError(.invalidConfiguration(.issuer))
         #expect(throws: error) { _ = try OAuthProvider.named("mastodon", clientID: "me") }
         #expect(throws: error) { _ = try OAuthProvider.named("google", clientID: "me", host: "example.org") }
+    }
+
+    @Test func `a user agent that is a value says in the attempt's log what it does`() async throws {
+        let server = try LoopbackAuthorizationServer()
+        let sink = MemoryLogSink()
+        let context = SignInContext(
+            environment: .current(), log: RedactedLogger("test", minimumLevel: .trace, sink: sink))
+        let provider = try OAuthProvider.issuer(
+            Issuer(server.issuer), name: #require(ProviderName("test")), clientID: "latchkey")
+        let service = SignInService(provider: provider, store: try InMemoryStore(), context: context)
+        try await service.signIn(presenting: .consenting())
+        let lines = sink.records.filter { "\($0.category)" == "latchkey.user-agent" as LogMessage }
+        #expect(!lines.isEmpty && lines.allSatisfy { $0.fields.contains { $0.name == "sign_in" } })
     }
 }

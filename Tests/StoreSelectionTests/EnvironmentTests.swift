@@ -30,6 +30,19 @@ struct EnvironmentTests {
                 variables: variables.merging(changes) { $1 }, home: directory.path, illegibleNames: illegible))
     }
 
+    @Test func `places of two stores are refused until the store is named as well`() async throws {
+        let refusal = await #expect(throws: StoreSelector.Failure.self) {
+            _ = try await open(["LATCHKEY_COLLECTION": "Work"])
+        }
+        guard case .store(let error) = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(error.code == .unavailable && error.hint != nil)
+        let named = try await open(["LATCHKEY_COLLECTION": "Work", "LATCHKEY_STORE": "vault"])
+        #expect(named.store.identity.location == directory / "v/vault")
+    }
+
     @Test func `the vault that is named is opened with the key that is named, and a credential is kept`() async throws {
         let (store, choice) = try await open()
         #expect(store.identity.location == directory / "v/vault")

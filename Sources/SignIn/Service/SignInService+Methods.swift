@@ -65,8 +65,14 @@ extension SignInService {
         switch agent.way {
         case .methods(let methods):
             try await signIn(by: methods, account: account, redirect: redirect, deadline: deadline)
-        case .redirect(let agent):
-            try await signIn(presenting: agent, account: account, redirect: redirect, deadline: deadline)
+        case .redirect(let make):
+            try await signIn(
+                presenting: make(log.category("latchkey.user-agent")), account: account, redirect: redirect,
+                deadline: deadline)
+        case .presenter(let presenter):
+            try await signIn(
+                presenting: PresentingUserAgent(presenter: presenter), account: account, redirect: redirect,
+                deadline: deadline)
         case .device(let prompt): try await signIn(showing: prompt, account: account, deadline: deadline)
         case .unavailable: throw .userAgent(.unavailable(.noWay))
         }

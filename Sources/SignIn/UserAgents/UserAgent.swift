@@ -1,4 +1,5 @@
 public import LatchkeyEnvironment
+package import LatchkeyLog
 internal import LatchkeyOAuth
 
 /// What a person signs in with (RFC 6749's user agent): how the authorization page is shown, and how its response comes
@@ -9,7 +10,8 @@ public struct UserAgent: Sendable {
 
     package enum Way: Sendable {
         case methods(SignInMethods)
-        case redirect(any RedirectUserAgent)
+        case redirect(@Sendable (RedactedLogger) -> any RedirectUserAgent)
+        case presenter(any AuthorizationPresenter)
         case device(any DevicePrompt)
         case unavailable
     }
@@ -21,7 +23,7 @@ public struct UserAgent: Sendable {
     }
 
     package var isPresenter: Bool {
-        if case .redirect(let agent) = way { agent is PresentingUserAgent } else { false }
+        if case .presenter = way { true } else { false }
     }
 
     private init(_ way: Way) {
@@ -29,7 +31,7 @@ public struct UserAgent: Sendable {
     }
 
     package init(_ agent: any RedirectUserAgent) {
-        self.init(.redirect(agent))
+        self.init(.redirect { _ in agent })
     }
 
     package init(_ methods: SignInMethods) {
@@ -60,12 +62,12 @@ public struct UserAgent: Sendable {
 
     /// The same with a browser that the caller starts.
     public static func browser(opening opener: @escaping Opener) -> UserAgent {
-        UserAgent(BrowserUserAgent(opener: opener))
+        UserAgent(.redirect { BrowserUserAgent(opener: opener, log: $0) })
     }
 
     /// The terminal shows the address, and takes the one that the browser ends at.
     public static func paste(at terminal: any PromptTerminal) -> UserAgent {
-        UserAgent(PasteUserAgent(terminal: terminal))
+        UserAgent(.redirect { PasteUserAgent(terminal: terminal, log: $0) })
     }
 
     /// A code that the person enters on another device (RFC 8628).
@@ -73,7 +75,7 @@ public struct UserAgent: Sendable {
 
     /// The caller's own user interface. The redirect address must not be a loopback one with an open port.
     public static func presenter(_ presenter: any AuthorizationPresenter) -> UserAgent {
-        UserAgent(PresentingUserAgent(presenter: presenter))
+        UserAgent(.presenter(presenter))
     }
 
     /// None: each sign-in throws `.userAgent(.unavailable)`.

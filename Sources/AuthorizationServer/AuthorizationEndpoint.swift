@@ -71,30 +71,22 @@ extension AuthorizationService {
     }
 
     private func showPage(for request: AuthorizationRequest) -> LoopbackResponse {
-        do throws(RandomSourceError) {
-            let number = try KeptSecret.random("request")
-            let digest = index.digest(number)
-            state.withLock { $0.pending[digest] = request }
-            return ConsentPage.question(request, number: number, login: configuration.login)
-        } catch {
-            return LoopbackResponse(status: 500)
-        }
+        let number = KeptSecret.random("request")
+        let digest = index.digest(number)
+        state.withLock { $0.pending[digest] = request }
+        return ConsentPage.question(request, number: number, login: configuration.login)
     }
 
     private func grant(_ request: AuthorizationRequest) -> LoopbackResponse {
-        do throws(RandomSourceError) {
-            let code = try KeptSecret.random("code")
-            note(code)
-            let digest = index.digest(code)
-            state.withLock { state in
-                state.codes[digest] = CodeGrant(
-                    request: request, family: state.newFamily(), expiry: .now + configuration.codeLifetime)
-                state.record.codesIssued += 1
-            }
-            return redirect(request, code: code)
-        } catch {
-            return LoopbackResponse(status: 500)
+        let code = KeptSecret.random("code")
+        note(code)
+        let digest = index.digest(code)
+        state.withLock { state in
+            state.codes[digest] = CodeGrant(
+                request: request, family: state.newFamily(), expiry: .now + configuration.codeLifetime)
+            state.record.codesIssued += 1
         }
+        return redirect(request, code: code)
     }
 
     private func deny(_ request: AuthorizationRequest) -> LoopbackResponse {

@@ -6,14 +6,12 @@ internal import Synchronization
 /// Responds to the server's requests: finds the endpoint, keeps the record, and does wrong what a test asked for.
 final class AuthorizationService: Sendable {
     let configuration: AuthorizationServerConfiguration
-    let index: SecretIndex
-    let identityTokens: IdentityTokens
+    let index = SecretIndex()
+    let identityTokens = IdentityTokens()
     let state = Mutex(ServerState())
 
-    init(configuration: AuthorizationServerConfiguration) throws(RandomSourceError) {
+    init(configuration: AuthorizationServerConfiguration) {
         self.configuration = configuration
-        index = try SecretIndex()
-        identityTokens = try IdentityTokens()
     }
 
     var issuer: String { state.withLock { $0.origin } + configuration.issuerPath }

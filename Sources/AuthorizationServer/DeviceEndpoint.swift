@@ -22,14 +22,8 @@ extension AuthorizationService {
             guard let form = input.form else { throw .request }
             let client = try authenticate(input, form)
             let scopes = (form.text("scope") ?? "").split(separator: " ").map(String.init)
-            let code: KeptSecret
-            let userCode: KeptSecret
-            do throws(RandomSourceError) {
-                code = try KeptSecret.random("device_code")
-                userCode = KeptSecret("user_code", try Self.userCode())
-            } catch {
-                throw .server
-            }
+            let code = KeptSecret.random("device_code")
+            let userCode = KeptSecret("user_code", Self.userCode())
             note(code)
             let digest = index.digest(code)
             let grant = DeviceGrant(
@@ -47,14 +41,14 @@ extension AuthorizationService {
                     Member("interval", .number(configuration.deviceIntervalSeconds)),
                 ], status: 200, json: true)
         } catch {
-            return .oauthError(error.name, status: error.name == "invalid_client" ? 401 : 400)
+            return error.response
         }
     }
 
     /// Two groups of four letters that nobody takes for others (RFC 8628 section 6.1).
-    private static func userCode() throws(RandomSourceError) -> Secret<MessageBody> {
+    private static func userCode() -> Secret<MessageBody> {
         let letters = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
-        let random = try Secret<MessageBody>.random(byteCount: 8)
+        let random = Secret<MessageBody>.ofRandomOctets(byteCount: 8)
         return Secret(byteCount: 9) { target in
             random.withExposedBytes { bytes in
                 for index in bytes.indices {
@@ -107,7 +101,7 @@ extension AuthorizationService {
         case .allowed: break
         }
         let family = state.withLock { $0.newFamily() }
-        return try issue(
+        return issue(
             TokenSet(
                 client: client, scopes: grant.scopes, family: family, shape: .standard, nonce: nil,
                 keyThumbprint: key), json: true)

@@ -12,9 +12,9 @@ final class IdentityTokens: Sendable {
         let identifier: String
         let point: [UInt8]
 
-        init(number: Int) throws(RandomSourceError) {
+        init(number: Int) {
             while true {
-                let scalar = try Secret<PrivateKey>.random(byteCount: P256.scalarByteCount)
+                let scalar = Secret<PrivateKey>.ofRandomOctets(byteCount: P256.scalarByteCount)
                 guard let point = P256.publicKey(of: scalar) else { continue }
                 (identifier, self.point) = ("key-\(number)", point)
                 self.scalar = scalar
@@ -23,19 +23,15 @@ final class IdentityTokens: Sendable {
         }
     }
 
-    private let keys: Mutex<[Key]>
+    private let keys = Mutex([Key(number: 1)])
 
     static let lifetimeSeconds = 600
-
-    init() throws(RandomSourceError) {
-        keys = Mutex([try Key(number: 1)])
-    }
 
     private var key: Key { keys.withLock { $0[$0.count - 1] } }
 
     /// Signs with a new key from now on. The old one isn't in the set any more.
-    func rotate() throws(RandomSourceError) {
-        let key = try Key(number: keys.withLock { $0.count } + 1)
+    func rotate() {
+        let key = Key(number: keys.withLock { $0.count } + 1)
         keys.withLock { $0.append(key) }
     }
 
@@ -61,7 +57,7 @@ final class IdentityTokens: Sendable {
     func token(
         issuer: String, subject: String, audience: String, nonce: KeptSecret?, algorithm: String = "ES256",
         isForged: Bool = false
-    ) throws(RandomSourceError) -> KeptSecret {
+    ) -> KeptSecret {
         let now = Int(time(nil))
         var payload = SecretText()
         payload.add(
@@ -74,7 +70,7 @@ final class IdentityTokens: Sendable {
         }
         payload.add("}")
         let key = key
-        let signer = isForged ? try Key(number: 0) : key
+        let signer = isForged ? Key(number: 0) : key
         let header = Array(#"{"alg":"\#(algorithm)","typ":"JWT","kid":"\#(key.identifier)"}"#.utf8)
         var input = SecretText()
         input.add(Base64URL.encode(header.span) + ".")

@@ -38,29 +38,30 @@ final class KeptSecret: Sendable {
     func matches(_ other: KeptSecret) -> Bool { value.matches(other.value) }
 
     /// The base64url text of 32 random octets behind a prefix.
-    static func random(_ name: String, prefix: String = "") throws(RandomSourceError) -> KeptSecret {
-        let random = try Secret<MessageBody>.random(byteCount: 32).base64URLEncoded()
-        var text = SecretBuilder()
-        do throws(SecretBuilder.LimitExceeded) {
-            try text.append(publicText: prefix)
-            try text.append(random)
-        } catch {
-            preconditionFailure("a builder without a limit refused bytes")
-        }
-        return KeptSecret(name, text.finish(as: MessageBody.self))
+    static func random(_ name: String, prefix: String = "") -> KeptSecret {
+        var text = SecretText()
+        text.add(prefix)
+        text.add(KeptSecret(name, Secret.ofRandomOctets(byteCount: 32).base64URLEncoded()))
+        return KeptSecret(name, text.finish())
     }
 }
 
 /// What a secret is looked up by: its keyed hash, so that tables hold no secrets and look-ups leak no timing.
 struct SecretIndex: Sendable {
-    private let key: [UInt8]
-
-    init() throws(RandomSourceError) {
-        key = try mapError(
-            { (error: RandomOctetsError) in RandomSourceError(number: error.number) }, of: RandomOctets.array(32))
-    }
+    private let key = KeptSecret.random("index")
 
     func digest(_ secret: KeptSecret) -> [UInt8] {
-        secret.value.withExposedBytes { KeyedHash.digest($0, key: key.span) }
+        secret.value.withExposedBytes { bytes in key.value.withExposedBytes { KeyedHash.digest(bytes, key: $0) } }
+    }
+}
+
+extension Secret {
+    /// A server for tests has nothing to say to its client when the system gives no random octets.
+    static func ofRandomOctets(byteCount: Int) -> Secret {
+        do throws(RandomSourceError) {
+            return try random(byteCount: byteCount)
+        } catch {
+            preconditionFailure("the system gives no random octets (errno \(error.number))")
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// A small AT Protocol network inside the process, on loopback addresses: the account's own server, the server that
@@ -56,24 +57,23 @@ public final class LoopbackATProtocolNetwork: Sendable {
         let authorizationServer = try LoopbackAuthorizationServer(configuration)
         let shared = Shared()
         let service = authorizationServer.service
-        let personalServer: LoopbackServer
-        do throws(LoopbackError) {
-            personalServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
+        let (personalServer, directoryServer) = try mappingError(LoopbackAuthorizationServer.StartError.init) {
+            () throws(LoopbackError) in
+            let personalServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
                 shared.count(request.path)
                 return Self.personalResponse(request, shared, service)
             }
-            directoryServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
+            let directoryServer = try LoopbackServer(LoopbackServer.Configuration(tls: tls?.loopback)) { request in
                 shared.count("directory")
                 return shared.document(of: String(request.path.dropFirst()))
             }
-        } catch {
-            throw LoopbackAuthorizationServer.StartError(error)
+            return (personalServer, directoryServer)
         }
         service.state.withLock { $0.resourceOrigin = personalServer.origin }
         self.did = did
         self.handle = handle
         self.authorizationServer = authorizationServer
-        self.personalServer = personalServer
+        (self.personalServer, self.directoryServer) = (personalServer, directoryServer)
         self.shared = shared
         change { contents in
             contents.documents[did] = document()

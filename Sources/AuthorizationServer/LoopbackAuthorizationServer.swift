@@ -26,21 +26,14 @@ public final class LoopbackAuthorizationServer: Sendable {
     public init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
     ) throws(StartError) {
-        let service = try mapError(
-            { (error: RandomSourceError) in
-                StartError(LoopbackError(.other, port: configuration.port, number: error.number))
-            },
-            of: AuthorizationService(configuration: configuration))
-        let server: LoopbackServer
-        do throws(LoopbackError) {
-            server = try LoopbackServer(
+        let service = AuthorizationService(configuration: configuration)
+        let server = try mapError(
+            StartError.init,
+            of: LoopbackServer(
                 LoopbackServer.Configuration(
                     family: configuration.family.loopback, port: configuration.port,
                     methods: [.get, .head, .post, .delete], tls: configuration.tls?.loopback)
-            ) { request in await service.respond(to: request) }
-        } catch {
-            throw StartError(error)
-        }
+            ) { request in await service.respond(to: request) })
         service.state.withLock { $0.origin = server.origin }
         self.service = service
         self.server = server
@@ -93,8 +86,8 @@ public final class LoopbackAuthorizationServer: Sendable {
     }
 
     /// Signs ID tokens with a new key from now on; the old one leaves the key set.
-    public func rotateSigningKey() throws(RandomSourceError) {
-        try service.identityTokens.rotate()
+    public func rotateSigningKey() {
+        service.identityTokens.rotate()
     }
 
     /// Revokes all tokens, as a person does on the server's page of connected applications.

@@ -80,16 +80,12 @@ extension AuthorizationService {
     /// Gives out a new nonce with a response. The eight newest are good, or with churn the last alone.
     func addNonce(to response: inout LoopbackResponse, at door: Door = .authorization) {
         guard configuration.dpopNonces else { return }
-        do throws(RandomSourceError) {
-            let text = try KeptSecret.random("dpop_nonce").publicText() ?? ""
-            state.withLock { state in
-                let count = state.faults.contains(.dpopNonceChurn) ? 1 : 8
-                state.dpopNonces[door] = Array((state.dpopNonces[door, default: []] + [text]).suffix(count))
-            }
-            response.fields.append(LoopbackField("DPoP-Nonce", text))
-        } catch {
-            response.status = 500
+        let text = KeptSecret.random("dpop_nonce").publicText() ?? ""
+        state.withLock { state in
+            let count = state.faults.contains(.dpopNonceChurn) ? 1 : 8
+            state.dpopNonces[door] = Array((state.dpopNonces[door, default: []] + [text]).suffix(count))
         }
+        response.fields.append(LoopbackField("DPoP-Nonce", text))
     }
 
     /// RFC 9449 section 9.

@@ -26,9 +26,7 @@ extension AuthorizationService {
                 guard request.keyThumbprint == nil || request.keyThumbprint == key else { throw .request }
                 request.keyThumbprint = key
             }
-            let reference = try mapError(
-                { (_: RandomSourceError) in TokenRefusal.server },
-                of: KeptSecret.random("request_uri", prefix: "urn:ietf:params:oauth:request_uri:"))
+            let reference = KeptSecret.random("request_uri", prefix: "urn:ietf:params:oauth:request_uri:")
             note(reference)
             let digest = index.digest(reference)
             let pushed = PushedAuthorization(request: request, expiry: .now + configuration.codeLifetime)
@@ -39,7 +37,7 @@ extension AuthorizationService {
                     Member("expires_in", .number(Int(configuration.codeLifetime.components.seconds))),
                 ], status: 201, json: true)
         } catch {
-            return .oauthError(error.name, status: error.name == "invalid_client" ? 401 : 400)
+            return error.response
         }
     }
 

@@ -20,25 +20,21 @@ extension AuthorizationService {
         let method =
             document.member("token_endpoint_auth_method").flatMap { try? document.publicText($0, limit: 64) }
             ?? "client_secret_basic"
-        do throws(RandomSourceError) {
-            let identifier = "registered-" + (try KeptSecret.random("client_id").publicText() ?? "")
-            var members = [
-                Member("client_id", .text(identifier)), Member("token_endpoint_auth_method", .text(method)),
-            ]
-            let secret = method == "none" ? nil : try KeptSecret.random("client_secret")
-            if let secret {
-                note(secret)
-                members.append(Member("client_secret", .secret(secret)))
-            }
-            let client = LatchkeyTestServer.RegisteredClient(
-                identifier, redirectURIs: redirects, secret: secret?.value.duplicate(as: ClientSecret.self))
-            state.withLock { state in
-                state.registered.append(client)
-                state.record.registrations += 1
-            }
-            return .members(members, status: 201, json: true)
-        } catch {
-            return LoopbackResponse(status: 500)
+        let identifier = "registered-" + (KeptSecret.random("client_id").publicText() ?? "")
+        var members = [
+            Member("client_id", .text(identifier)), Member("token_endpoint_auth_method", .text(method)),
+        ]
+        let secret = method == "none" ? nil : KeptSecret.random("client_secret")
+        if let secret {
+            note(secret)
+            members.append(Member("client_secret", .secret(secret)))
         }
+        let client = LatchkeyTestServer.RegisteredClient(
+            identifier, redirectURIs: redirects, secret: secret?.value.duplicate(as: ClientSecret.self))
+        state.withLock { state in
+            state.registered.append(client)
+            state.record.registrations += 1
+        }
+        return .members(members, status: 201, json: true)
     }
 }

@@ -11,7 +11,7 @@ extension AuthorizationService {
             endFamily(of: token, client: client)
             return LoopbackResponse(status: 200)
         } catch {
-            return .oauthError(error.name, status: error.name == "invalid_client" ? 401 : 400)
+            return error.response
         }
     }
 

@@ -1,5 +1,6 @@
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Puts together responses that hold secrets: JSON, forms, the `Location` of a redirect. Never through `String`.
 struct SecretText: ~Copyable {
@@ -53,9 +54,7 @@ struct SecretText: ~Copyable {
     }
 
     private mutating func must(_ body: (inout SecretBuilder) throws(SecretBuilder.LimitExceeded) -> Void) {
-        do throws(SecretBuilder.LimitExceeded) {
-            try body(&builder)
-        } catch {
+        if failure(SecretBuilder.LimitExceeded.self, of: try body(&builder)) != nil {
             preconditionFailure("a builder without a limit refused bytes")
         }
     }

@@ -15,7 +15,9 @@ struct TokenRefusal: Error {
     static let redirect = TokenRefusal(name: "invalid_grant", gitHubName: "redirect_uri_mismatch")
     static let refresh = TokenRefusal(name: "invalid_grant", gitHubName: "bad_refresh_token")
     static let grantType = TokenRefusal(name: "unsupported_grant_type", gitHubName: "unsupported_grant_type")
-    static let server = TokenRefusal(name: "server_error", gitHubName: "server_error")
+
+    /// RFC 6749 section 5.2.
+    var response: LoopbackResponse { .oauthError(name, status: name == "invalid_client" ? 401 : 400) }
 }
 
 extension AuthorizationService {
@@ -33,7 +35,7 @@ extension AuthorizationService {
             }
         } catch {
             switch shape {
-            case .standard: return .oauthError(error.name, status: error.name == "invalid_client" ? 401 : 400)
+            case .standard: return error.response
             case .gitHub: return .oauthError(error.gitHubName, status: 200, json: input.wantsJSON)
             }
         }
@@ -105,7 +107,7 @@ extension AuthorizationService {
         guard proves(form.secret("code_verifier"), grant.request.challenge) else { throw .code }
         try require(grant.request.keyThumbprint, key, .code)
         state.withLock { $0.record.codesExchanged += 1 }
-        return try issue(
+        return issue(
             TokenSet(
                 client: client, scopes: grant.request.scopes, family: grant.family, shape: shape,
                 nonce: grant.request.nonce, keyThumbprint: key), json: input.wantsJSON)
@@ -161,7 +163,7 @@ extension AuthorizationService {
             return grant
         }
         guard let grant = found else { throw .refresh }
-        return try issue(
+        return issue(
             TokenSet(
                 client: client, scopes: grant.scopes, family: grant.family, shape: shape, nonce: nil,
                 keyThumbprint: grant.keyThumbprint), json: input.wantsJSON)
@@ -178,16 +180,16 @@ extension AuthorizationService {
         let keyThumbprint: String?
     }
 
-    func issue(_ set: TokenSet, json: Bool) throws(TokenRefusal) -> LoopbackResponse {
+    func issue(_ set: TokenSet, json: Bool) -> LoopbackResponse {
         let isGitHub = set.shape == .gitHub
         let expires = !isGitHub || configuration.gitHubTokensExpire
         let lifetime = expires ? configuration.accessTokenLifetime : nil
         // An OAuth App's token, or one of a GitHub App for a person, which has permissions and no scopes.
         let isOfApp = isGitHub && expires
-        let access = try newToken(
+        let access = newToken(
             "access_token", .access, set, prefix: isGitHub ? isOfApp ? "ghu_" : "gho_" : "", lifetime: lifetime)
         let refresh =
-            expires ? try newToken("refresh_token", .refresh, set, prefix: isGitHub ? "ghr_" : "", lifetime: nil) : nil
+            expires ? newToken("refresh_token", .refresh, set, prefix: isGitHub ? "ghr_" : "", lifetime: nil) : nil
         let type =
             has(.unknownTokenType)
             ? "mystery"
@@ -208,41 +210,32 @@ extension AuthorizationService {
         if let lifetime { members.append(Member("expires_in", .number(Int(lifetime.components.seconds)))) }
         if let refresh { members.append(Member("refresh_token", .secret(refresh))) }
         if !isGitHub, set.scopes.contains("openid"), !has(.missingIDToken) {
-            members.append(Member("id_token", .secret(try identityToken(set))))
+            members.append(Member("id_token", .secret(identityToken(set))))
         }
         if isGitHub, refresh != nil { members.append(Member("refresh_token_expires_in", .number(15_811_200))) }
         return .members(members, status: 200, json: !isGitHub || json)
     }
 
-    private func identityToken(_ set: TokenSet) throws(TokenRefusal) -> KeptSecret {
-        do throws(RandomSourceError) {
-            let nonce = has(.wrongNonce) ? try KeptSecret.random("nonce") : set.nonce
-            let token = try identityTokens.token(
-                issuer: issuer, subject: has(.foreignIDToken) ? "somebody-else" : configuration.login,
-                audience: set.client.identifier, nonce: nonce,
-                algorithm: has(.symmetricIDToken) ? "HS256" : "ES256", isForged: has(.forgedIDToken))
-            note(token)
-            return token
-        } catch {
-            throw .server
-        }
+    private func identityToken(_ set: TokenSet) -> KeptSecret {
+        let token = identityTokens.token(
+            issuer: issuer, subject: has(.foreignIDToken) ? "somebody-else" : configuration.login,
+            audience: set.client.identifier, nonce: has(.wrongNonce) ? KeptSecret.random("nonce") : set.nonce,
+            algorithm: has(.symmetricIDToken) ? "HS256" : "ES256", isForged: has(.forgedIDToken))
+        note(token)
+        return token
     }
 
     private func newToken(
         _ name: String, _ kind: TokenGrant.Kind, _ set: TokenSet, prefix: String, lifetime: Duration?
-    ) throws(TokenRefusal) -> KeptSecret {
-        do throws(RandomSourceError) {
-            let token = try KeptSecret.random(name, prefix: prefix)
-            note(token)
-            let digest = index.digest(token)
-            state.withLock { state in
-                state.tokens[digest] = TokenGrant(
-                    kind: kind, clientID: set.client.identifier, scopes: set.scopes, family: set.family,
-                    keyThumbprint: set.keyThumbprint, expiry: lifetime.map { .now + $0 })
-            }
-            return token
-        } catch {
-            throw .server
+    ) -> KeptSecret {
+        let token = KeptSecret.random(name, prefix: prefix)
+        note(token)
+        let digest = index.digest(token)
+        state.withLock { state in
+            state.tokens[digest] = TokenGrant(
+                kind: kind, clientID: set.client.identifier, scopes: set.scopes, family: set.family,
+                keyThumbprint: set.keyThumbprint, expiry: lifetime.map { .now + $0 })
         }
+        return token
     }
 }

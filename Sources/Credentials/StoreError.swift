@@ -82,6 +82,11 @@ public struct StoreError: RedactedError, Hashable {
         return "\(cause) [\(code.name)]"
     }
 
+    /// What is stored is damaged.
+    package var isCorruption: Bool { code == .corrupted }
+    /// Another process is writing.
+    package var isBusy: Bool { code == .busy }
+
     package static var cancelled: StoreError { StoreError(.cancelled, "the operation was cancelled") }
 
     package static var timedOut: StoreError {

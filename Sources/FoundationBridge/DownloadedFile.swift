@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// A file that a response is written to, beside the one that it will be, for its owner alone. What isn't finished is
@@ -36,21 +37,13 @@ final class DownloadedFile: Sendable {
     func write(_ data: Data) -> Bool {
         state.withLock { state in
             guard state.failure == 0 else { return false }
-            unsafe data.withUnsafeBytes { bytes in
-                var written = 0
-                while written < bytes.count {
-                    let count = unsafe Glibc.write(
-                        state.descriptor, bytes.baseAddress! + written, bytes.count - written)
-                    if count >= 0 {
-                        written += count
-                    } else if errno != EINTR {
-                        state.failure = errno
-                        return
-                    }
-                }
-            }
+            state.failure = Self.write(data, to: state.descriptor)
             return state.failure == 0
         }
+    }
+
+    private static func write(_ data: Data, to descriptor: Int32) -> Int32 {
+        failure(SystemErrorNumber.self, of: try DescriptorBytes.write(data.span, to: descriptor))?.number ?? 0
     }
 
     /// Empties the file, for another response; returns false, and remembers why, when it can't.

@@ -1,6 +1,7 @@
 internal import Glibc
 package import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Why another program's file can't be imported.
 package struct ImportError: RedactedError, Hashable {
@@ -81,22 +82,13 @@ enum ForeignFile {
         }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ImportError(problem: .notAFile, program: program) }
         guard status.st_size <= maximumByteCount else { throw ImportError(problem: .tooLarge, program: program) }
-        var failure: Int32?
-        let content = Secret<Password>(capacity: Int(status.st_size)) { span in
-            unsafe span.withUnsafeMutableBytes { target in
-                var count = 0
-                while count < target.count {
-                    let more = unsafe Glibc.read(descriptor, target.baseAddress! + count, target.count - count)
-                    if more < 0 && errno == EINTR { continue }
-                    if more < 0 { failure = errno }
-                    if more <= 0 { break }
-                    count += more
-                }
-                return count
+        return try mappingError({ (error: SystemErrorNumber) in
+            ImportError(problem: .unreadable(error.number), program: program)
+        }) { () throws(SystemErrorNumber) in
+            try Secret(capacity: Int(status.st_size)) { (span) throws(SystemErrorNumber) in
+                try DescriptorBytes.fill(&span, from: descriptor)
             }
         }
-        if let failure { throw ImportError(problem: .unreadable(failure), program: program) }
-        return content
     }
 }
 

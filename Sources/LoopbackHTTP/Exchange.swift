@@ -1,5 +1,6 @@
 internal import CLatchkeyMicroHTTPD
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// One request on its way in and its response on its way out.
@@ -50,12 +51,7 @@ final class Exchange: @unchecked Sendable {
 
     /// Returns false when the body is too large.
     func take(_ bytes: Span<UInt8>) -> Bool {
-        do throws(SecretBuilder.LimitExceeded) {
-            try body?.append(bytes)
-            return true
-        } catch {
-            return false
-        }
+        return failure(SecretBuilder.LimitExceeded.self, of: try body?.append(bytes)) == nil
     }
 
     /// Puts the request together. Returns false when it is not complete.

@@ -1,5 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeySystem
 
 /// The other end of a connection: a socket on this machine.
 package struct LoopbackPeer: Sendable, Hashable {
@@ -85,17 +86,7 @@ package struct LoopbackPeer: Sendable, Hashable {
     }
 
     private static func read(_ path: String) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var text: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress!, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            if count <= 0 { break }
-            text += piece[..<count]
-        }
-        return String(decoding: text, as: UTF8.self)
+        // Some 150 bytes for each socket of the machine.
+        (try? PrivateFile.read(path, limit: 256 << 20)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -97,26 +97,15 @@ final class TapReader: Sendable {
     private func run() {
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = unsafe piece.withUnsafeMutableBytes { unsafe read(source, $0.baseAddress!, $0.count) }
-            if count < 0 && errno == EINTR { continue }
+            let count = unsafe piece.withUnsafeMutableBytes {
+                unsafe (try? DescriptorBytes.read(source, into: $0)) ?? 0
+            }
             guard count > 0 else { break }
-            let taken = piece[..<count]
+            let taken = Array(piece[..<count])
             kept.withLock { $0 += taken }
-            pass(on: taken)
+            // Where it went before may take no more; the audit still gets it.
+            _ = try? DescriptorBytes.write(taken.span, to: target)
         }
         close(source)
-    }
-
-    private func pass(on bytes: ArraySlice<UInt8>) {
-        unsafe bytes.withUnsafeBytes { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = unsafe write(target, bytes.baseAddress! + written, bytes.count - written)
-                if count < 0 && errno == EINTR { continue }
-                // Where it went before takes no more; the audit still gets it.
-                guard count > 0 else { return }
-                written += count
-            }
-        }
     }
 }

@@ -1,9 +1,9 @@
 /// Finds the forms of all canaries in one pass over the bytes.
 ///
-/// Each stretch of eight bytes of each form is in a hash table behind a `WindowFilter`: only what that lets through
-/// leads to the table, and only equal bytes to a finding.
+/// Each stretch of eight bytes of each form is in a hash table behind a table of bits: only what has its bit set leads
+/// to the hash table, and only equal bytes to a finding.
 struct FormIndex: ~Copyable {
-    static let windowByteCount = WindowFilter.windowByteCount
+    static let windowByteCount = 8
 
     struct Match {
         let form: Int
@@ -12,7 +12,9 @@ struct FormIndex: ~Copyable {
     }
 
     private(set) var forms: [EncodedForm]
-    private var filter: WindowFilter
+    /// A bit for each window's hash: it says yes too often, and never no wrongly.
+    private var bits: [UInt64]
+    private let bitShift: UInt64
     /// Index into `windows` plus one, or 0.
     private var slots: [UInt32]
     private let slotShift: UInt64
@@ -29,7 +31,10 @@ struct FormIndex: ~Copyable {
         let slotCount = 1 << (Int.bitWidth - (count * 2).leadingZeroBitCount)
         slots = Array(repeating: 0, count: slotCount)
         slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
-        filter = WindowFilter(windowCount: count)
+        // So large that ordinary text is seldom stopped at, and no larger than 128 KiB.
+        let bitCount = max(12, min(20, slotCount.trailingZeroBitCount + 3))
+        bits = Array(repeating: 0, count: 1 << (bitCount - 6))
+        bitShift = UInt64(64 - bitCount)
         for (number, form) in forms.enumerated() where form.bytes.count >= Self.windowByteCount {
             for position in 0...form.bytes.count - Self.windowByteCount {
                 insert(Window(form: UInt32(number), position: UInt32(position)))
@@ -44,7 +49,10 @@ struct FormIndex: ~Copyable {
 
     // MARK: - Building
 
-    private func slot(_ window: UInt64) -> Int { Int(truncatingIfNeeded: WindowFilter.hash(window) >> slotShift) }
+    /// Multiplicative hashing: only the high bits depend on all of the window.
+    private static func hash(_ window: UInt64) -> UInt64 { window &* 0x9E37_79B9_7F4A_7C15 }
+
+    private func slot(_ window: UInt64) -> Int { Int(truncatingIfNeeded: Self.hash(window) >> slotShift) }
 
     private static func load(_ bytes: [UInt8], at offset: Int) -> UInt64 {
         unsafe bytes.withUnsafeBytes { bytes in
@@ -58,7 +66,8 @@ struct FormIndex: ~Copyable {
 
     private mutating func insert(_ window: Window) {
         let bytes = value(window)
-        filter.add(bytes)
+        let bit = Self.hash(bytes) >> bitShift
+        bits[Int(bit >> 6)] |= 1 << (bit & 63)
         windows.append(window)
         var slot = slot(bytes)
         while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
@@ -89,7 +98,7 @@ struct FormIndex: ~Copyable {
     private func search(_ text: [UInt8], from start: Int, to end: Int, into found: inout [Match]) {
         var offset = max(start, found.last?.range.upperBound ?? 0)
         while offset <= end {
-            guard let candidate = filter.nextCandidate(in: text, from: offset, to: end) else { break }
+            guard let candidate = nextCandidate(in: text, from: offset, to: end) else { break }
             if let match = longestMatch(in: text, at: candidate, notBefore: found.last?.range.upperBound ?? 0) {
                 found.append(match)
                 offset = max(candidate + 1, match.range.upperBound)
@@ -99,15 +108,21 @@ struct FormIndex: ~Copyable {
         }
     }
 
-    /// Whether any window lies across line breaks: if not, `matches(in:across:)` finds nothing in the joined text.
-    func hasWindowAcrossBreaks(in text: [UInt8]) -> Bool {
-        filter.hasCandidateAcrossBreaks(in: text) { bytes in
-            var slot = slot(bytes)
-            while slots[slot] != 0 {
-                if value(windows[Int(slots[slot]) - 1]) == bytes { return true }
-                slot = (slot + 1) & (slots.count - 1)
+    /// The first place, from `start` to `end`, whose eight bytes may be a window. Read by pointer: it is the audit's inner
+    /// loop.
+    private func nextCandidate(in text: [UInt8], from start: Int, to end: Int) -> Int? {
+        unsafe text.withUnsafeBytes { text in
+            unsafe bits.withUnsafeBufferPointer { bits in
+                var offset = start
+                while offset <= end {
+                    let window = unsafe UInt64(
+                        littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                    let bit = Self.hash(window) >> bitShift
+                    if unsafe bits[Int(truncatingIfNeeded: bit >> 6)] >> (bit & 63) & 1 == 1 { return offset }
+                    offset &+= 1
+                }
+                return nil
             }
-            return false
         }
     }
 

@@ -16,7 +16,6 @@ struct FormMatch {
                     form: match.form, encoding: form.encoding, range: match.range,
                     isWhole: match.range.count == form.bytes.count))
         }
-        guard index.hasWindowAcrossBreaks(in: stream) else { return found }
         let (joined, seams) = join(stream)
         for match in index.matches(in: joined, across: seams) {
             let form = index.forms[match.form]

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeySystem
 
 /// What was to be searched could not be read; `number` is the system's errno.
 public struct CaptureFailed: Error, Sendable, Hashable {
@@ -55,14 +56,8 @@ extension LeakAudit {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw CaptureFailed(path: path, number: errno) }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = unsafe piece.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress!, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw CaptureFailed(path: path, number: errno) }
-            if count == 0 { return bytes }
-            bytes += piece[..<count]
-        }
+        return try mapError(
+            { (error: SystemErrorNumber) in CaptureFailed(path: path, number: error.number) },
+            of: DescriptorBytes.all(of: descriptor, limit: .max))
     }
 }

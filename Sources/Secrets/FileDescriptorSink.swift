@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LatchkeySystem
 
 /// Writes secrets to an open file descriptor, byte for byte: standard output of `get`, a pipe to another program.
 public struct FileDescriptorSecretSink: SecretSink {
@@ -13,20 +13,9 @@ public struct FileDescriptorSecretSink: SecretSink {
 
     /// Writes all bytes, repeating interrupted and partial writes (write(2)).
     public mutating func receive(_ bytes: Span<UInt8>) throws(WriteFailure) {
-        var written = 0
-        var failure: Int32 = 0
-        unsafe bytes.withUnsafeBytes { buffer in
-            while written < buffer.count {
-                let count = unsafe write(descriptor, buffer.baseAddress! + written, buffer.count - written)
-                if count >= 0 {
-                    written += count
-                } else if errno != EINTR {
-                    failure = errno
-                    return
-                }
-            }
-        }
-        if failure != 0 { throw WriteFailure(number: failure) }
+        try mapError(
+            { (error: SystemErrorNumber) in WriteFailure(number: error.number) },
+            of: DescriptorBytes.write(bytes, to: descriptor))
     }
 
     /// write(2) failed; `number` is its errno.

@@ -1,5 +1,5 @@
 internal import LatchkeySodium
-internal import LatchkeySystem
+package import LatchkeySystem
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
 ///
@@ -61,6 +61,15 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         unsafe (block.base + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: capacity - byteCount)
         self.init(adopting: block, byteCount: byteCount)
         SecretNotice.tell(of: self)
+    }
+
+    /// Makes a secret of what one read(2) brings: of no bytes at the end.
+    package init(readingFrom descriptor: Int32, atMost capacity: Int) throws(SystemErrorNumber) {
+        try self.init(capacity: capacity) { (span) throws(SystemErrorNumber) in
+            try unsafe span.withUnsafeMutableBytes { (target) throws(SystemErrorNumber) in
+                try unsafe DescriptorBytes.read(descriptor, into: target)
+            }
+        }
     }
 
     /// Whether there are no bytes at all.

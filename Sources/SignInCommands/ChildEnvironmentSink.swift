@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Puts one secret into the environment of the program that takes this process's place, and nowhere else.
 ///
@@ -22,12 +23,11 @@ struct ChildEnvironmentSink: SecretSink {
     /// Becomes the program. A variable of the same name that we were given is left out.
     mutating func receive(_ bytes: Span<UInt8>) throws(StartFailure) {
         var entry = SecretBuilder(capacity: variable.utf8.count + bytes.count + 2)
-        do throws(SecretBuilder.LimitExceeded) {
+        try mappingError({ (_: SecretBuilder.LimitExceeded) in StartFailure(number: E2BIG) }) {
+            () throws(SecretBuilder.LimitExceeded) in
             try entry.append(publicText: variable + "=")
             try entry.append(bytes)
             try entry.append(0)
-        } catch {
-            throw StartFailure(number: E2BIG)
         }
         let number = entry.withExposedBytes { text in
             unsafe text.withUnsafeBytes { text in unsafe replaceThisProcess(adding: text) }

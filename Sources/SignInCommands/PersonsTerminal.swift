@@ -17,11 +17,9 @@ struct PersonsTerminal: PromptTerminal {
     }
 
     func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError) {
-        do throws(PromptError) {
+        try mappingError(PromptTerminalError.init) { () throws(PromptError) in
             var screen = try prompt.screen()
             try url.pour(into: &screen)
-        } catch {
-            throw PromptTerminalError(error)
         }
     }
 

@@ -7,6 +7,7 @@ internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey provider add NAME`.
@@ -195,9 +196,7 @@ enum ProviderAddCommand {
     private static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
         let secret = try SecretInput.readAll(as: ClientSecret.self, limit: 4096)
         // Refuses what no server takes, such as a line break at the end.
-        do throws(OAuthError) {
-            _ = try ClientAuthentication.secretBasic(secret.duplicate())
-        } catch {
+        if let error = failure(OAuthError.self, of: try ClientAuthentication.secretBasic(secret.duplicate())) {
             throw CommandFailure(error, .badData)
         }
         try await keep(secret, configuration, context)

@@ -76,21 +76,16 @@ struct ProviderFolder: Sendable {
 
     /// Makes the folder where there is none, and throws when nothing can be written there.
     func prepare() throws {
-        do throws(PrivateFile.Failure) {
-            try PrivateFile.makeFolder(path)
-        } catch {
-            throw unusable("can't be written", error.number)
-        }
+        try mapError(
+            { (error: PrivateFile.Failure) in unusable("can't be written", error.number) },
+            of: PrivateFile.makeFolder(path))
         guard unsafe access(path, W_OK | X_OK) == 0 else { throw unusable("can't be written", errno) }
     }
 
     func write(_ configuration: ProviderConfiguration) throws {
-        do throws(PrivateFile.Failure) {
-            try PrivateFile.makeFolder(path)
-            try PrivateFile.replace(file(configuration.name), with: configuration.json.text + "\n")
-        } catch {
-            throw unusable("can't be written", error.number)
-        }
+        try mapError(
+            { (error: PrivateFile.Failure) in unusable("can't be written", error.number) },
+            of: PrivateFile.replace(file(configuration.name), with: configuration.json.text + "\n"))
     }
 
     /// Returns whether there was a file.

@@ -5,6 +5,7 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey run PROVIDER -- COMMAND…`.
@@ -21,9 +22,7 @@ enum RunCommand {
                 for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
         }
         var sink = ChildEnvironmentSink(variable: variable, path: path, arguments: words)
-        do throws(ChildEnvironmentSink.StartFailure) {
-            try token.pour(into: &sink)
-        } catch {
+        if let error = failure(ChildEnvironmentSink.StartFailure.self, of: try token.pour(into: &sink)) {
             throw notStarted(words[0], error.number)
         }
         return .success

@@ -43,15 +43,10 @@ struct SchemeEntries {
     /// Writes the entry of a scheme, and makes it the one that the desktop takes. When that fails, nothing is left
     /// behind.
     func add(_ scheme: String, starting program: String) throws {
-        do throws(PrivateFile.Failure) {
-            try PrivateFile.makeFolder(folder)
-            try PrivateFile.replace(path(scheme), with: Self.text(scheme, program))
-        } catch {
-            throw Self.unwritable(error.number)
-        }
-        do throws(PrivateFile.Failure) {
-            try associations.set(scheme, to: name(scheme))
-        } catch {
+        try mapError(
+            { (error: PrivateFile.Failure) in Self.unwritable(error.number) },
+            of: PrivateFile.replace(path(scheme), with: Self.text(scheme, program)))
+        if let error = failure(PrivateFile.Failure.self, of: try associations.set(scheme, to: name(scheme))) {
             unsafe unlink(path(scheme))
             throw unwritableAssociations(error.number)
         }
@@ -63,11 +58,9 @@ struct SchemeEntries {
             if errno == ENOENT { return false }
             throw Self.unwritable(errno)
         }
-        do throws(PrivateFile.Failure) {
-            try associations.remove(scheme, name(scheme))
-        } catch {
-            throw unwritableAssociations(error.number)
-        }
+        try mapError(
+            { (error: PrivateFile.Failure) in unwritableAssociations(error.number) },
+            of: associations.remove(scheme, name(scheme)))
         return true
     }
 

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
@@ -15,13 +16,11 @@ enum VaultNewKeyCommand {
                 """)
     ) { _, context in
         try requirePipe(1)
-        let key: Secret<PrivateKey>
-        do throws(RandomSourceError) {
-            key = try Secret<PrivateKey>.random(byteCount: SystemCredential.byteCount)
-        } catch {
-            throw CommandFailure(
-                .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
-        }
+        let key = try mapError(
+            { (error: RandomSourceError) in
+                CommandFailure(
+                    .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
+            }, of: Secret<PrivateKey>.random(byteCount: SystemCredential.byteCount))
         try context.output.write(secret: key)
         return .success
     }

@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
@@ -42,9 +43,8 @@ extension CommandContext {
     /// Deletes the key that the desktop's keyring keeps for a slot that is gone. What stays behind opens nothing.
     func forgetKey(of slot: KeySlotDescription?) async {
         guard let slot, slot.kind == .secretService else { return }
-        do throws(StoreError) {
-            try await VaultKeyring(settings).forget(slot.reference)
-        } catch {
+        if let error = await failure(StoreError.self, awaiting: try await VaultKeyring(settings).forget(slot.reference))
+        {
             output.note("the key of the removed slot is still in the keyring, where it opens nothing: \(error)")
         }
     }

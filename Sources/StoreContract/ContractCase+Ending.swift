@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension ContractCase {
     /// Cancellation and deadlines.
@@ -41,12 +42,7 @@ extension ContractCase {
                 try await withThrowingTaskGroup(of: StoreError?.self) { group in
                     group.addTask {
                         started.add(1)
-                        do throws(StoreError) {
-                            try await context.save(new, key)
-                            return nil
-                        } catch {
-                            return error
-                        }
+                        return await failure(StoreError.self, awaiting: try await context.save(new, key))
                     }
                     while started.value == 0 { await Task.yield() }
                     // A different moment each round: the more rounds, the further into the call.
@@ -72,12 +68,10 @@ extension ContractCase {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<32 {
                     group.addTask {
-                        do throws(StoreError) {
-                            let deadline: Deadline = number.isMultiple(of: 2) ? .after(.zero) : context.timeout
-                            try await context.run(.save, on: key, deadline: deadline)
-                        } catch {
-                            guard error.code == .cancelled || error.code == .timedOut else { throw error }
-                        }
+                        let deadline: Deadline = number.isMultiple(of: 2) ? .after(.zero) : context.timeout
+                        _ = try await nilIf(
+                            { (error: StoreError) in error.code == .cancelled || error.code == .timedOut },
+                            awaiting: await context.run(.save, on: key, deadline: deadline))
                     }
                 }
                 group.cancelAll()
@@ -114,12 +108,7 @@ extension ContractContext {
     }
 
     fileprivate func outcome(of operation: ContractOperation, on key: CredentialKey) async -> StoreError? {
-        do throws(StoreError) {
-            try await run(operation, on: key, deadline: timeout)
-            return nil
-        } catch {
-            return error
-        }
+        await failure(StoreError.self, awaiting: try await run(operation, on: key, deadline: timeout))
     }
 }
 

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 
 extension ContractCase {
     /// Exclusive access to a key.
@@ -58,13 +59,10 @@ extension ContractCase {
             let lease = try await context.store.exclusiveAccess(
                 to: key, in: context.leases, deadline: context.timeout)
             let waiting = Task { () async -> StoreError.Code? in
-                do throws(StoreError) {
-                    _ = try await context.store.exclusiveAccess(
-                        to: key, in: context.leases, deadline: context.timeout)
-                    return nil
-                } catch {
-                    return error.code
-                }
+                await failure(
+                    StoreError.self,
+                    awaiting: try await context.store.exclusiveAccess(
+                        to: key, in: context.leases, deadline: context.timeout))?.code
             }
             waiting.cancel()
             let code = await waiting.value

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What a case works with: the store, names of its own, and checks that say what they saw.
 struct ContractContext: Sendable {
@@ -112,9 +113,7 @@ struct ContractContext: Sendable {
         line: UInt = #line,
         _ body: () async throws(StoreError) -> Void
     ) async throws -> StoreError {
-        do throws(StoreError) {
-            try await body()
-        } catch {
+        if let error = await failure(StoreError.self, awaiting: try await body()) {
             try expect(
                 error.code == code || error.code == other, "\(what) threw \(error), not \(code.name)", file: file,
                 line: line)

@@ -2,6 +2,7 @@ internal import Glibc
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out. What is waited for,
 /// such as a pipe that another process is to write to, is waited for until the deadline.
@@ -46,20 +47,18 @@ package enum PassphraseFile {
                     .timedOut, "\(name) gave no passphrase in time",
                     hint: "see that what writes to it is running, or \(Recovery.allowMoreTime)")
             }
-            var outcome = 0
-            let chunk = Secret<Passphrase>(byteCount: 1024) { span in
-                outcome = unsafe span.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            let outcome = try mappingError({ (error: SystemErrorNumber) in unreadable(error.number) }) {
+                () throws(SystemErrorNumber) in
+                try nilIf(
+                    { (error: SystemErrorNumber) in error.number == EAGAIN },
+                    of: Secret<MessageBody>(readingFrom: descriptor, atMost: 1024))
             }
-            if outcome < 0 && (errno == EINTR || errno == EAGAIN) { continue }
-            if outcome < 0 { throw unreadable(errno) }
-            if outcome == 0 { break }
-            do throws(SecretBuilder.LimitExceeded) {
-                try chunk.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
-                    try builder.append(bytes.extracting(first: outcome))
-                }
-            } catch {
-                throw StoreError(.tooLarge, "\(name) has more than \(error.limit) bytes, too long for a passphrase")
-            }
+            guard let chunk = outcome else { continue }
+            if chunk.byteCount == 0 { break }
+            try mapError(
+                { (error: SecretBuilder.LimitExceeded) in
+                    StoreError(.tooLarge, "\(name) has more than \(error.limit) bytes, too long for a passphrase")
+                }, of: builder.append(chunk))
         }
         if builder.withExposedBytes({ $0.count > 0 && $0[$0.count - 1] == 0x0A }) { builder.removeLast() }
         guard builder.byteCount > 0 else {

@@ -30,12 +30,9 @@ package struct RememberedChoice: Sendable, Hashable {
 
     /// Remembers a name, replacing the one before.
     package func write(_ name: StaticString) throws(StoreError) {
-        do throws(PrivateFile.Failure) {
-            if let slash = path.lastIndex(of: "/") { try PrivateFile.makeFolder(String(path[..<slash])) }
-            try PrivateFile.replace(path, with: "\(name)\n")
-        } catch {
-            throw unusable(.cannotWrite, "can't be written", error.number)
-        }
+        try mapError(
+            { (error: PrivateFile.Failure) in unusable(.cannotWrite, "can't be written", error.number) },
+            of: PrivateFile.replace(path, with: "\(name)\n"))
     }
 
     private func unusable(_ code: StoreError.Code, _ what: StaticString, _ number: Int32) -> StoreError {

@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService
+internal import LatchkeySystem
 
 extension StoreBackend {
     /// The desktop's keyring. The service is asked, not the library: the library is there without a desktop too.
@@ -22,22 +23,22 @@ extension StoreBackend {
         let store = SecretServiceStore(
             SecretServiceConfiguration(collection: settings.collection, mayPrompt: false, coordination: nil))
         guard let key = try? CredentialKey(service: "latchkey:probe", account: "probe") else { return }
-        do throws(StoreError) {
-            _ = try await store.read(
-                key, as: Password.self, deadline: .after(min(settings.timeout, .seconds(10))))
-        } catch  where error.code == .locked && settings.mayPrompt && settings.hasDisplay {
-            // It will ask for its password when it is used.
-        }
+        // A locked one will ask for its password when it is used.
+        _ = try await nilIf(
+            { (error: StoreError) in error.code == .locked && settings.mayPrompt && settings.hasDisplay },
+            awaiting: await store.read(
+                key, as: Password.self, deadline: .after(min(settings.timeout, .seconds(10)))))
     }
 
     /// Throws when no bus can say whether there is a service. That there is none is then the bus's own reply to the
     /// first call, and nothing is waited for.
     private static func checkBus(limit: Duration) async throws(StoreError) {
-        do throws(StoreError) {
-            _ = try await SecretServiceStore.presence(deadline: .after(limit))
-        } catch  where error.code == .timedOut {
-            throw StoreError(.timedOut, "the session bus did not respond within \(limit)", hint: error.hint)
-        }
+        _ = try await mapError(
+            { (error: StoreError) in
+                error.code != .timedOut
+                    ? error
+                    : StoreError(.timedOut, "the session bus did not respond within \(limit)", hint: error.hint)
+            }, awaiting: await SecretServiceStore.presence(deadline: .after(limit)))
     }
 }
 

@@ -54,11 +54,10 @@ public struct StoreSelector: Sendable {
     ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
         let choice = try await choose(named: named, settings: settings)
         logger.info("store: \(choice)")
-        do throws(StoreError) {
-            return (try await choice.backend.open(settings), choice)
-        } catch {
-            throw .store(choice.source == .remembered ? explained(error) : error)
-        }
+        let store = try await mapError(
+            { (error: StoreError) in Failure.store(choice.source == .remembered ? explained(error) : error) },
+            awaiting: await choice.backend.open(settings))
+        return (store, choice)
     }
 
     /// Opens every store that there is, the chosen one first, for a person who keeps credentials in several.
@@ -119,9 +118,7 @@ public struct StoreSelector: Sendable {
     private func probe(_ settings: StoreSettings, remembers: Bool) async throws(Failure) -> StoreChoice {
         var refusals: [StoreRefusal] = []
         for backend in catalogue.backends where backend.isPersistent {
-            do throws(StoreError) {
-                try await backend.probe(settings)
-            } catch {
+            if let error = await failure(StoreError.self, awaiting: try await backend.probe(settings)) {
                 if error.code == .cancelled { throw .store(error) }
                 logger.info("\(backend.name) can't be used: \(error)")
                 refusals.append(StoreRefusal(name: backend.name, error: error))
@@ -142,9 +139,7 @@ public struct StoreSelector: Sendable {
             logger.warning("\(name) is used this once: \(slow.name) did not respond in time")
             return
         }
-        do throws(StoreError) {
-            try remembered?.write(name)
-        } catch {
+        if let error = failure(StoreError.self, of: try remembered?.write(name)) {
             logger.warning("the choice of \(name) can't be remembered: \(error)")
         }
     }

@@ -9,6 +9,10 @@ package enum PrivateFile {
         package init(number: Int32) {
             self.number = number
         }
+
+        init(_ error: SystemErrorNumber) {
+            number = error.number
+        }
     }
 
     /// Makes a folder and those above it (0700) where they are missing, durably.
@@ -41,26 +45,20 @@ package enum PrivateFile {
         let descriptor = unsafe open(path, flags)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress!, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw Failure(number: errno) }
-            if count == 0 { return bytes }
-            bytes += piece[..<count]
-            guard bytes.count <= limit else { throw Failure(number: EFBIG) }
-        }
+        return try mapError(Failure.init, of: DescriptorBytes.all(of: descriptor, limit: limit))
     }
 
     /// Writes a file (0600) under a name of its own, then gives it its name, durably: a reader sees the old file or the
-    /// new one.
+    /// new one. Its folder is made where it is missing.
     package static func replace(_ path: String, with text: String) throws(Failure) {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        if path.hasPrefix("/") { try makeFolder(folder) }
         // By chance, not by process id: what a killed process left would be in the way of a later one with its id.
         let temporaryFile = "\(path).new-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
-        var number = write(Array(text.utf8), to: descriptor)
+        var number = failure(
+            SystemErrorNumber.self, of: try DescriptorBytes.write(text.utf8.span, to: descriptor))?.number
         if number == nil, fsync(descriptor) != 0 { number = errno }
         close(descriptor)
         if number == nil, unsafe rename(temporaryFile, path) != 0 { number = errno }
@@ -68,21 +66,6 @@ package enum PrivateFile {
             unsafe unlink(temporaryFile)
             throw Failure(number: number)
         }
-        if let slash = path.lastIndex(of: "/") {
-            try synchronise(slash == path.startIndex ? "/" : String(path[..<slash]))
-        }
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written)
-            }
-            if count < 0 && errno == EINTR { continue }
-            if count < 0 { return errno }
-            written += count
-        }
-        return nil
+        try synchronise(folder.isEmpty ? "/" : folder)
     }
 }

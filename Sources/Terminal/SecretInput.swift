@@ -1,6 +1,7 @@
 internal import Glibc
 package import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Reads a secret from a pipe or file, exactly: no line break is taken off, and the memory it goes through is guarded.
 package enum SecretInput {
@@ -12,36 +13,19 @@ package enum SecretInput {
     ) throws(InputError) -> Secret<Purpose> {
         var builder = SecretBuilder(limit: limit)
         while true {
-            var outcome = 0
             // Not of the purpose: a chunk is no secret that a program's last line should know.
-            let chunk = Secret<MessageBody>(byteCount: chunkByteCount) { outcome = read(descriptor, into: &$0) }
-            if outcome == 0 { return builder.finish(as: purpose) }
-            if outcome < 0 { throw InputError(problem: .unreadable(number: Int32(-outcome))) }
-            do throws(SecretBuilder.LimitExceeded) {
-                try chunk.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
-                    try builder.append(bytes.extracting(first: outcome))
-                }
-            } catch {
-                throw InputError(problem: .tooLong(limit: limit))
-            }
+            let chunk = try mapError(
+                { (error: SystemErrorNumber) in InputError(problem: .unreadable(number: error.number)) },
+                of: Secret<MessageBody>(readingFrom: descriptor, atMost: 16 * 1024))
+            if chunk.byteCount == 0 { return builder.finish(as: purpose) }
+            try mapError(
+                { (_: SecretBuilder.LimitExceeded) in InputError(problem: .tooLong(limit: limit)) },
+                of: builder.append(chunk))
         }
     }
 
     /// Whether standard input is a terminal, so that a person must be asked instead.
     package static func isTerminal(_ descriptor: Int32 = 0) -> Bool { isatty(descriptor) == 1 }
-
-    private static let chunkByteCount = 16 * 1024
-
-    /// Returns the number of bytes read, 0 at the end, or the errno, negative.
-    private static func read(_ descriptor: Int32, into span: inout MutableSpan<UInt8>) -> Int {
-        unsafe span.withUnsafeMutableBytes { buffer in
-            while true {
-                let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                if count >= 0 { return count }
-                if errno != EINTR { return -Int(errno) }
-            }
-        }
-    }
 }
 
 /// Standard input can't be taken.

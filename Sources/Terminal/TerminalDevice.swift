@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyLog
+internal import LatchkeySystem
 internal import Synchronization
 
 /// An open terminal.
@@ -18,16 +19,7 @@ struct TerminalDevice: ~Copyable {
     }
 
     func write(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
-                if count < 0 && errno == EINTR { continue }
-                if count <= 0 { return }
-                written += count
-            }
-        }
+        _ = try? DescriptorBytes.write(text.utf8.span, to: descriptor)
     }
 
     /// Returns `nothing` when no key was pressed in time.

@@ -111,17 +111,7 @@ package struct TerminalOutput: Sendable {
 
     /// Returns the errno of a failure, or `nil`.
     private static func write(_ text: String, to descriptor: Int32) -> Int32? {
-        var text = text
-        return text.withUTF8 { bytes -> Int32? in
-            var written = 0
-            while written < bytes.count {
-                let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
-                if count < 0 && errno == EINTR { continue }
-                if count < 0 { return errno }
-                written += count
-            }
-            return nil
-        }
+        failure(SystemErrorNumber.self, of: try DescriptorBytes.write(text.utf8.span, to: descriptor))?.number
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestServices
 import Testing
 
 struct ReadmeTests {
@@ -6,31 +7,51 @@ struct ReadmeTests {
         #expect(try Repository.lines("README.md").count <= 150)
     }
 
-    /// What people copy: one line for the main job, one for the tests. `.ci/run` takes both from the README.
-    @Test func `the README has two command lines, and CI runs these very lines`() throws {
-        let commands = try Repository.blocks("sh", in: "README.md").flatMap { $0.split(separator: "\n") }
-        try #require(commands.count == 2)
-        let (demo, tests) = (commands[0], commands[1])
-        #expect(demo.hasPrefix("sudo=") && demo.hasSuffix("/latchkey demo"))
-        #expect(tests.hasPrefix("sudo=") && tests.contains(" && swift test --"))
+    /// What people copy: one command for the main job, one for the tests. `.ci/run` calls both, the tests last.
+    @Test func `the README has two commands, and CI runs them`() throws {
+        let commands = try Repository.blocks("sh", in: "README.md")
+        #expect(commands == ["Scripts/demo", "Scripts/test"])
         let runner = try Repository.text(".ci/run")
-        for pattern in ["demo_line=$(grep -E '^sudo=.*latchkey demo$' README.md)\n", "bash -euc \"$demo_line\"\n"] {
-            #expect(runner.contains(pattern))
-        }
-        #expect(runner.contains("test_line=$(grep -E '^sudo=.* swift test [a-z0-9 -]*$' README.md)\n"))
-        #expect(runner.hasSuffix("bash -euc \"$test_line\"\n"))
+        #expect(runner.contains("\nScripts/demo\n"))
+        #expect(runner.hasSuffix("\nScripts/test\n"))
+        #expect(try Repository.text("Scripts/demo").hasSuffix("\nexec .build/debug/latchkey demo\n"))
+        #expect(try Repository.text("Scripts/test").contains("\nexec swift test --"))
     }
 
-    /// A library that the package links but the first line doesn't install shows only on a fresh machine.
-    @Test func `the first line installs what the package's system libraries name`() throws {
+    /// A library that the package links but the first command doesn't install shows only on a fresh machine.
+    @Test func `the first command installs what the package's system libraries name`() throws {
         let manifest = try Repository.text("Package.swift")
         let named = manifest.matches(of: /apt: "([a-z0-9.+-]+)"/).map { String($0.output.1) }
         try #require(named.count >= 5)
-        let commands = try Repository.blocks("sh", in: "README.md").joined(separator: "\n")
-        for line in commands.split(separator: "\n") {
-            let words = Set(line.split(separator: " ").map(String.init))
-            #expect(words.isSuperset(of: named), "missing: \(Set(named).subtracting(words))")
+        let list = try #require(Repository.text("Scripts/install").firstMatch(of: /\nbuild=\((.*)\)\n/)?.output.1)
+        let words = Set(list.split(separator: " ").map(String.init))
+        #expect(words.isSuperset(of: named), "missing: \(Set(named).subtracting(words))")
+    }
+
+    /// Nothing is asked of the package manager where everything is there: a machine without a network does.
+    @Test func `what is installed already isn't installed again`() async throws {
+        let directory = try TestDirectory()
+        let tools = directory / "tools"
+        try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: true)
+        try Data("#!/bin/sh\necho installed\n".utf8).write(to: URL(fileURLWithPath: tools + "/dpkg-query"))
+        for name in ["apt-get", "sudo"] {
+            try Data("#!/bin/sh\necho \"$0 $*\" >> '\(directory / "calls")'\n".utf8)
+                .write(to: URL(fileURLWithPath: "\(tools)/\(name)"))
         }
+        for name in ["dpkg-query", "apt-get", "sudo"] { unsafe chmod("\(tools)/\(name)", 0o755) }
+        let script = Repository.root.appendingPathComponent("Scripts/install").path
+        let path = ["PATH": "\(tools):/usr/bin:/bin"]
+        let there = try await Program("bash").run([script, "tests"], environment: path)
+        #expect(there.status == 0 && there.errorText.isEmpty && there.outputText.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: directory / "calls"))
+
+        try Data("#!/bin/sh\ncase \"$*\" in *libcurl4*) exit 1;; esac; echo installed\n".utf8)
+            .write(to: URL(fileURLWithPath: tools + "/dpkg-query"))
+        let missing = try await Program("bash").run([script, "build"], environment: path)
+        #expect(missing.status == 0, "\(missing.errorText)")
+        #expect(missing.errorText == "Installing with apt-get: libcurl4-openssl-dev\n")
+        let calls = try String(contentsOfFile: directory / "calls", encoding: .utf8)
+        #expect(calls.contains("install --quiet --yes --no-install-recommends libcurl4-openssl-dev\n"))
     }
 
     @Test func `the library example is the one that is compiled and run`() throws {

@@ -3,7 +3,7 @@ import Testing
 import TestServices
 
 struct DemoTests {
-    /// The README's first line ends with this command.
+    /// The README's first command ends with this command.
     @Test func `the demo shows the whole path and ends with an audit that finds nothing`() async throws {
         let directory = try TestDirectory()
         let run = try await BuiltProducts.latchkey().run(["demo"], environment: directory.environment())

@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: ["ab", "abcdef0123456789", "aZ9/+ é\"<&>'\\q7Xw=~-_.K2"], 1...rounds)
-    func `what lies across line breaks is looked for whenever there is any`(_ characters: String, _ round: Int) {
+    func `what lies across line breaks is found`(_ characters: String, _ round: Int) {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array(characters.utf8)
         let secret = Self.text(Int.random(in: 8...30, using: &generator), of: alphabet, &generator)
@@ -112,18 +112,8 @@ import Testing
                 if byte == 10 || byte == 13 { breaks.insert(joined.count) } else { joined.append(byte) }
             }
             func isAcross(_ offset: Int) -> Bool { (offset + 1..<offset + 8).contains { breaks.contains($0) } }
-            let isAnywhere = (0..<max(0, joined.count - 7)).contains { offset in
-                isAcross(offset)
-                    && forms.contains { form in
-                        (0...form.bytes.count - 8).contains {
-                            form.bytes[$0..<$0 + 8].elementsEqual(joined[offset..<offset + 8])
-                        }
-                    }
-            }
-            #expect(index.hasWindowAcrossBreaks(in: text) == isAnywhere, "\(text)")
             let places = Self.placesByLookingEverywhere(forms, in: joined, where: isAcross)
             #expect(Self.places(index.matches(in: joined, across: breaks.sorted())) == places, "\(text)")
-            #expect(places.isEmpty || isAnywhere)
         }
     }
 

@@ -189,9 +189,11 @@ public final class RunningProgram: Sendable {
     ) async throws {
         let limit = ContinuousClock.now + timeout
         while true {
+            // Looked at first: what a program says last is there when it has ended.
+            let wasRunning = isRunning
             if try await condition() { return }
-            guard isRunning, ContinuousClock.now < limit else {
-                let end = isRunning ? "not within \(timeout)" : "ended with status \(exit.status ?? -1)"
+            guard wasRunning, ContinuousClock.now < limit else {
+                let end = wasRunning ? "not within \(timeout)" : "ended with status \(exit.status ?? -1)"
                 throw ServiceFailure("\(name): \(what): \(end); it said:\n\(outputSoFar)\n\(errorsSoFar)")
             }
             try await Task.sleep(for: .milliseconds(10))

@@ -9,7 +9,7 @@ public struct ServiceFailure: Error, CustomStringConvertible {
     /// A program that the set-up script installs is missing. Tests fail then; they are never skipped.
     static func missing(program: String) -> ServiceFailure {
         ServiceFailure(
-            "the program `\(program)` is not installed: the second command line of README.md installs what the tests use"
+            "the program `\(program)` is not installed: the second command of README.md installs what the tests use"
         )
     }
 

@@ -3,6 +3,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 public import LatchkeySignIn
+internal import LatchkeySystem
 
 extension ATProtocolClient {
     // MARK: - In one call
@@ -41,23 +42,19 @@ extension ATProtocolClient {
         try await refuseWhilePending()
         let destination = try await destination(of: identifier)
         let service = try service(for: destination)
-        do throws(SignInError) {
+        return try await mappingError(ATProtocolError.signIn) { () async throws(SignInError) in
             let summary = try await signIn(service, destination.account)
             keep(service, for: summary.account)
             return summary
-        } catch {
-            throw .signIn(error)
         }
     }
 
     func service(for destination: Destination) throws(ATProtocolError) -> SignInService {
-        do throws(OAuthError) {
+        return try mappingError(ATProtocolError.oauth) { () throws(OAuthError) in
             let provider = try provider(
                 .endpoints(destination.server), clientID: destination.clientID, subject: destination.did.text,
                 resource: destination.resource)
             return SignInService(provider: provider, store: store, context: context)
-        } catch {
-            throw .oauth(error)
         }
     }
 }

@@ -111,7 +111,7 @@ extension ATProtocolClient {
         of kept: KeptAuthorization, _ document: borrowing JSONDocument, _ provider: OAuthProvider
     ) async throws(ATProtocolError) -> PendingAuthorization {
         guard case .endpoints(let server) = provider.server else { preconditionFailure("the server is known") }
-        do throws(OAuthError) {
+        return try mappingError(ATProtocolError.oauth) { () throws(OAuthError) in
             let redirect = try RedirectURI(kept.redirect, allowingAnyPrivateScheme: true)
             let client = try ClientConfiguration(clientID: kept.clientID, redirect: redirect, scopes: kept.scopes)
             let request = try AuthorizationRequest(
@@ -119,8 +119,6 @@ extension ATProtocolClient {
             return try mapError(
                 { (_: JSONError) in OAuthError(.stateMismatch) },
                 of: PendingAuthorization(reading: document, of: request))
-        } catch {
-            throw .oauth(error)
         }
     }
 
@@ -148,13 +146,11 @@ extension ATProtocolClient {
     private static func document(
         of secret: consuming Secret<PendingSecrets>
     ) throws(ATProtocolError) -> JSONDocument {
-        do throws(JSONError) {
-            return try JSONDocument(
-                secret.repurposed(as: MessageBody.self),
-                limits: JSONLimits(byteCount: KeptAuthorization.maximumByteCount))
-        } catch {
+        let limits = JSONLimits(byteCount: KeptAuthorization.maximumByteCount)
+        guard let document = try? JSONDocument(secret.repurposed(as: MessageBody.self), limits: limits) else {
             throw unreadable
         }
+        return document
     }
 
     private static func kept(in document: borrowing JSONDocument) throws(ATProtocolError) -> KeptAuthorization {
@@ -177,14 +173,13 @@ extension ATProtocolClient {
 
     /// Deletes the item, once: whoever comes second finds none.
     private func take(_ version: CredentialVersion) async throws(ATProtocolError) {
-        do throws(StoreError) {
+        let isDeleted = try await mappingError({ (error: StoreError) in
+            error.code == .conflict ? ATProtocolError(.noAuthorizationPending) : .signIn(.store(error))
+        }) { () async throws(StoreError) in
             let key = try KeptAuthorization.key(in: sessions)
-            guard try await store.delete(key, condition: .matches(version), deadline: .standard) else {
-                throw StoreError(.conflict, "another process has ended it")
-            }
-        } catch {
-            throw error.code == .conflict ? ATProtocolError(.noAuthorizationPending) : .signIn(.store(error))
+            return try await store.delete(key, condition: .matches(version), deadline: .standard)
         }
+        guard isDeleted else { throw ATProtocolError(.noAuthorizationPending) }
     }
 
     private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> DPoPProofKey {
@@ -201,9 +196,7 @@ extension ATProtocolClient {
     }
 
     private func forget(keyOf thumbprint: String) async {
-        do throws(StoreError) {
-            try await sessions.deleteKey(thumbprint)
-        } catch {
+        if let error = await failure(StoreError.self, awaiting: try await sessions.deleteKey(thumbprint)) {
             log.warning("a key that is of no use any more could not be deleted: \(error)")
         }
     }

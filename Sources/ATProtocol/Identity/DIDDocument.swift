@@ -1,6 +1,7 @@
 public import LatchkeyHTTP
 internal import LatchkeyOAuth
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What a DID's document says that a sign-in needs. It holds no secret.
 public struct DIDDocument: Sendable, Hashable {
@@ -34,13 +35,10 @@ private struct DocumentReader: ~Copyable {
     let document: JSONDocument
 
     init(_ body: borrowing Secret<MessageBody>) throws(ATProtocolError) {
-        do throws(JSONError) {
-            let limits = JSONLimits(
-                byteCount: DIDDocument.maximumByteCount, depth: 8, valueCount: 4096, memberCount: 64)
-            document = try Self.read(body, limits)
-        } catch {
-            throw .document(error.problem == .tooLarge ? .tooLarge : .notJSON)
-        }
+        let limits = JSONLimits(byteCount: DIDDocument.maximumByteCount, depth: 8, valueCount: 4096, memberCount: 64)
+        document = try mapError(
+            { (error: JSONError) in ATProtocolError.document(error.problem == .tooLarge ? .tooLarge : .notJSON) },
+            of: Self.read(body, limits))
     }
 
     private static func read(

@@ -16,11 +16,10 @@ public struct NetworkIdentityResolver: IdentityResolver {
 
     /// `https://plc.directory`.
     public static var standardDirectory: HTTPURL {
-        do throws(InvalidValue) {
-            return try HTTPURL("https://plc.directory")
-        } catch {
+        guard let url = try? HTTPURL("https://plc.directory") else {
             preconditionFailure("malformed URL in the source")
         }
+        return url
     }
 
     /// - Parameters:

@@ -60,9 +60,7 @@ public struct SystemTextRecordLookup: TextRecordLookup {
                 return state.early
             }
             if let early { return waiting.resume(returning: early) }
-            do throws(SystemErrorNumber) {
-                try SystemThread.detach { self.give(self.resolve()) }
-            } catch {
+            if failure(SystemErrorNumber.self, of: try SystemThread.detach { self.give(self.resolve()) }) != nil {
                 give(.failure(NameLookupError(.failed)))
             }
         }

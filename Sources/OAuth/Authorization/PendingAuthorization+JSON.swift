@@ -23,13 +23,8 @@ extension PendingAuthorization {
         guard !request.client.scopes.includesOpenID, let verifier = document.member("code_verifier"),
             let state = document.member("state")
         else { throw JSONError(.wrongType) }
-        let pkce: PKCEChallenge
         let secret = try document.secret(verifier, as: CodeVerifier.self)
-        do throws(PKCEError) {
-            pkce = try PKCEChallenge(verifier: secret)
-        } catch {
-            throw JSONError(.wrongType)
-        }
+        guard let pkce = try? PKCEChallenge(verifier: secret) else { throw JSONError(.wrongType) }
         let stateSecret = try document.secret(state, as: AuthorizationState.self)
         guard stateSecret.byteCount >= 43 else { throw JSONError(.wrongType) }
         self.init(request, pkce: pkce, state: stateSecret)

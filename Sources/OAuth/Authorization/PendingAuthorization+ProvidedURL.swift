@@ -18,11 +18,7 @@ extension PendingAuthorization {
         provided address: consuming Secret<AuthorizationAddress>, mustNamePushedRequest: Bool = false
     ) throws(OAuthError) -> AuthorizationURL {
         let isOurs = address.withExposedBytes { bytes in
-            do throws(OAuthError) {
-                return try belongs(bytes, mustNamePushedRequest: mustNamePushedRequest)
-            } catch {
-                return false
-            }
+            (try? belongs(bytes, mustNamePushedRequest: mustNamePushedRequest)) ?? false
         }
         guard isOurs else { throw OAuthError(.invalidConfiguration(.authorizationURL)) }
         return AuthorizationURL(whole: address, publicPart: publicPart)

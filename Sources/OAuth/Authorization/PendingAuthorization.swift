@@ -1,6 +1,7 @@
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// One attempt to sign in, from the address the browser is sent to until its response is validated.
 ///
@@ -48,11 +49,9 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     private static func fresh<Purpose: SecretPurpose>(
         _ random: RandomSource, _ purpose: Purpose.Type
     ) throws(OAuthError) -> Secret<Purpose> {
-        do throws(RandomSourceError) {
-            return try random.secret(byteCount: octetCount, for: purpose).base64URLEncoded()
-        } catch {
-            throw OAuthError(.noRandomOctets(number: error.number))
-        }
+        return try mapError(
+            OAuthError.random,
+            of: random.secret(byteCount: octetCount, for: purpose).base64URLEncoded())
     }
 
     /// Returns the address to send the browser to.

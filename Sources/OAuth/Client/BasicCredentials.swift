@@ -1,5 +1,6 @@
 internal import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// `Basic` and the base64 text of `id:secret`.
 enum BasicCredentials {
@@ -7,7 +8,8 @@ enum BasicCredentials {
         clientID: String, secret: borrowing Secret<ClientSecret>, formEncoded: Bool
     ) throws(OAuthError) -> Secret<MessageBody> {
         var pair = SecretBuilder(capacity: 240, limit: 32 << 10)
-        do throws(SecretBuilder.LimitExceeded) {
+        try mappingError(OAuthError.tooLarge) {
+            () throws(SecretBuilder.LimitExceeded) in
             if formEncoded {
                 let id = Array(clientID.utf8)
                 try PercentEncoding.append(id.span, to: &pair, space: .plus)
@@ -19,8 +21,6 @@ enum BasicCredentials {
                 try pair.append(publicText: clientID + ":")
                 try pair.append(secret)
             }
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
         let text = pair.withExposedBytes { bytes in
             Secret<MessageBody>(byteCount: Base64Codec.encodedByteCount(bytes.count)) {

@@ -1,6 +1,7 @@
 package import LatchkeyHTTP
 package import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What a client tells about itself when it registers (RFC 7591 section 2). It holds no secret.
 package struct ClientRegistration: Sendable, Hashable {
@@ -119,7 +120,8 @@ package struct RegistrationEndpoint: Sendable {
     }
 
     private static func body(_ client: ClientRegistration) throws(OAuthError) -> Secret<MessageBody> {
-        do throws(JSONError) {
+        return try mappingError(OAuthError.unwritable) {
+            () throws(JSONError) in
             var json = JSONWriter(limit: 64 << 10)
             try json.member("client_name", publicText: client.name)
             try json.member("application_type", publicText: "native")
@@ -130,8 +132,6 @@ package struct RegistrationEndpoint: Sendable {
             if !client.scopes.isEmpty { try json.member("scope", publicText: client.scopes.text) }
             if client.usesDPoP { try json.member("dpop_bound_access_tokens", boolean: true) }
             return try json.finish(as: MessageBody.self)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import LatchkeyLibCrypto
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The key that tokens are bound to (RFC 9449): one of P-256, made here, whose private half leaves guarded memory for a
 /// credential store alone.
@@ -19,12 +20,9 @@ package struct DPoPProofKey: ~Copyable, Sendable {
     /// no key, which happens to one in 2^32 numbers: each of four tries has to fail.
     package static func generate(random: RandomSource = .system) throws(OAuthError) -> DPoPProofKey {
         for _ in 0..<4 {
-            let scalar: Secret<PrivateKey>
-            do throws(RandomSourceError) {
-                scalar = try random.secret(byteCount: P256.scalarByteCount, for: PrivateKey.self)
-            } catch {
-                throw OAuthError(.noRandomOctets(number: error.number))
-            }
+            let scalar: Secret<PrivateKey> = try mapError(
+                OAuthError.random,
+                of: random.secret(byteCount: P256.scalarByteCount, for: PrivateKey.self))
             if let key = DPoPProofKey(scalar: scalar) { return key }
         }
         throw OAuthError(.invalidConfiguration(.signingKey))

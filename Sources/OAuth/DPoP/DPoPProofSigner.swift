@@ -1,6 +1,7 @@
 package import LatchkeyCredentials
 package import LatchkeyHTTP
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Proves with each request that its sender has the key (RFC 9449), and learns from each response what the next proof
 /// needs.
@@ -39,12 +40,9 @@ package final class DPoPProofSigner: Sendable {
     package func proof(
         for method: GuardedRequest.Method, _ url: HTTPURL, on basis: Basis, tokenHash: String?
     ) throws(OAuthError) -> Secret<MessageBody> {
-        let identifier: Secret<OpenIDNonce>
-        do throws(RandomSourceError) {
-            identifier = try random.secret(byteCount: DPoPProof.identifierByteCount, for: OpenIDNonce.self)
-        } catch {
-            throw OAuthError(.noRandomOctets(number: error.number))
-        }
+        let identifier: Secret<OpenIDNonce> = try mapError(
+            OAuthError.random,
+            of: random.secret(byteCount: DPoPProof.identifierByteCount, for: OpenIDNonce.self))
         let proof = DPoPProof(
             method: method.rawValue, address: DPoPProof.address(of: url),
             identifier: identifier.withExposedBytes { Base64URL.encode($0) },

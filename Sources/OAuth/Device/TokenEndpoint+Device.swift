@@ -40,14 +40,10 @@ extension TokenEndpoint {
             }
             let (basicForm, reader) = (response.basicForm, reader(at: response.date))
             let document = try Self.success(response)
-            do throws(OAuthError) {
-                var tokens = try reader.deviceTokens(in: document, openID: client.scopes.includesOpenID)
-                tokens.acceptedBasicForm = basicForm
+            return try await orRevoked(document, authentication, basicForm) { () async throws(OAuthError) in
+                let tokens = try reader.deviceTokens(in: document, openID: client.scopes.includesOpenID)
                 try await checkSignature(of: tokens)
                 return tokens
-            } catch {
-                await revoke(tokensIn: document, authentication, basicForm)
-                throw error
             }
         }
     }

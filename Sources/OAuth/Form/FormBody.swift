@@ -35,18 +35,17 @@ struct FormBody: ~Copyable {
         sink = FormFieldSink(output: SecretBuilder(capacity: 1008, limit: Self.limit), space: .percent)
         self.needsSeparator = needsSeparator
         try mapError(
-            { (_: SecretBuilder.LimitExceeded) in OAuthError(.invalidConfiguration(.requestTooLarge)) },
+            OAuthError.tooLarge,
             of: sink.output.append(publicText: text))
     }
 
     /// Appends a field whose value is no secret.
     mutating func append(_ name: String, text: String) throws(OAuthError) {
         let bytes = Array(text.utf8)
-        do throws(SecretBuilder.LimitExceeded) {
+        try mappingError(OAuthError.tooLarge) {
+            () throws(SecretBuilder.LimitExceeded) in
             try begin(name)
             try sink.receive(bytes.span)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
     }
 
@@ -54,11 +53,10 @@ struct FormBody: ~Copyable {
     mutating func append<Purpose: SecretPurpose>(
         _ name: String, secret: borrowing Secret<Purpose>
     ) throws(OAuthError) {
-        do throws(SecretBuilder.LimitExceeded) {
+        try mappingError(OAuthError.tooLarge) {
+            () throws(SecretBuilder.LimitExceeded) in
             try begin(name)
             try secret.pour(into: &sink)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
     }
 

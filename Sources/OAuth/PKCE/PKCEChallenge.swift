@@ -1,6 +1,7 @@
 public import LatchkeyLog
 public import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// A code verifier and its S256 challenge (RFC 7636). `plain` doesn't exist here.
 ///
@@ -23,12 +24,9 @@ public struct PKCEChallenge: ~Copyable, Sendable {
     public static func generate() throws(PKCEError) -> PKCEChallenge { try generate(random: .system) }
 
     package static func generate(random: RandomSource) throws(PKCEError) -> PKCEChallenge {
-        let octets: Secret<CodeVerifier>
-        do throws(RandomSourceError) {
-            octets = try random.secret(byteCount: octetCount, for: CodeVerifier.self)
-        } catch {
-            throw PKCEError.failedToGenerateRandomOctets(number: error.number)
-        }
+        let octets: Secret<CodeVerifier> = try mapError(
+            { (error: RandomSourceError) in PKCEError.failedToGenerateRandomOctets(number: error.number) },
+            of: random.secret(byteCount: octetCount, for: CodeVerifier.self))
         return try PKCEChallenge(verifier: octets.base64URLEncoded())
     }
 

@@ -21,13 +21,12 @@ extension AuthorizationServerMetadata {
         // The first connection tells where the server is; the next may be the same one.
         var isPrivate: Bool?
         for url in try wellKnownURLs(of: issuer) {
-            let request = GuardedRequest(.get, url, fields: EndpointFields.json)
-            let response: GuardedResponse
-            do throws(OAuthError) {
-                response = try await http.response(to: request, limits: limits, log: log)
-            } catch {
-                throw error.code == .invalidResponse(.tooLarge) ? OAuthError(.invalidMetadata(.tooLarge)) : error
-            }
+            let response = try await mapError(
+                { (error: OAuthError) in
+                    error.code == .invalidResponse(.tooLarge) ? OAuthError(.invalidMetadata(.tooLarge)) : error
+                },
+                awaiting: await http.response(
+                    to: GuardedRequest(.get, url, fields: EndpointFields.json), limits: limits, log: log))
             if isPrivate == nil { isPrivate = response.isFromPrivateAddress }
             switch response.status {
             case 200...299:
@@ -103,13 +102,11 @@ extension AuthorizationServerMetadata {
     }
 
     private static func document(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> JSONDocument {
-        do throws(JSONError) {
-            let document = try JSONDocument(body.duplicate())
-            guard document.root.kind == .object else { throw JSONError(.wrongType) }
-            return document
-        } catch {
-            throw OAuthError(.invalidMetadata(error.problem == .tooLarge ? .tooLarge : .notJSON))
-        }
+        let document = try mapError(
+            { (error: JSONError) in OAuthError(.invalidMetadata(error.problem == .tooLarge ? .tooLarge : .notJSON)) },
+            of: JSONDocument(body.duplicate()))
+        guard document.root.kind == .object else { throw OAuthError(.invalidMetadata(.notJSON)) }
+        return document
     }
 }
 

@@ -12,9 +12,8 @@ package struct AuthorizationFieldSink: SecretSink, ~Copyable {
 
     init(scheme: StaticString) {
         output = SecretBuilder(capacity: 496, limit: 128 << 10)
-        do throws(SecretBuilder.LimitExceeded) {
-            try output.append(publicText: scheme.description + " ")
-        } catch {
+        if failure(SecretBuilder.LimitExceeded.self, of: try output.append(publicText: scheme.description + " ")) != nil
+        {
             preconditionFailure("a scheme's name is short")
         }
     }
@@ -26,7 +25,7 @@ package struct AuthorizationFieldSink: SecretSink, ~Copyable {
             throw OAuthError(.invalidResponse(.malformedToken))
         }
         try mapError(
-            { (_: SecretBuilder.LimitExceeded) in OAuthError(.invalidConfiguration(.requestTooLarge)) },
+            OAuthError.tooLarge,
             of: output.append(bytes))
     }
 

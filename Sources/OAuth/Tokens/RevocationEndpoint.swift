@@ -1,6 +1,7 @@
 package import LatchkeyHTTP
 package import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Revokes tokens (RFC 7009).
 package struct RevocationEndpoint: Sendable {
@@ -45,9 +46,9 @@ package struct RevocationEndpoint: Sendable {
                 try await revoke(refreshToken, authentication: authentication)
             }
             guard let accessToken = tokens.accessToken?.duplicate() else { return }
-            do throws(OAuthError) {
-                try await revoke(accessToken, authentication: authentication)
-            } catch {
+            if let error = await failure(
+                OAuthError.self, awaiting: try await revoke(accessToken, authentication: authentication))
+            {
                 // Many servers end the access token with its refresh token and then don't know it any more.
                 endpoint.log.info("the refresh token is revoked; the access token was not: \(error)")
             }

@@ -12,7 +12,7 @@ extension TokenEndpoint {
 
     /// Revokes what a response brought that can't be used.
     func revoke(
-        tokensIn document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>? = nil,
+        tokensIn document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>?,
         _ authentication: borrowing ClientAuthentication, _ form: ClientAuthentication.BasicForm?
     ) async {
         guard let tokens = IssuedTokens(in: document, without: old) else { return }

@@ -49,13 +49,25 @@ public struct TokenEndpoint: Sendable {
             server.tokenEndpoint, try callback.parameters(), authentication: authentication)
         let (basicForm, reader) = (response.basicForm, reader(at: response.date))
         let document = try Self.success(response)
-        do throws(OAuthError) {
-            var tokens = try reader.tokens(in: document, nonce: callback.nonce)
-            tokens.acceptedBasicForm = basicForm
+        return try await orRevoked(document, authentication, basicForm) { () async throws(OAuthError) in
+            let tokens = try reader.tokens(in: document, nonce: callback.nonce)
             try await checkSignature(of: tokens)
             return tokens
+        }
+    }
+
+    /// Returns the tokens of a response, or revokes what stands in it.
+    func orRevoked(
+        _ document: borrowing JSONDocument, without refreshToken: consuming Secret<RefreshToken>? = nil,
+        _ authentication: borrowing ClientAuthentication, _ basicForm: ClientAuthentication.BasicForm?,
+        _ tokens: () async throws(OAuthError) -> TokenResponse
+    ) async throws(OAuthError) -> TokenResponse {
+        do throws(OAuthError) {
+            var tokens = try await tokens()
+            tokens.acceptedBasicForm = basicForm
+            return tokens
         } catch {
-            await revoke(tokensIn: document, authentication, basicForm)
+            await revoke(tokensIn: document, without: refreshToken, authentication, basicForm)
             throw error
         }
     }
@@ -85,14 +97,10 @@ public struct TokenEndpoint: Sendable {
         }
         let (basicForm, reader) = (response.basicForm, reader(at: response.date))
         let document = try Self.success(response)
-        do throws(OAuthError) {
-            var tokens = try reader.refreshedTokens(
+        return try await orRevoked(document, without: token.duplicate(), authentication, basicForm) {
+            () async throws(OAuthError) in
+            try reader.refreshedTokens(
                 in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
-            tokens.acceptedBasicForm = basicForm
-            return tokens
-        } catch {
-            await revoke(tokensIn: document, without: token.duplicate(), authentication, basicForm)
-            throw error
         }
     }
 

@@ -35,11 +35,9 @@ public actor GitHubAuthService {
         service = SignInService(provider: provider, sessions: store.sessions, context: context) {
             token, _ throws(SignInError) in
             let client = makeClient(token)
-            do throws(GitHubAPIError) {
+            return try await mappingError(SignInError.resource) { () async throws(GitHubAPIError) in
                 let info = try await client.validateToken()
                 return AccountIdentity(name: info.login, subject: info.id.map(String.init))
-            } catch {
-                throw .resource(error)
             }
         }
     }
@@ -99,11 +97,7 @@ public actor GitHubAuthService {
 
     /// Returns a login's token, refreshed first when it is about to end, as a GitHub App's does.
     public func accessToken(login: String? = nil) async throws(GitHubAuthError) -> Secret<AccessToken> {
-        do throws(SignInError) {
-            return try await service.accessToken(for: login)
-        } catch {
-            throw GitHubAuthError(error)
-        }
+        return try await mapError(GitHubAuthError.init, awaiting: await service.accessToken(for: login))
     }
 
     /// Sends a request to GitHub's API with a login's token.

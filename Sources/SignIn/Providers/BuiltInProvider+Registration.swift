@@ -48,12 +48,10 @@ extension BuiltInProvider {
             RegistrationEndpoint(url: endpoint, dialect: registration.dialect, http: context.http, log: context.log))
         choices.clientID = identity.clientID
         let provider = try made(choices)
-        do throws(StoreError) {
+        try await mappingError(SignInError.store) { () async throws(StoreError) in
             try await clients.save(identity, as: provider)
             // The client that is no longer used: its secret is of no use either.
             if let former, former.clientID != provider.clientID { try await clients.deleteSecret(of: former) }
-        } catch {
-            throw .store(error)
         }
         context.log.info("registered a client at \(endpoint)")
         lease.release()
@@ -64,15 +62,13 @@ extension BuiltInProvider {
     private func former(
         _ clients: StoredClients, _ choices: Choices, serving wanted: OAuthProvider
     ) async throws(SignInError) -> (OAuthProvider?, Bool) {
-        do throws(StoreError) {
+        return try await mappingError(SignInError.store) { () async throws(StoreError) in
             guard let known = try await clients.load() else { return (nil, false) }
             var choices = choices
             choices.clientID = known.clientID
             // A client id that is damaged makes no provider; then the host gives another.
             guard let former = try? provider(choices) else { return (nil, false) }
             return (former, known.serves(wanted) ? try await clients.hasSecret(of: former) : false)
-        } catch {
-            throw .store(error)
         }
     }
 

@@ -122,11 +122,8 @@ struct ServiceHost: Sendable {
         guard !host.isEmpty, !host.contains(where: { "/?#@\\ ".contains($0) }) else {
             throw OAuthError(.invalidConfiguration(.issuer))
         }
-        do throws(InvalidValue) {
-            base = try HTTPURL("https://\(host)")
-        } catch {
-            throw OAuthError(.invalidConfiguration(.issuer))
-        }
+        base = try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) }, of: HTTPURL("https://\(host)"))
         name = host
     }
 

@@ -1,6 +1,7 @@
 public import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
+internal import LatchkeySystem
 
 /// Where a GitHub is: github.com, or an Enterprise host.
 public struct GitHubEndpoints: Sendable, Hashable {
@@ -30,15 +31,14 @@ public struct GitHubEndpoints: Sendable, Hashable {
     /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, with or without a port.
     public static func enterprise(host: String) throws(OAuthError) -> GitHubEndpoints {
         guard !host.contains(where: { "/?@".contains($0) }) else { throw OAuthError(.invalidConfiguration(.issuer)) }
-        do throws(InvalidValue) {
+        return try mappingError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) }) {
+            () throws(InvalidValue) in
             let base = try HTTPURL("https://\(host)")
             let api = base.host.hasSuffix(".ghe.com") ? "https://api.\(base.host)" : base.origin + "/api/v3"
             return GitHubEndpoints(
                 authorization: try HTTPURL(base.origin + "/login/oauth/authorize"),
                 token: try HTTPURL(base.origin + "/login/oauth/access_token"), api: try HTTPURL(api),
                 issuer: try? Issuer(base.origin + "/login/oauth"))
-        } catch {
-            throw OAuthError(.invalidConfiguration(.issuer))
         }
     }
 
@@ -57,13 +57,9 @@ extension OAuthProvider {
         clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
         endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub
     ) throws(OAuthError) -> OAuthProvider {
-        let (user, device): (HTTPURL, HTTPURL)
-        do throws(InvalidValue) {
-            user = try endpoints.resource("/user")
-            device = try HTTPURL(endpoints.authorization.origin + "/login/device/code")
-        } catch {
-            throw OAuthError(.invalidMetadata(.malformedEndpoint))
-        }
+        guard let user = try? endpoints.resource("/user"),
+            let device = try? HTTPURL(endpoints.authorization.origin + "/login/device/code")
+        else { throw OAuthError(.invalidMetadata(.malformedEndpoint)) }
         let server = try AuthorizationServerMetadata(
             issuer: endpoints.issuer, authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
             deviceAuthorizationEndpoint: device, clientAuthenticationMethods: [.none, .secretPost],

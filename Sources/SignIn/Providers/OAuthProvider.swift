@@ -1,6 +1,7 @@
 public import LatchkeyHTTP
 public import LatchkeyLog
 public import LatchkeyOAuth
+internal import LatchkeySystem
 
 /// A service to sign in with, as data: where its servers are, who we are there, and what is particular about it.
 ///
@@ -176,7 +177,7 @@ public struct ProviderName: Sendable, Hashable, Loggable {
 extension Issuer {
     /// An issuer that stands in the source.
     init(known text: StaticString) {
-        do throws(OAuthError) {
+        do {
             try self.init(text.description)
         } catch {
             preconditionFailure("malformed issuer in the source")
@@ -187,7 +188,7 @@ extension Issuer {
 extension HTTPURL {
     /// An address that stands in the source.
     init(known text: StaticString) {
-        do throws(InvalidValue) {
+        do {
             try self.init(text.description)
         } catch {
             preconditionFailure("malformed URL in the source")

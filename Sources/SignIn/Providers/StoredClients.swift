@@ -74,16 +74,15 @@ struct StoredClients: Sendable {
                 deadline: deadline)
         case .none: break
         }
-        let content: Secret<RegisteredClient>
-        do throws(JSONError) {
+        let content = try mappingError({ (_: JSONError) in
+            StoreError(.tooLarge, "the client is larger than a store takes")
+        }) { () throws(JSONError) in
             var json = JSONWriter(limit: Self.maximumByteCount)
             try json.member("latchkey_client", integer: Self.format)
             try json.member("client_id", publicText: identity.clientID)
             try json.member("redirect", publicText: provider.redirect.text)
             try json.member("scopes", publicTexts: provider.scopes.scopes)
-            content = try json.finish(as: RegisteredClient.self)
-        } catch {
-            throw StoreError(.tooLarge, "the client is larger than a store takes")
+            return try json.finish(as: RegisteredClient.self)
         }
         try await store.save(
             content, for: try key(),

@@ -109,9 +109,7 @@ extension SignInService {
         if let signer { signers[Octets(signer.thumbprint)] = signer }
         if let old = before.keyThumbprint {
             signers[Octets(old)] = nil
-            do throws(StoreError) {
-                try await sessions.deleteKey(old)
-            } catch {
+            if let error = await failure(StoreError.self, awaiting: try await sessions.deleteKey(old)) {
                 log.warning("the key of the session before could not be deleted: \(error)")
             }
         }

@@ -93,12 +93,8 @@ extension SignInService {
             methods.announce(choice)
             return try await signIn(showing: prompt, account: account, deadline: deadline)
         }
-        let agent: any RedirectUserAgent
-        do throws(UserAgentError) {
-            agent = try methods.agent(for: choice, redirect, log.category("latchkey.user-agent"))
-        } catch {
-            throw .userAgent(error)
-        }
+        let agent: any RedirectUserAgent = try mapError(
+            SignInError.userAgent, of: methods.agent(for: choice, redirect, log.category("latchkey.user-agent")))
         methods.announce(choice)
         return try await signIn(presenting: agent, account: account, redirect: redirect, deadline: deadline)
     }

@@ -31,9 +31,9 @@ extension SignInService {
             if isUsable { return session }
             throw SignInError(.sessionEnded)
         }
-        do throws(SignInError) {
-            try await refresh(name, refused: nil, deadline: deadline)
-        } catch {
+        if let error = await failure(
+            SignInError.self, awaiting: try await refresh(name, refused: nil, deadline: deadline))
+        {
             guard isUsable, Self.leavesSession(error) else { throw error }
             log.info("the session could not be refreshed yet; its token is still good: \(error)")
             return session
@@ -75,12 +75,8 @@ extension SignInService {
             refresh = FirstValue()
             refreshes[Octets(account)] = refresh
             Task {
-                var failure: SignInError?
-                do throws(SignInError) {
-                    try await refreshAlone(account, refused: refused, deadline: deadline)
-                } catch {
-                    failure = error
-                }
+                let failure = await failure(
+                    SignInError.self, awaiting: try await refreshAlone(account, refused: refused, deadline: deadline))
                 refreshes[Octets(account)] = nil
                 refresh.give(failure)
             }
@@ -123,9 +119,7 @@ extension SignInService {
         let tokens = try await refreshedTokens(of: session, at: endpoint, authentication)
         reserve.release()
         if let known = provider.knownAccount {
-            do throws(SignInError) {
-                try check(tokens, are: known)
-            } catch {
+            if let error = failure(SignInError.self, of: try check(tokens, are: known)) {
                 log.info("the session was not refreshed: \(error)")
                 await endpoint.revoke(tokens, without: session.refreshToken?.duplicate(), authentication)
                 throw error
@@ -181,9 +175,7 @@ extension SignInService {
 
     /// A mark that can't be removed costs a warning at the next refresh, and nothing else.
     private func removeMark(of session: borrowing StoredSession) async {
-        do throws(StoreError) {
-            try await sessions.save(session.marked(nil))
-        } catch {
+        if let error = await failure(StoreError.self, awaiting: try await sessions.save(session.marked(nil))) {
             log.info("the mark that a refresh was begun stays: \(error)")
         }
     }
@@ -216,9 +208,9 @@ extension SignInService {
         in tokens: borrowing TokenResponse, of session: borrowing StoredSession, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) {
-        do throws(OAuthError) {
-            try await endpoint.checkSignature(of: tokens, timeout: Self.timeoutOfKeys)
-        } catch {
+        if let error = await failure(
+            OAuthError.self, awaiting: try await endpoint.checkSignature(of: tokens, timeout: Self.timeoutOfKeys))
+        {
             switch error.code {
             case .invalidResponse(.idTokenSignature), .invalidResponse(.idTokenAlgorithm): break
             default:

@@ -73,15 +73,13 @@ extension SignInService {
         try Self.check(request.url, isFor: session)
         let signer = try await signer(of: session)
         guard signer != nil || !provider.usesDPoP else { throw SignInError(.keyLost) }
-        do throws(OAuthError) {
+        try mappingError(SignInError.oauth) { () throws(OAuthError) in
             if let signer {
                 try request.authorize(dpop: session.accessToken)
                 _ = try signer.prove(&request, tokenHash: DPoPProof.hash(of: session.accessToken))
             } else {
                 try request.authorize(bearer: session.accessToken)
             }
-        } catch {
-            throw .oauth(error)
         }
         return request
     }

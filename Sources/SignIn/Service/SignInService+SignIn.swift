@@ -32,11 +32,7 @@ extension SignInService {
             Task { () async -> Result<SessionSummary, SignInError> in
                 // The one before may still hold the port.
                 _ = await previous?.value
-                do throws(SignInError) {
-                    return .success(try await body())
-                } catch {
-                    return .failure(error)
-                }
+                return await Result(awaiting: try await body())
             }
         }
         attempt = task
@@ -126,7 +122,7 @@ extension SignInService {
         do throws(OAuthError) {
             return try pending.validate(response)
         } catch {
-            throw SignInError.oauth(error)
+            throw .oauth(error)
         }
     }
 
@@ -161,7 +157,7 @@ extension SignInService {
                 throw .oauth(error)
             }
         }
-        do throws(OAuthError) {
+        return try await mappingError(SignInError.oauth) { () async throws(OAuthError) in
             guard
                 let endpoint = PushedRequestEndpoint(
                     server: request.server, client: request.client, http: context.http, dpop: signer,
@@ -173,8 +169,6 @@ extension SignInService {
                 return try pending.authorizationURL()
             }
             return try await endpoint.push(pending, authentication: authentication)
-        } catch {
-            throw .oauth(error)
         }
     }
 }

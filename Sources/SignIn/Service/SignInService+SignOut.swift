@@ -3,6 +3,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension SignInService {
     /// Revokes an account's tokens, the refresh token first, and deletes its session even when the server is gone.
@@ -44,11 +45,7 @@ extension SignInService {
     /// Deletes in a task of its own: the server has been told, so cancelling the caller doesn't stop half-way.
     private func deleteSession(of account: String) async throws(StoreError) -> Bool {
         let deletion = Task { [sessions] () async -> Result<Bool, StoreError> in
-            do throws(StoreError) {
-                return .success(try await sessions.delete(account))
-            } catch {
-                return .failure(error)
-            }
+            return await Result(awaiting: try await sessions.delete(account))
         }
         return try await deletion.value.get()
     }

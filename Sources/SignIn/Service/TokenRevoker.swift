@@ -59,27 +59,23 @@ struct TokenRevoker: Sendable {
     private func revokeAtGitHub(
         _ accessToken: borrowing Secret<AccessToken>, api: HTTPURL, secret: borrowing Secret<ClientSecret>
     ) async throws(OAuthError) -> SignOutReport.Revocation {
-        var request: GuardedRequest
-        do throws(InvalidValue) {
-            let path = api.path == "/" ? "" : api.path
-            let url = try HTTPURL("\(api.origin)\(path)/applications/\(provider.clientID)/token")
-            request = GuardedRequest(.delete, url, fields: ResourceFields.json)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.clientID))
-        }
-        do throws(JSONError) {
+        let path = api.path == "/" ? "" : api.path
+        let url = try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidConfiguration(.clientID)) },
+            of: HTTPURL("\(api.origin)\(path)/applications/\(provider.clientID)/token"))
+        var request = GuardedRequest(.delete, url, fields: ResourceFields.json)
+        try mappingError(OAuthError.unwritable) {
+            () throws(JSONError) in
             var body = JSONWriter()
             try body.member("access_token", secret: accessToken)
             request.body = try body.finish(as: MessageBody.self)
-        } catch {
-            throw OAuthError(.invalidConfiguration(.requestTooLarge))
         }
         try request.authorize(clientID: provider.clientID, secret: secret, formEncoded: false)
         let status: Int
         do throws(TransportError) {
             status = try await http.send(request, limits: TransferLimits(timeout: timeout)).status
         } catch {
-            throw OAuthError(.networkError(error))
+            throw .network(error)
         }
         log.debug("revocation at GitHub: status \(status)")
         guard status == 204 || status == 422 else { throw OAuthError(.revocationFailed(statusCode: status)) }

@@ -55,12 +55,11 @@ package struct SessionStore: Sendable {
         guard let record = try await store.read(try key(account), as: StoredLogin.self, deadline: deadline) else {
             return nil
         }
-        do throws(JSONError) {
-            return try StoredSession(decoding: record.secret)
-        } catch {
+        guard let session = try? StoredSession(decoding: record.secret) else {
             throw StoreError(
                 .corrupted, "the session of \(record.metadata.key) can't be read", hint: "sign in again")
         }
+        return session
     }
 
     /// Deletes the session of an account with its key, and returns whether there was one. When the account was the
@@ -78,13 +77,9 @@ package struct SessionStore: Sendable {
     }
 
     private func keyThumbprint(of account: String, deadline: Deadline) async throws(StoreError) -> String? {
-        do throws(StoreError) {
-            return try await load(account, deadline: deadline)?.keyThumbprint
-        } catch {
-            // What can't be read any more can be deleted all the same.
-            guard error.code == .corrupted else { throw error }
-            return nil
-        }
+        // What can't be read any more can be deleted all the same.
+        try await nilIf(
+            \StoreError.isCorruption, awaiting: await load(account, deadline: deadline)?.keyThumbprint) ?? nil
     }
 
     /// Returns the names of all accounts with a session, in order.

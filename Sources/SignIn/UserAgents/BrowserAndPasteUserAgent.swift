@@ -72,9 +72,7 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
         handler.expect(url, gate: gate)
         let opening = opener.map { opener in
             Task {
-                do throws(UserAgentError) {
-                    try await opener(link)
-                } catch {
+                if let error = await failure(UserAgentError.self, awaiting: try await opener(link)) {
                     // The address at the terminal is still good.
                     log.info("no browser was opened: \(error)")
                 }

@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyHardening
 package import LatchkeyLog
 package import LatchkeyOAuth
+internal import LatchkeySystem
 
 /// Signs in with the person's own browser and a listener on a loopback address (RFC 8252).
 ///
@@ -75,9 +76,7 @@ final class BrowserAttempt: UserAgentAttempt {
     ) async throws(UserAgentError) -> AuthorizationResponse {
         receiver.handler.expect(url, gate: gate)
         let opening = Task { [opener, handler = receiver.handler, link = receiver.startLink] in
-            do throws(UserAgentError) {
-                try await opener(link)
-            } catch {
+            if let error = await failure(UserAgentError.self, awaiting: try await opener(link)) {
                 handler.event.give(.failed(error))
             }
         }

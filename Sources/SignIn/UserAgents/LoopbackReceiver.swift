@@ -4,6 +4,7 @@ internal import LatchkeyLoopback
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// Listens on a loopback address for the response of one sign-in (RFC 8252 section 7.3).
 ///
@@ -36,12 +37,10 @@ final class LoopbackReceiver: Sendable {
         let configuration = LoopbackServer.Configuration(
             family: address == .ipv4 ? .ipv4 : .ipv6, port: redirect.port ?? 0, methods: [.get, .head],
             peers: .sameUser, maximumBodyByteCount: 1024, maximumConnectionCount: 32)
-        let server: LoopbackServer
-        do throws(LoopbackError) {
-            server = try LoopbackServer(configuration) { request in await handler.respond(to: request) }
-        } catch {
-            throw .unavailable(.cannotListen(UserAgentError.ListeningProblem(error: error)))
-        }
+        let server = try mapError(
+            { (error: LoopbackError) in
+                UserAgentError.unavailable(.cannotListen(UserAgentError.ListeningProblem(error: error)))
+            }, of: LoopbackServer(configuration) { request in await handler.respond(to: request) })
         let here = redirect.withPort(server.port)
         log.debug("listening for the response on \(here)")
         return LoopbackReceiver(
@@ -96,11 +95,11 @@ final class LoopbackReceiver: Sendable {
     }
 
     private static func once() throws(UserAgentError) -> String {
-        do throws(RandomOctetsError) {
+        return try mappingError({ (error: RandomOctetsError) in
+            UserAgentError.unavailable(.noRandomOctets(number: error.number))
+        }) { () throws(RandomOctetsError) in
             let octets = try RandomOctets.array(16)
             return Base64URL.encode(octets.span)
-        } catch {
-            throw .unavailable(.noRandomOctets(number: error.number))
         }
     }
 }

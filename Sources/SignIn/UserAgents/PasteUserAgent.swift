@@ -3,6 +3,7 @@ package import LatchkeyLog
 package import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySodium
+internal import LatchkeySystem
 
 /// Signs in with a browser on any machine: shows the address of the page on the terminal, and asks for the address that
 /// the browser ends at.
@@ -24,11 +25,11 @@ package struct PasteUserAgent: RedirectUserAgent {
 
     /// One of the dynamic ports (RFC 6335 section 6).
     private static func port() throws(UserAgentError) -> UInt16 {
-        do throws(RandomOctetsError) {
+        return try mappingError({ (error: RandomOctetsError) in
+            UserAgentError.unavailable(.noRandomOctets(number: error.number))
+        }) { () throws(RandomOctetsError) in
             let octets = try RandomOctets.array(2)
             return 49_152 + (UInt16(octets[0]) << 8 | UInt16(octets[1])) % 16_384
-        } catch {
-            throw .unavailable(.noRandomOctets(number: error.number))
         }
     }
 }
@@ -49,11 +50,10 @@ final class PasteAttempt: UserAgentAttempt {
         _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
     ) async throws(UserAgentError) -> AuthorizationResponse {
         let dialog = PasteDialog(redirect: redirect, terminal: terminal, log: log)
-        do throws(PromptTerminalError) {
+        return try await mappingError({ (error: PromptTerminalError) in UserAgentError(terminal: error) }) {
+            () async throws(PromptTerminalError) in
             try await dialog.show(url)
             return try await dialog.response(gate: gate, deadline: deadline)
-        } catch {
-            throw UserAgentError(terminal: error)
         }
     }
 

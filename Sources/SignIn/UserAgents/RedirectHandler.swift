@@ -2,6 +2,7 @@ internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// What a loopback receiver says to each request: it leads the browser to the authorization page once, takes the first
@@ -91,9 +92,7 @@ final class RedirectHandler: Sendable {
         if isHeadOnly { return LoopbackResponse(status: 200, contentType: "text/html", publicText: "") }
         guard let url = papers.withLock({ $0.url.take() }) else { return ResponsePage.usedLink.response() }
         var sink = RedirectLocationSink()
-        do throws(SecretBuilder.LimitExceeded) {
-            try url.pour(into: &sink)
-        } catch {
+        if failure(SecretBuilder.LimitExceeded.self, of: try url.pour(into: &sink)) != nil {
             event.give(.failed(.unavailable(.pageFailed)))
             return ResponsePage.notFound.response()
         }

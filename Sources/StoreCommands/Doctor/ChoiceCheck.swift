@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// Which store is used, who says so, and how the others would do.
@@ -32,11 +33,9 @@ struct ChoiceCheck {
         guard backend.isPersistent else {
             return .note("choice", "not \(backend.name): it forgets everything when the process ends")
         }
-        do throws(StoreError) {
-            try await backend.probe(settings)
-            return .note("choice", "not \(backend.name): it works, but another one was named or comes before it")
-        } catch {
+        if let error = await failure(StoreError.self, awaiting: try await backend.probe(settings)) {
             return .note("choice", "not \(backend.name): \(error.cause) [\(error.codeName)]")
         }
+        return .note("choice", "not \(backend.name): it works, but another one was named or comes before it")
     }
 }

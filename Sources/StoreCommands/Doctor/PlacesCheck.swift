@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// Whether a credential is in two stores at once, of those that can be looked into without asking anybody.
@@ -21,9 +22,7 @@ struct PlacesCheck {
         var doubles: [CredentialKey: [any CredentialStore]] = [:]
         var places: [CredentialKey: Int] = [:]
         for index in stores.indices {
-            do throws(StoreError) {
-                try await look(into: index, &places, &doubles)
-            } catch {
+            if let error = await failure(StoreError.self, awaiting: try await look(into: index, &places, &doubles)) {
                 if error.code == .cancelled { throw error }
                 let name = LoggableText(
                     reviewed: "a word of the program", unredacted: stores[index].identity.backend)

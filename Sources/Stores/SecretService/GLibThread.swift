@@ -54,9 +54,7 @@ private final class GLibExecutor: SerialExecutor, TaskExecutor {
     }
 
     private func startThread() {
-        do throws(SystemErrorNumber) {
-            try SystemThread.detach { self.run() }
-        } catch {
+        if failure(SystemErrorNumber.self, of: try SystemThread.detach { self.run() }) != nil {
             preconditionFailure("the thread for GLib could not be started")
         }
     }

@@ -45,13 +45,7 @@ extension KeyringCollection {
     private func exists(
         _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Bool {
-        do throws(KeyringFailure) {
-            _ = try await isLocked(session, interruption)
-            return true
-        } catch {
-            if case .noCollection = error { return false }
-            throw error
-        }
+        try await nilIf(\KeyringFailure.isNoCollection, awaiting: await isLocked(session, interruption)) != nil
     }
 }
 

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension KeyringCollection {
     /// Saves what other programs keep in their own ways, under the names it has here, and returns how many items
@@ -37,11 +38,9 @@ extension KeyringCollection {
             else { continue }
             let options = SaveOptions(label: found.item.label, contentType: decoded.recognisedType)
             let secret = found.reading.secret(in: decoded.takeSecret())
-            do throws(StoreError) {
-                try await target.save(secret, for: key, options: options, deadline: interruption.deadline)
-            } catch {
-                throw .store(error)
-            }
+            _ = try await mapError(
+                KeyringFailure.store,
+                awaiting: await target.save(secret, for: key, options: options, deadline: interruption.deadline))
         }
         return unknown
     }

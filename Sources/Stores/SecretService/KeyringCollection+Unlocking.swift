@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 
 extension KeyringCollection {
     /// Unlocks the collection when it is locked, and returns whether it was.
@@ -98,13 +99,8 @@ extension KeyringCollection {
         let unlocking = Unlocking(interruption)
         underWay[place] = unlocking
         Task {
-            let result: Result<Void, KeyringFailure>
-            do throws(KeyringFailure) {
-                try await unlock(paths, session, mayPrompt: true, unlocking.interruption)
-                result = .success(())
-            } catch {
-                result = .failure(error)
-            }
+            let result = await Result<Void, KeyringFailure>(
+                awaiting: try await unlock(paths, session, mayPrompt: true, unlocking.interruption))
             if underWay[place] === unlocking { underWay[place] = nil }
             for waiter in unlocking.waiters { waiter.complete(result) }
         }

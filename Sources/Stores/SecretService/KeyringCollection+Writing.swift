@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension KeyringCollection {
     func save<Purpose: SecretPurpose>(
@@ -111,14 +112,11 @@ extension KeyringCollection {
     func delete(
         _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Bool {
-        do throws(KeyringFailure) {
+        let deletion = { () async throws(KeyringFailure) in
             let reply = try await session.change(.deleteItem, on: item.path, [], interruption)
             try await finish(prompt: reply[0].text, session, interruption)
-            return true
-        } catch {
-            if case .bus(let failure) = error, failure.meaning == .noSuchObject { return false }
-            throw error
         }
+        return try await nilIf(\KeyringFailure.isNoSuchObject, awaiting: await deletion()) != nil
     }
 
     // MARK: - One change at a time
@@ -128,11 +126,9 @@ extension KeyringCollection {
         with key: CredentialKey, _ interruption: Interruption,
         _ change: (KeyringSession) async throws(KeyringFailure) -> Void
     ) async throws(StoreError) {
-        do throws(KeyringFailure) {
+        try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
             try interruption.check()
             try await KeyMutexes.shared.enter(key, interruption)
-        } catch {
-            throw error.storeError
         }
         defer { KeyMutexes.shared.leave(key) }
         try await underWriteLock(key, interruption, change)

@@ -72,12 +72,7 @@ internal import LatchkeySystem
     func finishIfThere(
         _ pending: Pending<AsyncResult>, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Variant? {
-        do throws(KeyringFailure) {
-            return try await finish(pending, interruption)
-        } catch {
-            if case .bus(let failure) = error, failure.meaning == .noSuchObject { return nil }
-            throw error
-        }
+        try await nilIf(\KeyringFailure.isNoSuchObject, awaiting: await finish(pending, interruption))
     }
 
     private static let window = 32
@@ -148,17 +143,13 @@ internal import LatchkeySystem
     func perform(
         _ interruption: Interruption, _ body: (KeyringSession) async throws(KeyringFailure) -> Void
     ) async throws(StoreError) {
-        do throws(KeyringFailure) {
+        try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
             let session = try await openSession(interruption)
-            do throws(KeyringFailure) {
-                try await body(session)
-            } catch {
+            if let error = await failure(KeyringFailure.self, awaiting: try await body(session)) {
                 if error.endsSession { forget(session) }
                 guard error.mayBeSessions else { throw error }
                 try await body(openSession(interruption))
             }
-        } catch {
-            throw error.storeError
         }
     }
 
@@ -181,7 +172,7 @@ internal import LatchkeySystem
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
         let interruption = try Interruption(deadline)
         return try await mapError(
-            { (error: KeyringFailure) in error.storeError }, awaiting: await openBus(interruption).busIdentifier)
+            \KeyringFailure.storeError, awaiting: await openBus(interruption).busIdentifier)
     }
 
     private func forget(_ old: KeyringSession) {

@@ -168,6 +168,15 @@ extension KeyringFailure {
         return mayBeSessions
     }
 
+    /// Whether the object of a call isn't there, or not any more.
+    var isNoSuchObject: Bool {
+        if case .bus(let failure) = self { failure.meaning == .noSuchObject } else { false }
+    }
+
+    var isNoCollection: Bool {
+        if case .noCollection = self { true } else { false }
+    }
+
     /// What the caller of the store sees.
     var storeError: StoreError {
         switch self {

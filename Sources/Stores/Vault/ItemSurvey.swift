@@ -100,13 +100,11 @@ struct ItemSurvey {
     private static func opens(
         _ place: Int64, _ metadata: ItemMetadata, in view: some RowView, _ keys: VaultKeys
     ) throws(StoreError) -> Bool {
-        do throws(StoreError) {
-            return try view.withItem(place: place) { (heading, secret) throws(StoreError) -> Bool in
+        try readable { () throws(StoreError) in
+            try view.withItem(place: place) { (heading, secret) throws(StoreError) -> Bool in
                 _ = try keys.openSecret(secret, of: metadata, at: heading.lookup)
                 return true
-            } ?? false
-        } catch  where error.code == .corrupted || error.code == .tooLarge {
-            return false
-        }
+            }
+        } ?? false
     }
 }

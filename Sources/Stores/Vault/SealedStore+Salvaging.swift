@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 // What can still be read of a vault that a disk damaged.
 
@@ -62,11 +63,6 @@ extension RowView {
 }
 
 /// `nil` for what is damaged.
-private func readable<Value: ~Copyable>(_ read: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
-    do throws(StoreError) {
-        return try read()
-    } catch {
-        guard error.code == .corrupted || error.code == .tooLarge else { throw error }
-        return nil
-    }
+func readable<Value: ~Copyable>(_ read: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
+    try nilIf({ (error: StoreError) in error.code == .corrupted || error.code == .tooLarge }, of: read()) ?? nil
 }

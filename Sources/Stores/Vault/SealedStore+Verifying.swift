@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 extension SealedStore {
@@ -10,15 +11,12 @@ extension SealedStore {
     /// `unavailable`.
     func verify(deadline: Deadline) async throws(StoreError) -> VaultVerification {
         try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            let table: Table
-            do throws(StoreError) {
-                table = try cancellation.retry { () throws(StoreError) in
-                    try self.table.separate(cancellation, copyingFrom: SQLiteRowTable.copiedByteCount)
-                }
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                table = self.table
+            let copy = try cancellation.retry { () throws(StoreError) in
+                try nilIf(
+                    \StoreError.isCorruption,
+                    of: self.table.separate(cancellation, copyingFrom: SQLiteRowTable.copiedByteCount))
             }
+            let table = copy ?? self.table
             var check = Verification(self, cancellation)
             try check.engine(table)
             try check.rows(table)
@@ -105,9 +103,7 @@ private struct Verification<Table: RowTable> {
 
     private mutating func slots(in records: [NamedRecord], _ keys: VaultKeys) throws(StoreError) {
         for (index, record) in records.filter({ $0.name.hasPrefix(KeySlot.recordPrefix) }).enumerated() {
-            do throws(StoreError) {
-                _ = try KeySlot.decode(record)?.describe(keys)
-            } catch {
+            if let error = failure(StoreError.self, of: try KeySlot.decode(record)?.describe(keys)) {
                 try note(error, as: .damagedSlot(index + 1))
             }
         }

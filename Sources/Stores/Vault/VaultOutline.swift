@@ -1,4 +1,5 @@
 package import LatchkeyCredentials
+internal import LatchkeySystem
 
 /// What a vault's file shows without a key: which ways there are to open it.
 package struct VaultOutline: Sendable, Hashable {
@@ -23,11 +24,8 @@ extension VaultStore {
     package static func outline(
         at path: String, deadline: Deadline = .standard
     ) async throws(StoreError) -> VaultOutline {
-        do throws(StoreError) {
-            return try outlineNow(path)
-        } catch  where error.code == .busy {
-            // Someone is writing: wait where waiting costs nobody a thread.
-        }
+        if let outline = try nilIf(\StoreError.isBusy, of: outlineNow(path)) { return outline }
+        // A process is writing: wait where waiting takes no thread of the caller's.
         return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
             try cancellation.retry { () throws(StoreError) in try outlineNow(path) }
         }
@@ -36,11 +34,8 @@ extension VaultStore {
     /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
     /// damaged or newer file. Asks nobody anything and changes nothing.
     package static func probe(at path: String) throws(StoreError) {
-        do throws(StoreError) {
-            _ = try outlineNow(path)
-        } catch  where error.code == .busy {
-            // Someone is writing to it just now, so there is a vault.
-        }
+        // While a process is writing to it, there is a vault.
+        _ = try nilIf(\StoreError.isBusy, of: outlineNow(path))
     }
 
     private static func outlineNow(_ path: String) throws(StoreError) -> VaultOutline {

@@ -1,6 +1,7 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension VaultStore {
     /// How long a vault can stay unlocked: from a second to seven days.
@@ -22,12 +23,9 @@ extension VaultStore {
                 .unsupported, "a vault can't stay unlocked for that long",
                 hint: "from a second to seven days are possible")
         }
-        do throws(StoreError) {
-            // Others may have rekeyed it since it was last read.
-            _ = try rows.generation()
-        } catch  where error.code == .busy {
-            // Someone writes just now: the key is the one that was last seen.
-        }
+        // Another process may have rekeyed it since it was last read. While one is writing, the key is the one that was
+        // last seen.
+        _ = try nilIf(\StoreError.isBusy, of: rows.generation())
         let (seconds, rest) = duration.components
         var sink = KernelKeyringSink(vault: rows.keys.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))
         try rows.keys.root.pour(into: &sink)

@@ -52,11 +52,10 @@ final class WorkThread: Sendable {
     private func start() throws(StoreError) {
         try started.withLock { (started) throws(StoreError) in
             if started { return }
-            do throws(SystemErrorNumber) {
-                try SystemThread.detach { [queue] in queue.work() }
-            } catch {
-                throw StoreError(.unavailable, "the system gave no thread", platform: .errno(error.number))
-            }
+            try mapError(
+                { (error: SystemErrorNumber) in
+                    StoreError(.unavailable, "the system gave no thread", platform: .errno(error.number))
+                }, of: SystemThread.detach { [queue] in queue.work() })
             started = true
         }
     }

@@ -24,11 +24,10 @@ package struct RedirectFolder: Sendable, Hashable {
     }
 
     func mailbox(for scheme: String) throws(UserAgentError) -> RedirectMailbox {
-        do throws(StoreError) {
+        try mappingError({ (_: StoreError) in UserAgentError.unavailable(.cannotWaitForHandler(number: EACCES)) }) {
+            () throws(StoreError) in
             // It is to be as private as the leases' folder.
             try LeaseDirectory(path: path).prepare()
-        } catch {
-            throw .unavailable(.cannotWaitForHandler(number: EACCES))
         }
         return try mapError(
             { (error: RedirectMailbox.Failure) in

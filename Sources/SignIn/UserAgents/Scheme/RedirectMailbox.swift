@@ -53,12 +53,11 @@ final class RedirectMailbox: Sendable {
         failed: @escaping @Sendable (Failure) -> Void,
         _ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt
     ) throws(Failure) {
-        do throws(SystemErrorNumber) {
+        try mappingError({ (error: SystemErrorNumber) in Failure(number: error.number) }) {
+            () throws(SystemErrorNumber) in
             try SystemThread.detach { [self] in
                 if let failure = serve(receive) { failed(failure) }
             }
-        } catch {
-            throw Failure(number: error.number)
         }
     }
 

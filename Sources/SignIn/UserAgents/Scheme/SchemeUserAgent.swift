@@ -32,13 +32,8 @@ package struct SchemeUserAgent: RedirectUserAgent {
     package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         guard redirect.kind == .privateUse else { throw .unavailable(.noPrivateScheme) }
         let mailbox = try folder.mailbox(for: redirect.scheme)
-        let start: RedirectURI
-        do throws(OAuthError) {
-            // Nothing but the start page is requested there.
-            start = try .loopback(path: "/")
-        } catch {
-            throw .unavailable(.unsupportedRedirect)
-        }
+        // Nothing but the start page is requested there.
+        guard let start = try? RedirectURI.loopback(path: "/") else { throw .unavailable(.unsupportedRedirect) }
         log.debug("waiting for a response at \(redirect)")
         return SchemeAttempt(
             redirect: redirect, mailbox: mailbox, browser: try browsers.attempt(at: start), log: log)

@@ -37,13 +37,9 @@ final class FileWatch: Sendable {
         }
 
         func start() -> Bool {
-            do throws(SystemErrorNumber) {
-                try SystemThread.detach { self.follow() }
-                return true
-            } catch {
-                end()
-                return false
-            }
+            if failure(SystemErrorNumber.self, of: try SystemThread.detach { self.follow() }) == nil { return true }
+            end()
+            return false
         }
 
         /// Taking the watch away is itself an event, which the thread ends with.

@@ -51,15 +51,9 @@ struct TemporaryFile: ~Copyable {
 
     /// Writes at the end of what was written so far. Nothing is synced.
     borrowing func append(_ bytes: [UInt8]) throws(StoreError) {
-        var done = 0
-        while done < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe write(descriptor, $0.baseAddress! + done, bytes.count - done)
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw FileProblem.system("copy", path, number: count == 0 ? ENOSPC : errno) }
-            done += count
-        }
+        try mapError(
+            { (error: SystemErrorNumber) in FileProblem.system("copy", path, number: error.number) },
+            of: DescriptorBytes.write(bytes.span, to: descriptor))
     }
 
     borrowing func remove() {

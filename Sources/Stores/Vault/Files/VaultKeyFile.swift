@@ -2,6 +2,7 @@ internal import Glibc
 public import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The key that a key file holds.
 enum KeyFileKey: SecretPurpose { static var name: StaticString { "vault key file" } }
@@ -19,21 +20,19 @@ public enum VaultKeyFile {
         guard descriptor >= 0 else {
             throw FileProblem.system("key file", path, number: errno, hint: "choose another path")
         }
-        var failure: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
-        if failure == 0 {
+        var number: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
+        if number == 0 {
             var sink = FileDescriptorSecretSink(descriptor: descriptor)
-            do throws(FileDescriptorSecretSink.WriteFailure) {
-                try key.pour(into: &sink)
-            } catch {
-                failure = error.number
+            if let error = failure(FileDescriptorSecretSink.WriteFailure.self, of: try key.pour(into: &sink)) {
+                number = error.number
             }
         }
-        if failure == 0 && fsync(descriptor) != 0 { failure = errno }
+        if number == 0 && fsync(descriptor) != 0 { number = errno }
         close(descriptor)
-        if failure == 0 { failure = PrivateDirectory.synchronise(of: path) }
-        guard failure == 0 else {
+        if number == 0 { number = PrivateDirectory.synchronise(of: path) }
+        guard number == 0 else {
             unsafe unlink(path)
-            throw FileProblem.system("key file", path, number: failure)
+            throw FileProblem.system("key file", path, number: number)
         }
     }
 
@@ -51,8 +50,7 @@ public enum VaultKeyFile {
         try status.requirePrivateFile("key file", path)
         guard status.byteCount == byteCount else { throw wrongLength(path) }
         return try Secret(byteCount: byteCount) { (out) throws(StoreError) in
-            let count = unsafe out.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress!, byteCount) }
-            guard count == byteCount else { throw wrongLength(path) }
+            guard (try? DescriptorBytes.fill(&out, from: descriptor)) == byteCount else { throw wrongLength(path) }
         }
     }
 

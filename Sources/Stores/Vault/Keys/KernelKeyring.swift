@@ -42,9 +42,7 @@ enum KernelKeyring {
     static func vaultKeys(of vault: VaultID, _ table: some RowTable) throws(StoreError) -> VaultKeys {
         let keys = VaultKeys(try read(vault), vault: vault)
         let manifest = try table.read { (view) throws(StoreError) in try view.record(Manifest.recordName) }
-        do throws(StoreError) {
-            _ = try Manifest.open(manifest, keys)
-        } catch {
+        if failure(StoreError.self, of: try Manifest.open(manifest, keys)) != nil {
             throw StoreError(
                 .locked, "the key in the kernel's keyring doesn't open the vault",
                 hint: "\(Recovery.lockVault)")

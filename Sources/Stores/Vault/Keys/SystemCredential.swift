@@ -2,6 +2,7 @@ internal import Glibc
 internal import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What a unit calls a credential that systemd passes to it: the ID in `LoadCredentialEncrypted=ID:PATH`.
 ///
@@ -57,8 +58,7 @@ package struct SystemCredential: Sendable, Hashable {
         try status.requireMadeBySystemd("credential", path)
         guard status.byteCount == Self.byteCount else { throw wrongLength }
         return try Secret(byteCount: Self.byteCount) { (out) throws(StoreError) in
-            let count = unsafe out.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress!, $0.count) }
-            guard count == Self.byteCount else { throw wrongLength }
+            guard (try? DescriptorBytes.fill(&out, from: file)) == Self.byteCount else { throw wrongLength }
         }
     }
 

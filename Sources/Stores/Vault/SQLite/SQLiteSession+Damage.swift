@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 
 // What the engine can find out about its own file.
 
@@ -7,21 +8,13 @@ extension SQLiteSession {
         try snapshot { (session) throws(StoreError) -> [TableDamage] in
             var damage: [TableDamage] = []
             // A look-up takes the lock. Where even that fails, the pages are looked at as they are.
-            do throws(StoreError) {
-                _ = try session.record(Manifest.recordName)
-            } catch {
-                guard error.code == .corrupted else { throw error }
+            if try nilIf(\StoreError.isCorruption, of: session.record(Manifest.recordName)) == nil {
                 damage.append(TableDamage(kind: .structure, position: 0))
             }
             let pages = try session.connection.checkPages(cancellation)
             damage += pages.damaged.map { TableDamage(kind: .page, position: $0) }
-            do throws(StoreError) {
-                damage += try session.structure(pages.fileByteCount, cancellation)
-            } catch {
-                guard error.code == .corrupted else { throw error }
-                damage.append(TableDamage(kind: .structure, position: 0))
-            }
-            return damage
+            let found = try nilIf(\StoreError.isCorruption, of: session.structure(pages.fileByteCount, cancellation))
+            return damage + (found ?? [TableDamage(kind: .structure, position: 0)])
         }
     }
 

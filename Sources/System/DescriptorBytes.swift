@@ -1,0 +1,58 @@
+internal import Glibc
+
+/// Reading and writing all bytes of a descriptor: calls that a signal interrupted, and calls that took a part, are
+/// repeated (read(2), write(2)).
+package enum DescriptorBytes {
+    /// Reads once, and returns the number of bytes; 0 is the end.
+    @unsafe package static func read(
+        _ descriptor: Int32, into target: UnsafeMutableRawBufferPointer
+    ) throws(SystemErrorNumber) -> Int {
+        while true {
+            let count = unsafe Glibc.read(descriptor, target.baseAddress, target.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw SystemErrorNumber(errno) }
+        }
+    }
+
+    /// Reads until memory is full or the end has come, and returns the number of bytes.
+    package static func fill(
+        _ target: inout MutableSpan<UInt8>, from descriptor: Int32
+    ) throws(SystemErrorNumber) -> Int {
+        try unsafe target.withUnsafeMutableBytes { (target) throws(SystemErrorNumber) in
+            var count = 0
+            while count < target.count {
+                let more = try unsafe read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: target[count...]))
+                if more == 0 { break }
+                count += more
+            }
+            return count
+        }
+    }
+
+    /// Reads to the end. More than `limit` bytes are EFBIG.
+    package static func all(of descriptor: Int32, limit: Int) throws(SystemErrorNumber) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            var span = piece.mutableSpan
+            let count = try fill(&span, from: descriptor)
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
+            guard bytes.count <= limit else { throw SystemErrorNumber(EFBIG) }
+        }
+    }
+
+    /// Writes everything. A descriptor that takes nothing more for the moment (EAGAIN) is a failure.
+    package static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemErrorNumber) {
+        try unsafe bytes.withUnsafeBytes { (bytes) throws(SystemErrorNumber) in
+            var written = 0
+            while written < bytes.count {
+                let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                if count < 0 && errno == EINTR { continue }
+                // A device that takes nothing would take nothing the next time either.
+                if count <= 0 { throw SystemErrorNumber(count == 0 ? ENOSPC : errno) }
+                written += count
+            }
+        }
+    }
+}

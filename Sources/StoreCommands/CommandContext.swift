@@ -56,7 +56,8 @@ extension CommandContext {
         // Before anything here opens a file, which would take a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
-        let configuration = try StoreConfiguration(readingFileAt: folder + "/config", catalogue: catalogue)
+        let configuration = try StoreConfiguration(
+            readingFileAt: folder + "/config", home: environment.home, catalogue: catalogue)
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
         let prompt = SecretPrompt(isAllowed: mayPrompt)
         let logger = Self.logger(arguments, environment, output)
@@ -135,7 +136,9 @@ extension CommandContext {
         if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }
         if let path = configuration.passphraseFile { return .passphraseFile(path: AbsolutePath.of(path)) }
         return .search(
-            VaultKeySearch(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"]) {
+            VaultKeySearch(
+                credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], keyFiles: RememberedKeyFiles(environment)
+            ) {
                 () throws(StoreError) -> Secret<Passphrase> in
                 try prompt.askForPassphrase("Passphrase of the vault")
             })

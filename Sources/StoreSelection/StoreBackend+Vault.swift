@@ -30,7 +30,7 @@ extension StoreSettings {
         }
         let source = try vaultKey.source(deadline: deadline)
         return try await VaultStore.open(
-            at: vaultPath, unlockedBy: source, memory: vaultMemory, itemCheck: vaultItemCheck,
+            at: vaultPath, for: vaultUse, unlockedBy: source, memory: vaultMemory, itemCheck: vaultItemCheck,
             deadline: deadline)
     }
 }

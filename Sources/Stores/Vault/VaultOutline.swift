@@ -1,10 +1,14 @@
 package import LatchkeyCredentials
+internal import LatchkeySystem
 
 /// What a vault's file shows without a key: which ways there are to open it.
 package struct VaultOutline: Sendable, Hashable {
     let vault: VaultID
     /// In the order of the file; without slots of kinds that are unknown here.
     package let slots: [KeySlotOutline]
+
+    /// The vault's id in hexadecimal digits: it stays when the file is moved, and is no secret.
+    package var identifier: String { Hexadecimal.encode(vault.bytes) }
 }
 
 /// A key slot, as anyone sees it who can read the file.
@@ -21,31 +25,36 @@ extension VaultStore {
     /// Throws what keeps the vault from being opened that can be seen that way: `unavailable`, `permissionDenied`,
     /// `corrupted`, `unsupported`; and `timedOut` when another process keeps it busy.
     package static func outline(
-        at path: String, deadline: Deadline = .standard
+        at path: String, for use: VaultUse = .daily, deadline: Deadline = .standard
     ) async throws(StoreError) -> VaultOutline {
         do throws(StoreError) {
-            return try outlineNow(path)
+            return try outlineNow(path, use)
         } catch  where error.code == .busy {
             // Someone is writing: wait where waiting costs nobody a thread.
         }
         return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            try cancellation.retry { () throws(StoreError) in try outlineNow(path) }
+            try cancellation.retry { () throws(StoreError) in try outlineNow(path, use) }
         }
     }
 
     /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
     /// damaged or newer file. Asks nobody anything and changes nothing.
-    package static func probe(at path: String) throws(StoreError) {
+    package static func probe(at path: String, for use: VaultUse = .daily) throws(StoreError) {
         do throws(StoreError) {
-            _ = try outlineNow(path)
+            _ = try outlineNow(path, use)
         } catch  where error.code == .busy {
             // Someone is writing to it just now, so there is a vault.
         }
     }
 
-    private static func outlineNow(_ path: String) throws(StoreError) -> VaultOutline {
-        let place = try VaultPath.existing(path)
-        let table = try SQLiteRowTable(path: place.file)
+    /// Throws what would keep a vault from being made or exported there, as far as it can be known before: a path that
+    /// is taken, or a directory that others can change or this user can't. Changes nothing.
+    package static func checkPlace(forNewVaultAt path: String, for use: VaultUse) throws(StoreError) {
+        try VaultPath.checkNew(path, for: use)
+    }
+
+    private static func outlineNow(_ path: String, _ use: VaultUse) throws(StoreError) -> VaultOutline {
+        let table = try SQLiteRowTable(try VaultPath.existing(path, for: use))
         return try table.read { (view) throws(StoreError) in
             let vault = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
             let slots = try KeySlot.all(in: view.records()).map {

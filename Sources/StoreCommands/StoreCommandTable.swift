@@ -4,6 +4,7 @@ package enum StoreCommandTable {
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
         TransferCommand.copy, TransferCommand.move, DoctorCommand.command,
         VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
+        VaultStatusCommand.command, VaultPasswdCommand.command,
         VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
         VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
         VaultRekeyCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,

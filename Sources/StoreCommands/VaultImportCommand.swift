@@ -65,7 +65,8 @@ enum VaultImportCommand {
             let prompt = context.prompt
             settings.vaultKey = .search(
                 VaultKeySearch(credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"]) {
-                    () throws(StoreError) in try prompt.askForPassphrase("Passphrase of the file to import")
+                    (attempt) throws(StoreError) in
+                    try prompt.askForPassphrase("Passphrase of the file to import", attempt: attempt)
                 })
         }
         do throws(StoreError) {

@@ -45,7 +45,7 @@ extension StoreSettings.VaultKey {
         case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path, deadline: deadline))
         case .passphraseDescriptor(let number):
             .passphrase(try PassphraseFile.read(descriptor: number, deadline: deadline))
-        case .search(let search): .passphrase(try search.ask())
+        case .search(let search): .passphrase(try search.ask(1))
         }
     }
 }

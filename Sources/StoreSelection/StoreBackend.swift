@@ -4,8 +4,8 @@ package import LatchkeySecretService
 package import LatchkeySecrets
 package import LatchkeyVault
 
-/// Asks a person for a vault's passphrase.
-package typealias PassphrasePrompt = @Sendable () throws(StoreError) -> Secret<Passphrase>
+/// Asks a person for a vault's passphrase. It is told which attempt this is, from 1: after a wrong one it is asked again.
+package typealias PassphrasePrompt = @Sendable (_ attempt: Int) throws(StoreError) -> Secret<Passphrase>
 
 /// What opening a store may need, whichever it is.
 package struct StoreSettings: Sendable {

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeyVault
+package import LatchkeyVault
 
 /// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault
 /// has a slot for: a credential from systemd, the key file that it was made with, a key in the desktop's keyring, a
@@ -30,7 +30,7 @@ package struct VaultKeySearch: Sendable {
 
     /// A search in which nobody is asked.
     package init(credentialsDirectory: String?, keyFiles: RememberedKeyFiles? = nil) {
-        self.init(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles) { () throws(StoreError) in
+        self.init(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles) { (_) throws(StoreError) in
             throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
         }
     }
@@ -81,16 +81,34 @@ package struct VaultKeySearch: Sendable {
         guard outline.slots.contains(where: { $0.kind == .passphrase }) else {
             throw refusal ?? .noKeyNamed(outline)
         }
-        let passphrase: Secret<Passphrase>
-        do throws(StoreError) {
-            passphrase = try ask()
-        } catch  where error.code == .locked {
-            throw refusal ?? error
+        return try await openByAsking(settings, orThrow: refusal)
+    }
+
+    /// How often a person is asked for a passphrase.
+    package static let attemptCount = 3
+
+    /// Opens the vault with the passphrase alone that the person is asked for, who may mistype it twice.
+    ///
+    /// - Parameter refusal: thrown when nobody can be asked, where it says more than that.
+    package func openByAsking(
+        _ settings: StoreSettings, orThrow refusal: StoreError? = nil
+    ) async throws(StoreError) -> VaultStore {
+        var attempt = 1
+        while true {
+            let passphrase: Secret<Passphrase>
+            do throws(StoreError) {
+                passphrase = try ask(attempt)
+            } catch  where error.code == .locked {
+                throw refusal ?? error
+            }
+            do throws(StoreError) {
+                return try await VaultStore.open(
+                    at: settings.vaultPath, for: settings.vaultUse, unlockedBy: .passphrase(passphrase),
+                    memory: settings.vaultMemory, itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
+            } catch  where error.code == .wrongKey && attempt < Self.attemptCount {
+                attempt += 1
+            }
         }
-        return try await VaultStore.open(
-            at: settings.vaultPath, for: settings.vaultUse, unlockedBy: .passphrase(passphrase),
-            memory: settings.vaultMemory,
-            itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
     }
 
     /// Opens the vault with one key. Returns `nil` and says why when that isn't there, or is another one.
@@ -100,8 +118,8 @@ package struct VaultKeySearch: Sendable {
     ) async throws(StoreError) -> VaultStore? {
         do throws(StoreError) {
             return try await VaultStore.open(
-                at: settings.vaultPath, for: settings.vaultUse, unlockedBy: try await key(), memory: settings.vaultMemory,
-                itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
+                at: settings.vaultPath, for: settings.vaultUse, unlockedBy: try await key(),
+                memory: settings.vaultMemory, itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
         } catch {
             switch error.code {
             case .locked, .promptDismissed, .timedOut, .unavailable, .wrongKey: break

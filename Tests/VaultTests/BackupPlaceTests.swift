@@ -68,7 +68,8 @@ import Testing
             }
             #expect(made?.code == .permissionDenied)
         }
-        #expect(await refusal { () async throws(StoreError) in try await open(path, folder) }?.code == .permissionDenied)
+        #expect(
+            await refusal { () async throws(StoreError) in try await open(path, folder) }?.code == .permissionDenied)
         try folder.setMode(0o700, of: directory)
     }
 
@@ -94,7 +95,8 @@ import Testing
         let path = try makeFolder(folder, mode: 0o1777) + "/backup"
         try FileManager.default.copyItem(atPath: folder.vault, toPath: path)
         #expect(unsafe chown(path, 65534, 65534) == 0)
-        #expect(await refusal { () async throws(StoreError) in try await open(path, folder) }?.code == .permissionDenied)
+        #expect(
+            await refusal { () async throws(StoreError) in try await open(path, folder) }?.code == .permissionDenied)
     }
 
     /// A second name, as backups with hard links have one, is no danger for what is only read.

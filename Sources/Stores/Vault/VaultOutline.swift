@@ -6,6 +6,7 @@ package struct VaultOutline: Sendable, Hashable {
     let vault: VaultID
     /// In the order of the file; without slots of kinds that are unknown here.
     package let slots: [KeySlotOutline]
+    package let byteCount: Int
 
     /// The vault's id in hexadecimal digits: it stays when the file is moved, and is no secret.
     package var identifier: String { Hexadecimal.encode(vault.bytes) }
@@ -54,7 +55,9 @@ extension VaultStore {
     }
 
     private static func outlineNow(_ path: String, _ use: VaultUse) throws(StoreError) -> VaultOutline {
-        let table = try SQLiteRowTable(try VaultPath.existing(path, for: use))
+        let place = try VaultPath.existing(path, for: use)
+        let byteCount = try place.status().byteCount
+        let table = try SQLiteRowTable(place)
         return try table.read { (view) throws(StoreError) in
             let vault = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
             let slots = try KeySlot.all(in: view.records()).map {
@@ -62,7 +65,7 @@ extension VaultStore {
                     kind: $0.kind, reference: KeySlotReference(vault: vault, slot: $0.head.id),
                     systemCredential: $0.head.systemCredential)
             }
-            return VaultOutline(vault: vault, slots: slots)
+            return VaultOutline(vault: vault, slots: slots, byteCount: byteCount)
         }
     }
 }

@@ -8,8 +8,8 @@ package import LatchkeySecrets
 /// puts the terminal back and throws `interrupted`; a signal puts it back too, and then ends the process or, where the
 /// program has a handler for it, the question.
 package struct SecretPrompt: Sendable {
-    private let path: String
-    private let isAllowed: Bool
+    let path: String
+    let isAllowed: Bool
 
     /// - Parameter isAllowed: `false` for `--no-prompt`: every question throws `forbidden`.
     package init(path: String = "/dev/tty", isAllowed: Bool) {

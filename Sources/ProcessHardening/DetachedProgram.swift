@@ -33,7 +33,10 @@ package final class DetachedProgram: Sendable {
     /// - Parameters:
     ///   - arguments: the program's name or path first; a name is looked for in the `PATH` of `environment`.
     ///   - environment: all of the child's variables.
-    package init(_ arguments: [String], environment: [String: String]) throws(StartFailure) {
+    ///   - input: what it reads as its standard input, such as a pipe's end; `/dev/null` by default.
+    package init(
+        _ arguments: [String], environment: [String: String], input: Int32 = -1
+    ) throws(StartFailure) {
         guard let name = arguments.first, let path = Self.path(of: name, in: environment["PATH"]) else {
             throw StartFailure(number: ENOENT)
         }
@@ -41,13 +44,16 @@ package final class DetachedProgram: Sendable {
         let variables = environment.map { "\($0.key)=\($0.value)" }
         let number = unsafe Self.withStrings(arguments) { arguments in
             unsafe Self.withStrings(variables) { variables in
-                unsafe latchkey_spawn_detached(&child, path, arguments, variables)
+                unsafe latchkey_spawn_detached(&child, path, arguments, variables, input)
             }
         }
         guard number == 0 else { throw StartFailure(number: number) }
         processID = child
         guard watch() else { throw StartFailure(number: EAGAIN) }
     }
+
+    /// How the program ended, if it has.
+    package var present: Ending? { state.withLock { $0.ending } }
 
     /// Returns how the program ended once it has, or `nil` when the task was cancelled before.
     package func ending() async -> Ending? {

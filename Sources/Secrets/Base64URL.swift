@@ -28,6 +28,13 @@ extension Secret {
         }
     }
 
+    /// Returns the base64 text of the bytes, with padding (RFC 4648 section 4), itself a secret.
+    package borrowing func base64Encoded() -> Secret<Purpose> {
+        withExposedBytes { bytes in
+            Secret(byteCount: Base64Codec.encodedByteCount(bytes.count)) { Base64Codec.encode(bytes, into: &$0) }
+        }
+    }
+
     /// Returns the bytes behind base64url text, or `nil` when it is none.
     public borrowing func base64URLDecoded() -> Secret<Purpose>? {
         withExposedBytes { text -> Secret<Purpose>? in

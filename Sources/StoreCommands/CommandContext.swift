@@ -56,7 +56,8 @@ extension CommandContext {
         // Before anything here opens a file, which would take a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
-        let configuration = try StoreConfiguration(readingFileAt: folder + "/config", catalogue: catalogue)
+        let configuration = try StoreConfiguration(
+            readingFileAt: folder + "/config", home: environment.home, catalogue: catalogue)
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
         let prompt = SecretPrompt(isAllowed: mayPrompt)
         let logger = Self.logger(arguments, environment, output)
@@ -70,7 +71,9 @@ extension CommandContext {
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
         var settings = StoreSettings(
             vaultPath: AbsolutePath.of(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
-            vaultKey: Self.vaultKey(passphrase, environment, configuration, prompt),
+            vaultKey: Self.vaultKey(
+                passphrase, environment, configuration, prompt,
+                hint: UnlockHint(environment, command: arguments.command.name)),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
@@ -128,23 +131,33 @@ extension CommandContext {
 
     private static func vaultKey(
         _ passphrase: PassedDescriptor?, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
-        _ prompt: SecretPrompt
+        _ prompt: SecretPrompt, hint: UnlockHint
     ) -> StoreSettings.VaultKey {
         if let passphrase { return .passphraseDescriptor(passphrase.number) }
         if let named = StoreSettings.VaultKey.named(in: environment) { return named }
         if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }
         if let path = configuration.passphraseFile { return .passphraseFile(path: AbsolutePath.of(path)) }
         return .search(
-            VaultKeySearch(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"]) {
-                () throws(StoreError) -> Secret<Passphrase> in
-                try prompt.askForPassphrase("Passphrase of the vault")
+            VaultKeySearch(
+                credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], keyFiles: RememberedKeyFiles(environment)
+            ) {
+                (attempt) throws(StoreError) -> Secret<Passphrase> in
+                hint.giveOnce(prompt)
+                return try prompt.askForPassphrase("Passphrase of the vault", attempt: attempt)
             })
     }
 }
 
 extension SecretPrompt {
     /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
-    package func askForPassphrase(_ question: LogMessage) throws(StoreError) -> Secret<Passphrase> {
+    ///
+    /// - Parameter attempt: from 1; a later one says first that the one before was wrong.
+    package func askForPassphrase(
+        _ question: LogMessage, attempt: Int = 1
+    ) throws(StoreError) -> Secret<Passphrase> {
+        if attempt > 1 {
+            try? show("It doesn't open with that. Attempt \(attempt) of \(VaultKeySearch.attemptCount):")
+        }
         return try mapError(
             { (error: PromptError) in StoreError(prompt: error) }, of: ask(question, as: Passphrase.self))
     }

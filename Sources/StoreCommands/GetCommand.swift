@@ -6,21 +6,33 @@ internal import LatchkeyTerminal
 
 /// `latchkey get SERVICE ACCOUNT`.
 enum GetCommand {
+    private static let clip = CommandOption.flag("--clip", help: "copy it to the clipboard instead, for 45 seconds")
+
     static let command = Command(
         CommandDefinition(
-            "get", summary: "write a secret to standard output", operands: KeyOperands.both,
+            "get", summary: "write a secret to standard output", operands: KeyOperands.both, options: [clip],
             details: """
                 The secret's bytes are written as they are, without a line break. Exit status 1: there is none;
                 the hint names another store that has it and can be looked into without asking anybody.
+
+                With --clip it goes to the clipboard through wl-copy or xclip, or else through the terminal (OSC 52), and
+                is taken away after 45 seconds, unless something else was copied. wl-copy keeps it in a file of its own
+                meanwhile. A clipboard manager may remember it for longer.
                 """)
     ) { arguments, context in
         let key = try arguments.credentialKey()
+        // Before anybody is asked for anything.
+        let clipboard = arguments.has(clip) ? try Clipboard(context) : nil
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
         guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
             throw try await context.absence(of: key, in: store, view)
         }
-        try context.output.write(secret: record.takeSecret())
+        if let clipboard {
+            try clipboard.copy(record.takeSecret())
+        } else {
+            try context.output.write(secret: record.takeSecret())
+        }
         return .success
     }
 }

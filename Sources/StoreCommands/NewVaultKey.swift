@@ -57,14 +57,28 @@ struct NewVaultKey: ~Copyable {
         made = .nothing
     }
 
-    /// Asks for a passphrase, twice.
+    /// Asks for a passphrase, twice, says how strong it is, and takes a weak one only after a question.
     init(asking prompt: SecretPrompt, _ question: LogMessage) throws {
-        let passphrase = try prompt.askTwice(question, again: "The same again", as: Passphrase.self)
-        guard !passphrase.isEmpty else {
-            throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
+        var passphrase = try Self.ask(prompt, question)
+        while PassphraseStrength(passphrase).isWeak,
+            try !prompt.confirm("It can be guessed: several words are stronger. Use it all the same?")
+        {
+            passphrase = try Self.ask(prompt, question)
+        }
+        guard try prompt.ask("The same again", as: Passphrase.self).matches(passphrase) else {
+            throw PromptError(problem: .different, question: question)
         }
         source = .passphrase(passphrase)
         made = .nothing
+    }
+
+    private static func ask(_ prompt: SecretPrompt, _ question: LogMessage) throws -> Secret<Passphrase> {
+        let passphrase = try prompt.ask(question, as: Passphrase.self)
+        guard !passphrase.isEmpty else {
+            throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
+        }
+        try prompt.show("Strength: \(PassphraseStrength(passphrase))")
+        return passphrase
     }
 
     /// Makes a key and puts it into the desktop's keyring.

@@ -9,20 +9,35 @@ enum SetCommand {
     private static let label = CommandOption.value(
         "--label", "TEXT", help: "what keyring applications show; else the service and the account")
 
+    static let force = CommandOption.flag("--force", help: "replace a secret without asking")
+    private static let allowEmpty = CommandOption.flag("--allow-empty", help: "save a secret of no bytes as well")
+
     static let command = Command(
         CommandDefinition(
             "set", summary: "save a secret from standard input, or ask for it", operands: KeyOperands.both,
-            options: [label],
+            options: [label, force, allowEmpty],
             details: """
                 What a pipe or file holds is taken exactly, a line break at its end too. When standard input is a
-                terminal, the secret is asked for there, without echo. When another store has a secret for the same account
+                terminal, the secret is asked for there, twice and without echo, and a question comes before another
+                one is replaced. When another store has a secret for the same account
                 and can be looked into without asking anybody, a warning says so.
                 """)
     ) { arguments, context in
         let key = try arguments.credentialKey()
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
-        let secret = try secret(for: key, limit: store.capabilities.maximumSecretByteCount, context)
+        let isTyped = SecretInput.isTerminal()
+        if isTyped && !arguments.has(force) { try await context.confirmReplacing(key, in: store) }
+        let secret = try secret(
+            for: key, limit: store.capabilities.maximumSecretByteCount, isTyped: isTyped, context)
+        guard !secret.isEmpty || arguments.has(allowEmpty) else {
+            throw CommandFailure(
+                .badData, "secret.empty", "the secret is empty, and nothing was saved",
+                hint: "give --allow-empty to save it all the same")
+        }
+        if !isTyped && context.output.tellsPerson && endsWithLineBreak(secret) {
+            context.output.note("the secret ends with a line break, which is part of it; `printf %s` writes none")
+        }
         let options = SaveOptions(
             label: arguments.value(label), contentType: isText(secret) ? .text : .binary)
         try await store.save(secret, for: key, options: options, deadline: context.deadline)
@@ -32,10 +47,11 @@ enum SetCommand {
     }
 
     private static func secret(
-        for key: CredentialKey, limit: Int, _ context: CommandContext
+        for key: CredentialKey, limit: Int, isTyped: Bool, _ context: CommandContext
     ) throws -> Secret<Password> {
-        if SecretInput.isTerminal() {
-            return try context.prompt.ask("Secret for \(key)", as: Password.self, limit: limit)
+        if isTyped {
+            return try context.prompt.askTwice(
+                "Secret for \(key)", again: "The same again", as: Password.self, limit: limit)
         }
         return try SecretInput.readAll(as: Password.self, limit: limit)
     }
@@ -43,5 +59,21 @@ enum SetCommand {
     /// Other programs show text as text, and would damage other bytes on the way.
     private static func isText(_ secret: borrowing Secret<Password>) -> Bool {
         secret.withExposedBytes { bytes in (try? UTF8Span(validating: bytes)) != nil }
+    }
+
+    private static func endsWithLineBreak(_ secret: borrowing Secret<Password>) -> Bool {
+        secret.withExposedBytes { bytes in bytes.count > 0 && bytes[bytes.count - 1] == 0x0A }
+    }
+}
+
+extension CommandContext {
+    /// Asks the person before the secret under a key is lost. Throws where they want to keep it.
+    func confirmReplacing(_ key: CredentialKey, in store: any CredentialStore) async throws {
+        guard try await store.read(key, as: Password.self, deadline: deadline) != nil,
+            try !prompt.confirm("Replace the secret for \(key)?")
+        else { return }
+        throw CommandFailure(
+            .refused, "secret.kept", "the secret for \(key) was left as it is",
+            hint: "give --force to replace it without a question")
     }
 }

@@ -7,7 +7,7 @@ internal import LatchkeyTerminal
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///
 /// The names are `store`, those of the stores' places (`vault`, `collection`), `all-stores` (`yes` or `no`), `key-file`
-/// and `passphrase-file`. It holds no secret.
+/// and `passphrase-file`. A path may begin with `~/`, the home directory. It holds no secret.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
     /// Where the stores are, by their names.
@@ -19,8 +19,8 @@ struct StoreConfiguration: Sendable, Equatable {
     static let maximumByteCount = 64 * 1024
 
     /// Reads the file; without a file everything is `nil`.
-    init(readingFileAt path: String, catalogue: StoreCatalogue) throws {
-        try self.init(parsing: Self.text(ofFileAt: path), path: path, catalogue: catalogue)
+    init(readingFileAt path: String, home: String, catalogue: StoreCatalogue) throws {
+        try self.init(parsing: Self.text(ofFileAt: path), path: path, home: home, catalogue: catalogue)
     }
 
     private static func text(ofFileAt path: String) throws -> String {
@@ -40,8 +40,10 @@ struct StoreConfiguration: Sendable, Equatable {
         return text
     }
 
-    /// - Parameter path: for messages.
-    init(parsing text: String, path: String, catalogue: StoreCatalogue) throws {
+    /// - Parameters:
+    ///   - path: for messages.
+    ///   - home: what `~` stands for at the start of a path.
+    init(parsing text: String, path: String, home: String, catalogue: StoreCatalogue) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             let line = Self.trim(line)
@@ -51,18 +53,26 @@ struct StoreConfiguration: Sendable, Equatable {
             let value = String(Self.trim(parts[1]))
             guard !value.isEmpty else { throw Self.unreadable(path, "has no value in line \(index + 1)") }
             let name = Self.trim(parts[0])
+            func file(_ value: String) throws -> String {
+                guard value.hasPrefix("~") else { return value }
+                guard value.hasPrefix("~/") else {
+                    throw Self.unreadable(path, "has a ~ without a slash behind it in line \(index + 1)")
+                }
+                return home + value.dropFirst()
+            }
             if let backend = catalogue.backends.first(where: {
                 $0.place.map { $0.word.description == name } ?? false
             }) {
-                places[backend.name.description] = value
+                let isPath = backend.place?.placeholder.description == "PATH"
+                places[backend.name.description] = isPath ? try file(value) : value
                 continue
             }
             switch name {
             case "store": store = value
             case "all-stores" where value == "yes" || value == "no": usesAllStores = value == "yes"
             case "all-stores": throw Self.unreadable(path, "has neither yes nor no for all-stores in line \(index + 1)")
-            case "key-file": keyFile = value
-            case "passphrase-file": passphraseFile = value
+            case "key-file": keyFile = try file(value)
+            case "passphrase-file": passphraseFile = try file(value)
             default: throw Self.unreadable(path, "has an unknown name in line \(index + 1)")
             }
         }

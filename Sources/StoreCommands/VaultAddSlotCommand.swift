@@ -16,12 +16,11 @@ enum VaultAddSlotCommand {
 
     static let command = Command(
         CommandDefinition(
-            "vault", "add-slot", summary: "add another way to open a vault, or change a passphrase",
+            "vault", "add-slot", summary: "add another way to open a vault",
             operands: [.required("NAME", help: "what to call it; shown only to who can open the vault")],
             options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, replace],
             details: """
-                Without an option the new passphrase is asked for, twice. To change a passphrase, replace its slot:
-                  latchkey vault add-slot passphrase --replace passphrase
+                Without an option the new passphrase is asked for, twice. To change a passphrase: latchkey vault passwd
                 Whoever kept a copy of the vault from before, and what was replaced, can open what is saved later too:
                 latchkey vault rekey locks them out.
                 """)

@@ -18,12 +18,14 @@ enum VaultExportCommand {
     static let command = Command(
         CommandDefinition(
             "vault", "export", summary: "write everything in a vault into a new one with a key of its own",
-            operands: [.required("FILE", help: "the new vault, in a folder that is yours alone")],
+            operands: [.required("FILE", help: "the new vault, in a folder that nobody else can change")],
             options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, leaveOutDamaged],
             details: """
                 Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
                 everything was read back from it. It is one moment's state; others use the vault meanwhile. For that a
                 large vault is first copied as it is, sealed, and takes its size twice on the disk for as long.
+                FILE may be where others see it, such as /tmp or a home that they can read: it shows nothing without its
+                key. To use it as a vault, move it into a folder of its own with mode 700.
 
                 With --leave-out-damaged the vault isn't compared with what was saved last: an older password that someone
                 without its key put back is exported as it is. `latchkey vault verify` tells before.
@@ -33,7 +35,9 @@ enum VaultExportCommand {
             of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
         let path = AbsolutePath.of(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(newPassphrase)
+        // Before anybody is asked for anything.
         try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")
+        try VaultStore.checkPlace(forNewVaultAt: path, for: .backup)
         let leavesOut = arguments.has(leaveOutDamaged)
         let vault = try await context.openVault(itemCheck: leavesOut ? .never : .whenSmall)
         let key: NewVaultKey

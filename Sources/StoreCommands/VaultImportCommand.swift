@@ -25,12 +25,13 @@ enum VaultImportCommand {
                 else its passphrase is asked for. All of FILE is checked first: what is refused changes nothing. A
                 thousand credentials at a time are imported as a whole, each read back, and other programs have their
                 turn in between. When it is cut off, nothing is lost or half there: the next run imports the rest.
+                FILE must be yours, where nobody else can change it.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
         let path = AbsolutePath.of(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(passphrase)
-        try VaultStore.probe(at: path)
+        try VaultStore.probe(at: path, for: .backup)
         let vault = try await context.openVault(itemCheck: .always)
         let other = try await open(path, arguments, descriptor, context)
         let result: VaultImport
@@ -54,6 +55,7 @@ enum VaultImportCommand {
     ) async throws(StoreError) -> VaultStore {
         var settings = context.settings
         settings.vaultPath = path
+        settings.vaultUse = .backup
         settings.vaultMemory = nil
         if let file = arguments.value(keyFile) {
             settings.vaultKey = .keyFile(path: AbsolutePath.of(file))
@@ -63,10 +65,16 @@ enum VaultImportCommand {
             let prompt = context.prompt
             settings.vaultKey = .search(
                 VaultKeySearch(credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"]) {
-                    () throws(StoreError) in try prompt.askForPassphrase("Passphrase of the file to import")
+                    (attempt) throws(StoreError) in
+                    try prompt.askForPassphrase("Passphrase of the file to import", attempt: attempt)
                 })
         }
-        return try await settings.openVault()
+        do throws(StoreError) {
+            return try await settings.openVault()
+        } catch {
+            guard error.recoveries.contains(.chooseKeyFile) else { throw error }
+            throw StoreError(error.code, error.cause, hint: "check --key-file", platform: error.platform)
+        }
     }
 
     private static func choice(_ arguments: ParsedArguments) -> VaultImportChoice {

@@ -17,12 +17,14 @@ enum VaultInitCommand {
             options: [keyFile, NewVaultKey.credential, NewVaultKey.secretService],
             details: """
                 Without an option the key is what --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name;
-                else a passphrase is asked for, twice. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
+                else a passphrase is asked for, twice. The path of --key-file is remembered for this vault: it opens without
+                being told. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
                 """)
     ) { arguments, context in
         let path = context.settings.vaultPath
         // Before a person thinks up a passphrase, and before a key file is made.
         try refuseExisting(path)
+        try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
         let key = try await newKey(arguments, context)
         do throws(StoreError) {
             _ = try await VaultStore.create(
@@ -33,7 +35,21 @@ enum VaultInitCommand {
         }
         key.announce(on: context.output)
         context.output.note("made the vault \(shown(path))")
+        if let file = arguments.value(keyFile) { try await remember(AbsolutePath.of(file), context) }
         return .success
+    }
+
+    /// The next command finds the key file by itself, or its person learns how to name it.
+    private static func remember(_ file: String, _ context: CommandContext) async throws {
+        do throws(StoreError) {
+            let vault = try await VaultStore.outline(at: context.settings.vaultPath, deadline: context.deadline)
+            try RememberedKeyFiles(context.environment).remember(file, for: vault)
+            context.output.note("the key file opens it from now on, unless another key is named")
+        } catch {
+            context.output.warn(
+                "\(error)",
+                hint: "write `key-file = \(shown(file))` into \(shown(context.configurationFolder + "/config"))")
+        }
     }
 
     private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> NewVaultKey {

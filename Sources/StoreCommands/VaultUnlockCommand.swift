@@ -31,7 +31,7 @@ enum VaultUnlockCommand {
         let span = arguments.timeSpan(time) ?? standard
         let vault = try await settings.openVault()
         try vault.keepUnlocked(for: span)
-        context.output.note("unlocked \(vault.identity) for \(span.components.seconds) seconds")
+        context.output.note("unlocked \(vault.identity) for \(span.inWords)")
         return .success
     }
 }

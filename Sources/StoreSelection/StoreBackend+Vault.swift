@@ -30,7 +30,7 @@ extension StoreSettings {
         }
         let source = try vaultKey.source(deadline: deadline)
         return try await VaultStore.open(
-            at: vaultPath, unlockedBy: source, memory: vaultMemory, itemCheck: vaultItemCheck,
+            at: vaultPath, for: vaultUse, unlockedBy: source, memory: vaultMemory, itemCheck: vaultItemCheck,
             deadline: deadline)
     }
 }
@@ -45,7 +45,7 @@ extension StoreSettings.VaultKey {
         case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path, deadline: deadline))
         case .passphraseDescriptor(let number):
             .passphrase(try PassphraseFile.read(descriptor: number, deadline: deadline))
-        case .search(let search): .passphrase(try search.ask())
+        case .search(let search): .passphrase(try search.ask(1))
         }
     }
 }

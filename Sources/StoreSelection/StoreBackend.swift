@@ -4,8 +4,8 @@ package import LatchkeySecretService
 package import LatchkeySecrets
 package import LatchkeyVault
 
-/// Asks a person for a vault's passphrase.
-package typealias PassphrasePrompt = @Sendable () throws(StoreError) -> Secret<Passphrase>
+/// Asks a person for a vault's passphrase. It is told which attempt this is, from 1: after a wrong one it is asked again.
+package typealias PassphrasePrompt = @Sendable (_ attempt: Int) throws(StoreError) -> Secret<Passphrase>
 
 /// What opening a store may need, whichever it is.
 package struct StoreSettings: Sendable {
@@ -27,6 +27,8 @@ package struct StoreSettings: Sendable {
     package var vaultKey: VaultKey
     /// Where it is remembered how far each vault was seen.
     package var vaultMemory: RollbackMemory?
+    /// What the vault's file is for.
+    package var vaultUse = VaultUse.daily
     /// When a vault's items are compared with its manifest.
     package var vaultItemCheck = ItemCheck.whenSmall
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.

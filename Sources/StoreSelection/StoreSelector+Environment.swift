@@ -10,7 +10,8 @@ extension StoreSelector {
     /// `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION` names, else the one that was used before, else the first that works,
     /// which is remembered for this user's programs.
     ///
-    /// A vault opens with what `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names, or with what it has a slot for;
+    /// A vault opens with what `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names, or with what it has a slot for,
+    /// such as the key file that the command line remembers for it;
     /// nobody is asked for a passphrase. A keyring may show its own dialog where there is a display.
     ///
     /// Throws when what was named or used before is gone, and when no store works: nothing is kept in the clear
@@ -51,7 +52,10 @@ extension StoreSettings {
         self.init(
             vaultPath: AbsolutePath.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),
             vaultKey: .named(in: environment)
-                ?? .search(VaultKeySearch(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"])),
+                ?? .search(
+                    VaultKeySearch(
+                        credentialsDirectory: environment["CREDENTIALS_DIRECTORY"],
+                        keyFiles: RememberedKeyFiles(environment))),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: log),
             mayPrompt: true, leases: .standard, hasDisplay: environment.hasDisplay, logger: log)
         places = StoreCatalogue.standard.places(in: environment)

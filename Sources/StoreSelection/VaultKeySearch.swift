@@ -1,11 +1,12 @@
-internal import LatchkeyCredentials
+internal import Glibc
+package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeyVault
+package import LatchkeyVault
 
 /// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault
-/// has a slot for: a credential from systemd, a key in the desktop's keyring, a passphrase that the person is asked
-/// for.
+/// has a slot for: a credential from systemd, the key file that it was made with, a key in the desktop's keyring, a
+/// passphrase that the person is asked for.
 ///
 /// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential
 /// that others can read, is an error.
@@ -14,25 +15,30 @@ package struct VaultKeySearch: Sendable {
     package var takesUnlocked = true
     /// What `$CREDENTIALS_DIRECTORY` says.
     package let credentialsDirectory: String?
+    /// Where the key files of vaults are remembered.
+    let keyFiles: RememberedKeyFiles?
     /// Asks the person for the passphrase. It throws `locked` or `promptDismissed` when nobody answers.
     package let ask: PassphrasePrompt
 
     package init(
-        credentialsDirectory: String?, ask: @escaping PassphrasePrompt
+        credentialsDirectory: String?, keyFiles: RememberedKeyFiles? = nil, ask: @escaping PassphrasePrompt
     ) {
         self.credentialsDirectory = credentialsDirectory
+        self.keyFiles = keyFiles
         self.ask = ask
     }
 
     /// A search in which nobody is asked.
-    package init(credentialsDirectory: String?) {
-        self.init(credentialsDirectory: credentialsDirectory) { () throws(StoreError) in
+    package init(credentialsDirectory: String?, keyFiles: RememberedKeyFiles? = nil) {
+        self.init(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles) { (_) throws(StoreError) in
             throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
         }
     }
 
     /// The same search, in which nobody is asked.
-    package var askingNobody: VaultKeySearch { VaultKeySearch(credentialsDirectory: credentialsDirectory) }
+    package var askingNobody: VaultKeySearch {
+        VaultKeySearch(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles)
+    }
 
     func open(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
         var refusal: StoreError?
@@ -42,7 +48,8 @@ package struct VaultKeySearch: Sendable {
             if let vault { return vault }
         }
         // A person is asked for the passphrase of a vault that is there and sound, no other.
-        let outline = try await VaultStore.outline(at: settings.vaultPath, deadline: settings.deadline)
+        let outline = try await VaultStore.outline(
+            at: settings.vaultPath, for: settings.vaultUse, deadline: settings.deadline)
         if let credentialsDirectory {
             for name in outline.systemCredentials {
                 let credential = SystemCredential(name: name, directory: credentialsDirectory)
@@ -51,6 +58,14 @@ package struct VaultKeySearch: Sendable {
                 }
                 if let vault { return vault }
             }
+        }
+        if outline.slots.contains(where: { $0.kind == .keyFile }), let path = keyFiles?.path(for: outline) {
+            let vault = try await tried(settings, .info, "the key file that it was made with", &refusal) {
+                () throws(StoreError) -> VaultKeySource in
+                guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
+                return .keyFile(path)
+            }
+            if let vault { return vault }
         }
         let kept = outline.slots.filter { $0.kind == .secretService }
         if !kept.isEmpty {
@@ -66,15 +81,34 @@ package struct VaultKeySearch: Sendable {
         guard outline.slots.contains(where: { $0.kind == .passphrase }) else {
             throw refusal ?? .noKeyNamed(outline)
         }
-        let passphrase: Secret<Passphrase>
-        do throws(StoreError) {
-            passphrase = try ask()
-        } catch  where error.code == .locked {
-            throw refusal ?? error
+        return try await openByAsking(settings, orThrow: refusal)
+    }
+
+    /// How often a person is asked for a passphrase.
+    package static let attemptCount = 3
+
+    /// Opens the vault with the passphrase alone that the person is asked for, who may mistype it twice.
+    ///
+    /// - Parameter refusal: thrown when nobody can be asked, where it says more than that.
+    package func openByAsking(
+        _ settings: StoreSettings, orThrow refusal: StoreError? = nil
+    ) async throws(StoreError) -> VaultStore {
+        var attempt = 1
+        while true {
+            let passphrase: Secret<Passphrase>
+            do throws(StoreError) {
+                passphrase = try ask(attempt)
+            } catch  where error.code == .locked {
+                throw refusal ?? error
+            }
+            do throws(StoreError) {
+                return try await VaultStore.open(
+                    at: settings.vaultPath, for: settings.vaultUse, unlockedBy: .passphrase(passphrase),
+                    memory: settings.vaultMemory, itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
+            } catch  where error.code == .wrongKey && attempt < Self.attemptCount {
+                attempt += 1
+            }
         }
-        return try await VaultStore.open(
-            at: settings.vaultPath, unlockedBy: .passphrase(passphrase), memory: settings.vaultMemory,
-            itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
     }
 
     /// Opens the vault with one key. Returns `nil` and says why when that isn't there, or is another one.
@@ -84,8 +118,8 @@ package struct VaultKeySearch: Sendable {
     ) async throws(StoreError) -> VaultStore? {
         do throws(StoreError) {
             return try await VaultStore.open(
-                at: settings.vaultPath, unlockedBy: try await key(), memory: settings.vaultMemory,
-                itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
+                at: settings.vaultPath, for: settings.vaultUse, unlockedBy: try await key(),
+                memory: settings.vaultMemory, itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
         } catch {
             switch error.code {
             case .locked, .promptDismissed, .timedOut, .unavailable, .wrongKey: break
@@ -107,12 +141,20 @@ extension VaultOutline {
 }
 
 extension StoreError {
+    /// The key file that the vault was made with isn't where it was.
+    fileprivate static func keyFileIsGone(_ path: String) -> StoreError {
+        let shown = LoggableText(reviewed: "the path of a key file, which people name", unredacted: path)
+        return StoreError(
+            .locked, "the key file that the vault was made with, \(shown), isn't there any more",
+            hint: "\(Recovery.chooseKeyFile)")
+    }
+
     /// The vault has no passphrase to ask for.
     fileprivate static func noKeyNamed(_ outline: VaultOutline) -> StoreError {
         let kinds = Set(outline.slots.map(\.kind))
         let hint: LogMessage =
             if kinds.contains(.keyFile) {
-                "name its key file in LATCHKEY_KEY_FILE"
+                "\(Recovery.chooseKeyFile)"
             } else if let name = outline.systemCredentials.first {
                 "run it in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
             } else {

@@ -15,6 +15,8 @@ package struct CommandOption: Sendable {
         case descriptor
         /// The name of an environment variable.
         case variableName
+        /// A number in this range, in decimal digits.
+        case count(ClosedRange<Int>)
     }
 
     /// With its two hyphens, such as `--store`.
@@ -67,6 +69,9 @@ extension CommandOption {
             return TimeSpan.parse(value) == nil ? "\(name) takes a time from 1s to 7d, such as 90s, 15m or 8h" : nil
         case .variableName:
             return VariableName.isValid(value) ? nil : "\(name) takes a name of letters, digits and underscores"
+        case .count(let range):
+            return Count.parse(value, range) == nil
+                ? "\(name) takes a number from \(range.lowerBound) to \(range.upperBound)" : nil
         case .descriptor:
             return DescriptorNumber.parse(value) == nil ? "\(name) takes the number of a descriptor, from 3 on" : nil
         }
@@ -102,6 +107,16 @@ enum TimeSpan {
             let number = Int(digits), (1...7 * 86_400).contains(number * unit)
         else { return nil }
         return .seconds(number * unit)
+    }
+}
+
+/// Reads a number of things.
+enum Count {
+    static func parse(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = Int(text), range.contains(number)
+        else { return nil }
+        return number
     }
 }
 

@@ -36,6 +36,9 @@ package struct ParsedArguments: Sendable {
     /// The value of an option that is a time with its unit.
     package func timeSpan(_ option: CommandOption) -> Duration? { value(option).flatMap(TimeSpan.parse) }
 
+    /// The value of an option that is a number.
+    package func count(_ option: CommandOption) -> Int? { value(option).flatMap { Int($0) } }
+
     /// The value of an option that is a descriptor's number.
     package func descriptor(_ option: CommandOption) -> Int32? { value(option).flatMap(DescriptorNumber.parse) }
 

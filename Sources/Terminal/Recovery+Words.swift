@@ -21,7 +21,7 @@ extension Recovery {
         case .unlockVault: "unlock it with `latchkey vault unlock`"
         case .lockVault: "take it away with `latchkey vault lock`"
         case .listKeySlots: "`latchkey vault slots` shows them"
-        case .chooseKeyFile: "check --key-file or LATCHKEY_KEY_FILE"
+        case .chooseKeyFile: "name its key file in LATCHKEY_KEY_FILE, or as key-file in the configuration"
         case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
         case .signIn: "sign in first: latchkey sign-in PROVIDER"
         case .chooseAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"

@@ -31,6 +31,9 @@ package struct TerminalOutput: Sendable {
             isatty(standardError) == 1 && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
     }
 
+    /// Whether a person sees what is said on standard error.
+    package var tellsPerson: Bool { isatty(standardError) == 1 }
+
     // MARK: - Results
 
     /// Writes one line.

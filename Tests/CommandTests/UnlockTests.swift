@@ -67,7 +67,7 @@ extension UnlockTests {
         }
         #expect(try await latchkey("get", "example.org", "alice").status == 77)
         let unlocked = try await latchkey("vault", "unlock", "--for", "1m", with: key)
-        #expect(unlocked.status == 0 && unlocked.errorText.hasSuffix(" for 60 seconds\n"), "\(unlocked.errorText)")
+        #expect(unlocked.status == 0 && unlocked.errorText.hasSuffix(" for 1 minute\n"), "\(unlocked.errorText)")
         // Nobody gives it a passphrase, so it can't have spent anything on Argon2.
         let read = try await latchkey("get", "--no-prompt", "example.org", "alice")
         #expect(read.outputText == "hunter2", "\(read.errorText)")

@@ -192,10 +192,14 @@ struct DoctorTests {
         #expect(open.contains { $0.topic == "vault" && $0.state == "PROBLEM" && $0.remedy?.contains("chmod") == true })
         #expect(unsafe chmod(vault, 0o600) == 0)
         #expect(try await doctor(environment).allSatisfy { $0.state != "PROBLEM" })
-        // Without its key the rest is still told, and nobody is asked.
+        // Its key is remembered; without that the rest is still told, nobody is asked, and it isn't as it should be.
         environment["LATCHKEY_KEY_FILE"] = nil
-        let keyless = try await doctor(environment)
-        #expect(keyless.contains { $0.topic == "integrity" && $0.text.hasPrefix("not checked") })
+        #expect(try await doctor(environment).allSatisfy { $0.state != "PROBLEM" })
+        try FileManager.default.removeItem(atPath: directory / "state/latchkey/key-files")
+        let keyless = try await doctor(environment, expecting: 77)
+        let integrity = try #require(keyless.first { $0.topic == "integrity" })
+        #expect(integrity.state == "PROBLEM" && integrity.remedy?.contains("LATCHKEY_KEY_FILE") == true)
+        #expect(keyless.contains { $0.topic == "hardening" })
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: vault)))
         bytes[bytes.count - 100] ^= 1

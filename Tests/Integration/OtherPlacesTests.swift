@@ -72,6 +72,7 @@ struct OtherPlacesTests {
         _ = try await set(vault, "one")
         // A vault that would ask for its passphrase, with Argon2 to come; one whose key is nowhere.
         let noKey: [String: String?] = ["LATCHKEY_KEY_FILE": nil]
+        try FileManager.default.removeItem(atPath: session.directory / "state/latchkey/key-files")
         #expect(try await set(keyring, "two", noKey) == "")
         let passphrase = session.directory / "passphrase"
         try session.directory.write("passphrase", Array("wrong".utf8))

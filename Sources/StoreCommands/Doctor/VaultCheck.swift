@@ -33,6 +33,9 @@ struct VaultCheck {
         } catch {
             switch error.code {
             case .cancelled: throw error
+            case .locked where matters && outline.opensWithKeyFileAlone:
+                // Nobody can be asked for it: until its key is named, the vault is of no use.
+                return ([file, .refusal("integrity", error, matters: true)], nil)
             case .locked:
                 return (
                     [
@@ -55,4 +58,8 @@ struct VaultCheck {
         }
         return .good("integrity", "\(found.itemCount) credentials, all sound")
     }
+}
+
+extension VaultOutline {
+    fileprivate var opensWithKeyFileAlone: Bool { slots.allSatisfy { $0.kind == .keyFile } }
 }

@@ -10,6 +10,15 @@ extension SealedStore {
         }
     }
 
+    /// The slot that opened the vault, while it is there; `nil` when the root key did.
+    func openedSlot(deadline: Deadline) async throws(StoreError) -> KeySlotDescription? {
+        guard let name = slot?.recordName else { return nil }
+        return try await waiting(until: deadline) { (view, state) throws(StoreError) in
+            let slots = try KeySlot.all(in: view.records())
+            return try slots.first { $0.recordName == name }?.describe(state.keys)
+        }
+    }
+
     private static func describe(
         _ records: [NamedRecord], _ keys: VaultKeys
     ) throws(StoreError) -> [KeySlotDescription] {

@@ -6,6 +6,10 @@ package struct VaultOutline: Sendable, Hashable {
     let vault: VaultID
     /// In the order of the file; without slots of kinds that are unknown here.
     package let slots: [KeySlotOutline]
+    package let byteCount: Int
+
+    /// The vault's id in hexadecimal digits: it stays when the file is moved, and is no secret.
+    package var identifier: String { Hexadecimal.encode(vault.bytes) }
 }
 
 /// A key slot, as anyone sees it who can read the file.
@@ -22,25 +26,32 @@ extension VaultStore {
     /// Throws what keeps the vault from being opened that can be seen that way: `unavailable`, `permissionDenied`,
     /// `corrupted`, `unsupported`; and `timedOut` when another process keeps it busy.
     package static func outline(
-        at path: String, deadline: Deadline = .standard
+        at path: String, for use: VaultUse = .daily, deadline: Deadline = .standard
     ) async throws(StoreError) -> VaultOutline {
-        if let outline = try nilIf(\StoreError.isBusy, of: outlineNow(path)) { return outline }
+        if let outline = try nilIf(\StoreError.isBusy, of: outlineNow(path, use)) { return outline }
         // A process is writing: wait where waiting takes no thread of the caller's.
         return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            try cancellation.retry { () throws(StoreError) in try outlineNow(path) }
+            try cancellation.retry { () throws(StoreError) in try outlineNow(path, use) }
         }
     }
 
     /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
     /// damaged or newer file. Asks nobody anything and changes nothing.
-    package static func probe(at path: String) throws(StoreError) {
+    package static func probe(at path: String, for use: VaultUse = .daily) throws(StoreError) {
         // While a process is writing to it, there is a vault.
-        _ = try nilIf(\StoreError.isBusy, of: outlineNow(path))
+        _ = try nilIf(\StoreError.isBusy, of: outlineNow(path, use))
     }
 
-    private static func outlineNow(_ path: String) throws(StoreError) -> VaultOutline {
-        let place = try VaultPath.existing(path)
-        let table = try SQLiteRowTable(path: place.file)
+    /// Throws what would keep a vault from being made or exported there, as far as it can be known before: a path that
+    /// is taken, or a directory that others can change or this user can't. Changes nothing.
+    package static func checkPlace(forNewVaultAt path: String, for use: VaultUse) throws(StoreError) {
+        try VaultPath.checkNew(path, for: use)
+    }
+
+    private static func outlineNow(_ path: String, _ use: VaultUse) throws(StoreError) -> VaultOutline {
+        let place = try VaultPath.existing(path, for: use)
+        let byteCount = try place.status().byteCount
+        let table = try SQLiteRowTable(place)
         return try table.read { (view) throws(StoreError) in
             let vault = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
             let slots = try KeySlot.all(in: view.records()).map {
@@ -48,7 +59,7 @@ extension VaultStore {
                     kind: $0.kind, reference: KeySlotReference(vault: vault, slot: $0.head.id),
                     systemCredential: $0.head.systemCredential)
             }
-            return VaultOutline(vault: vault, slots: slots)
+            return VaultOutline(vault: vault, slots: slots, byteCount: byteCount)
         }
     }
 }

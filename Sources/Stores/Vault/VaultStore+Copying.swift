@@ -37,7 +37,8 @@ extension VaultStore {
     /// and others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any
     /// time. A key that is kept elsewhere is one of `KeySlotReference.ofNewVault()`.
     ///
-    /// Throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would
+    /// The directory may be one that others see, such as a home of mode 0755, or /tmp: only where others could change or
+    /// exchange the file it throws `permissionDenied`. Else throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would
     /// only be noticed when it is needed.
     ///
     /// - Parameter leavingOutDamaged: writes what can still be read of a damaged vault, opened with `ItemCheck.never`,
@@ -51,7 +52,7 @@ extension VaultStore {
         let rows = rows
         // Not on the store's thread: other writes go on until the copying begins.
         return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            let place = try VaultPath.new(path)
+            let place = try VaultPath.new(path, for: .backup)
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
             let keys = try VaultKeys.random(vault)
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: rows.now(), vault: vault)

@@ -37,6 +37,17 @@ extension VaultStore {
         try await rows.slots(deadline: deadline)
     }
 
+    /// The slot that opened the vault, unless it is gone; `nil` when it was opened by `keepUnlocked(for:)`.
+    package func openedSlot(deadline: Deadline = .standard) async throws(StoreError) -> KeySlotDescription? {
+        try await rows.openedSlot(deadline: deadline)
+    }
+
+    /// How many transactions the vault has seen, and how many credentials it has, as of the last look at it.
+    package var extent: (generation: UInt64, itemCount: UInt64) {
+        let manifest = rows.known.withLock { $0 }.manifest
+        return (manifest.generation, manifest.itemCount)
+    }
+
     /// Adds another way to open the vault.
     ///
     /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free

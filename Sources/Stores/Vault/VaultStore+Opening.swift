@@ -44,7 +44,7 @@ extension VaultStore {
                     recordName: KeySlot.recordName(slot.head.id), keys: slot.keys)
                 return try open(
                     place, SQLiteRowTable(path: place.file), keys, opened,
-                    Circumstances(worker: worker, memory: memory, itemCheck: .whenSmall, now: now))
+                    Circumstances(worker: worker, memory: memory, itemCheck: .whenSmall, use: .daily, now: now))
             }
         }
     }
@@ -70,8 +70,20 @@ extension VaultStore {
         itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
+        try await open(
+            at: path, for: .daily, unlockedBy: source, memory: memory, itemCheck: itemCheck, deadline: deadline,
+            now: now)
+    }
+
+    /// The same for a backup that is only read: others may see its file, and none of them may change it.
+    package static func open(
+        at path: String, for use: VaultUse, unlockedBy source: borrowing VaultKeySource, memory: RollbackMemory? = nil,
+        itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,
+        now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
+    ) async throws(StoreError) -> VaultStore {
         let worker = WorkThread()
-        let circumstances = Circumstances(worker: worker, memory: memory, itemCheck: itemCheck, now: now)
+        let circumstances = Circumstances(
+            worker: worker, memory: memory, itemCheck: itemCheck, use: use, now: now)
         let kept = KeptSource(source.duplicate())
         return try await worker.run(until: deadline, leavesBehind: source.kind == .passphrase) {
             (cancellation) throws(StoreError) in
@@ -85,15 +97,16 @@ extension VaultStore {
         let worker: WorkThread
         let memory: RollbackMemory?
         let itemCheck: ItemCheck
+        let use: VaultUse
         let now: @Sendable () -> UnixTime
     }
 
     private static func unlock(
         _ path: String, _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ cancellation: Cancellation
     ) throws(StoreError) -> VaultStore {
-        let place = try VaultPath.existing(path)
+        let place = try VaultPath.existing(path, for: circumstances.use)
         let before = try place.status()
-        let table = try SQLiteRowTable(path: place.file)
+        let table = try SQLiteRowTable(place)
         let after = try place.status()
         guard before.device == after.device, before.inode == after.inode else {
             throw FileProblem.refuse("vault", place.file, "was exchanged while it was opened")

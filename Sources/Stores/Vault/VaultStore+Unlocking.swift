@@ -34,6 +34,11 @@ extension VaultStore {
     /// Throws `unavailable` when the kernel lets this process have no keyring, so that nobody is asked in vain.
     package static func checkUnlocking() throws(StoreError) { try KernelKeyring.check() }
 
+    /// Whether a vault is unlocked by `keepUnlocked(for:)`. Throws `unavailable` when the kernel refuses.
+    package static func unlocking(of vault: VaultOutline) throws(StoreError) -> VaultUnlocking {
+        try KernelKeyring.unlocking(of: vault.vault)
+    }
+
     /// Takes the key of `keepUnlocked(for:)` out of the kernel, and returns whether there was one.
     ///
     /// Processes that have the vault open keep it open. Throws what `outline(at:)` throws, and `unavailable` when the
@@ -41,4 +46,11 @@ extension VaultStore {
     package static func lock(at path: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
         try KernelKeyring.forget(try await outline(at: path, deadline: deadline).vault)
     }
+}
+
+/// Whether the kernel has a vault's key.
+package enum VaultUnlocking: Sendable, Hashable {
+    case locked
+    /// - Parameter time: for how much longer, rounded down to the unit that the kernel shows; `nil` where it doesn't.
+    case unlocked(time: Duration?)
 }

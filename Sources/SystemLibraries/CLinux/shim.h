@@ -46,8 +46,9 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 #define LATCHKEY_SPAWN_SETSID 0x80
 
 // A child with /dev/null for its standard descriptors and no other, a session of its own, and the signals' defaults.
+// Where input isn't -1, that descriptor is its standard input; it is none of the standard ones.
 static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *const arguments[],
-                                          char *const environment[]) {
+                                          char *const environment[], int input) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t all, none;
@@ -60,7 +61,8 @@ static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *
     }
     sigfillset(&all);
     sigemptyset(&none);
-    number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    number = input < 0 ? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+                       : posix_spawn_file_actions_adddup2(&actions, input, 0);
     if (number == 0) number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     if (number == 0) number = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     if (number == 0) number = posix_spawn_file_actions_addclosefrom_np(&actions, 3);

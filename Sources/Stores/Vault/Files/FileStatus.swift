@@ -36,18 +36,29 @@ struct FileStatus {
     var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
     /// Whether the owner alone has any permission.
     var isPrivate: Bool { mode & 0o077 == 0 }
+    var isWritableByOthers: Bool { mode & 0o022 != 0 }
 
     struct ErrorNumber: Error {
         let number: Int32
         init(_ number: Int32) { self.number = number }
     }
 
-    /// Throws unless this is a regular file of this user alone with one name.
-    func requirePrivateFile(_ what: StaticString, _ path: String) throws(StoreError) {
+    /// Throws unless this is a regular file of this user that nobody else can write to.
+    func requireOwnFile(_ what: StaticString, _ path: String) throws(StoreError) {
         if isSymbolicLink { throw FileProblem.refuse(what, path, "is a symbolic link", hint: "name the file itself") }
         if isDirectory { throw FileProblem.refuse(what, path, "is a directory", hint: "name a file in it") }
         guard isRegularFile else { throw FileProblem.refuse(what, path, "is no regular file") }
         guard owner == geteuid() else { throw FileProblem.refuse(what, path, "belongs to another user") }
+        guard !isWritableByOthers else {
+            throw FileProblem.refuse(
+                what, path, "can be changed by other users",
+                hint: "run chmod 600 on it, and consider who may have changed it")
+        }
+    }
+
+    /// Throws unless this is a regular file of this user alone with one name.
+    func requirePrivateFile(_ what: StaticString, _ path: String) throws(StoreError) {
+        try requireOwnFile(what, path)
         guard isPrivate else {
             throw FileProblem.refuse(
                 what, path, "can be used by other users",

@@ -18,6 +18,11 @@ public enum VaultKeyFile {
         let key = try Sealing.randomKey(as: KeyFileKey.self)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         guard descriptor >= 0 else {
+            if errno == ENOENT {
+                throw StoreError(
+                    .unavailable, "there is no directory for the key file \(FileProblem.loggable(path))",
+                    hint: "make the directory first, or choose another path", platform: .errno(ENOENT))
+            }
             throw FileProblem.system("key file", path, number: errno, hint: "choose another path")
         }
         var number: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno

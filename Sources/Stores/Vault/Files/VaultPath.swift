@@ -6,30 +6,40 @@ internal import LatchkeyLog
 /// would drop the locks that SQLite holds on it in this process (fcntl(2)).
 ///
 /// The file must be a regular file (0600) of this user with one name, in a directory (0700) of this user, below
-/// directories that only this user and root can change.
+/// directories that only this user and root can change. A backup may be seen by others; see `VaultUse`.
 struct VaultPath {
     /// Absolute, without symbolic links.
     let file: String
     let directory: String
+    /// Whether the file is read as it is, without locks and without a journal, and never written: a backup where
+    /// another user could put a journal beside it, which SQLite would play back.
+    var isReadAsItIs = false
 
     private static let openHint: LogMessage = "\(Recovery.createVault)"
 
     // MARK: - Finding
 
     /// Checks an existing vault's file and everything above it.
-    static func existing(_ path: String) throws(StoreError) -> VaultPath {
+    static func existing(_ path: String, for use: VaultUse = .daily) throws(StoreError) -> VaultPath {
         let name = try name(in: path)
-        let resolved: VaultPath
+        var resolved: VaultPath
         switch canonical(name.directory) {
         case .success(let directory): resolved = VaultPath(file: join(directory, name.file), directory: directory)
         case .failure(let error):
             throw FileProblem.system("vault", path, number: error.number, hint: openHint)
         }
         let status = try resolved.status()
-        try status.requirePrivateFile("vault", resolved.file)
-        try resolved.checkDirectories()
+        do throws(StoreError) {
+            try status.requirePrivateFile("vault", resolved.file)
+            try resolved.checkDirectories(.daily)
+        } catch {
+            guard use == .backup else { throw error }
+            try status.requireOwnFile("backup", resolved.file)
+            try resolved.checkDirectories(.backup)
+            resolved.isReadAsItIs = true
+        }
         // A change that was cut off may have left any length: SQLite undoes it when it opens the file.
-        if !resolved.hasJournal { try status.requireVaultLength() }
+        if resolved.isReadAsItIs || !resolved.hasJournal { try status.requireVaultLength() }
         return resolved
     }
 
@@ -39,7 +49,7 @@ struct VaultPath {
     }
 
     /// Checks the place for a new vault, making the directory (0700) and those above it when they are missing.
-    static func new(_ path: String) throws(StoreError) -> VaultPath {
+    static func new(_ path: String, for use: VaultUse = .daily) throws(StoreError) -> VaultPath {
         let name = try name(in: path)
         try PrivateDirectory.make(name.directory)
         switch canonical(name.directory) {
@@ -47,14 +57,48 @@ struct VaultPath {
             throw FileProblem.system("directory", name.directory, number: error.number)
         case .success(let directory):
             let resolved = VaultPath(file: join(directory, name.file), directory: directory)
-            try resolved.checkDirectories()
-            if TemporaryFile.isTemporary(name.file) {
-                throw FileProblem.refuse(
-                    "vault", resolved.file, "has a name that only unfinished files have", hint: "choose another name")
-            }
-            if case .success = FileStatus.ofLink(at: resolved.file) { throw resolved.exists }
+            try resolved.checkDirectories(use)
+            try resolved.checkName(name.file)
             return resolved
         }
+    }
+
+    /// Checks the place for a new vault as far as it is there, and changes nothing.
+    static func checkNew(_ path: String, for use: VaultUse) throws(StoreError) {
+        let name = try name(in: path)
+        if case .success(let directory) = canonical(name.directory) {
+            let resolved = VaultPath(file: join(directory, name.file), directory: directory)
+            try resolved.checkDirectories(use)
+            try resolved.checkName(name.file)
+            return try checkWritable(directory)
+        }
+        // What is missing will be made in the nearest directory that is there.
+        var parts = name.directory.split(separator: "/")
+        let start = name.directory.hasPrefix("/") ? "/" : "./"
+        while true {
+            switch canonical(start + parts.joined(separator: "/")) {
+            case .success(let directory):
+                try VaultPath(file: path, directory: directory).checkDirectories(.backup)
+                return try checkWritable(directory)
+            case .failure(let error):
+                guard error.number == ENOENT, parts.popLast() != nil else {
+                    throw FileProblem.system("directory", name.directory, number: error.number)
+                }
+            }
+        }
+    }
+
+    private static func checkWritable(_ directory: String) throws(StoreError) {
+        guard unsafe access(directory, W_OK | X_OK) != 0 else { return }
+        throw FileProblem.system("directory", directory, number: errno, hint: "name a place that you can write to")
+    }
+
+    private func checkName(_ name: String) throws(StoreError) {
+        if TemporaryFile.isTemporary(name) {
+            throw FileProblem.refuse(
+                "vault", file, "has a name that only unfinished files have", hint: "choose another name")
+        }
+        if case .success = FileStatus.ofLink(at: file) { throw exists }
     }
 
     /// The file's status now.
@@ -88,9 +132,9 @@ struct VaultPath {
 
     // MARK: - Directories
 
-    private func checkDirectories() throws(StoreError) {
+    private func checkDirectories(_ use: VaultUse) throws(StoreError) {
         var path = directory
-        var isInnermost = true
+        var isInnermost = use == .daily
         while true {
             guard case .success(let status) = FileStatus.ofLink(at: path) else {
                 throw FileProblem.refuse("directory", path, "can't be looked at")
@@ -109,7 +153,8 @@ struct VaultPath {
                 guard status.owner == geteuid() || status.owner == 0 else {
                     throw FileProblem.refuse("directory", path, "belongs to another user, who could exchange the vault")
                 }
-                guard status.mode & 0o022 == 0 || status.mode & S_ISVTX != 0 else {
+                // In a sticky one, such as /tmp, nobody exchanges another user's file.
+                guard !status.isWritableByOthers || status.mode & S_ISVTX != 0 else {
                     throw FileProblem.refuse(
                         "directory", path, "can be changed by other users, who could exchange the vault",
                         hint: "take away their permission to write there")
@@ -145,6 +190,14 @@ struct VaultPath {
         let number = PrivateDirectory.synchronise(directory)
         guard number == 0 else { throw FileProblem.system("directory", directory, number: number) }
     }
+}
+
+/// What a vault's file is for, and so what other users may do with it.
+package enum VaultUse: Sendable, Hashable {
+    /// It is the vault that is used: nobody else may do anything with its file or its directory.
+    case daily
+    /// It is exported or imported. Others may see it, as it is sealed, and none of them may change or exchange it.
+    case backup
 }
 
 extension FileStatus {

@@ -60,6 +60,24 @@ enum KernelKeyring {
         return true
     }
 
+    static func unlocking(of vault: VaultID) throws(StoreError) -> VaultUnlocking {
+        guard let key = try find(vault) else { return .locked }
+        return .unlocked(time: remainingTime(of: key))
+    }
+
+    /// What /proc/keys shows of a key's time, such as `14m` (proc(5)). No system call tells it.
+    private static func remainingTime(of key: Int) -> Duration? {
+        guard let bytes = try? PrivateFile.read("/proc/keys", limit: 1 << 20) else { return nil }
+        let number = Hexadecimal.encode((0..<4).map { UInt8(truncatingIfNeeded: key >> (24 - $0 * 8)) })
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix(number) {
+            let fields = line.split(separator: " ", maxSplits: 4)
+            guard fields.count > 3, let unit = fields[3].last, let count = Int(fields[3].dropLast()) else { return nil }
+            let seconds: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400]
+            return seconds[unit].map { .seconds($0 * count) }
+        }
+        return nil
+    }
+
     private static func find(_ vault: VaultID) throws(StoreError) -> Int? {
         let key = unsafe latchkey_keyctl_search(KEY_SPEC_USER_KEYRING, type, name(vault))
         if key >= 0 { return key }

@@ -1,6 +1,7 @@
 internal import CLatchkeySQLite
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// One connection to the vault's file, used by one thread at a time.
 ///
@@ -13,13 +14,17 @@ internal import LatchkeyLog
     enum Role { case creator, reader, writer }
 
     /// Opens an existing file; `creator` fills an empty one.
-    init(path: String, role: Role) throws(StoreError) {
+    ///
+    /// - Parameter asItIs: reads the file without locks, and takes no notice of a journal beside it (sqlite.org/uri.html,
+    ///   `immutable`).
+    init(path: String, role: Role, asItIs: Bool = false) throws(StoreError) {
         PageSealedFiles.register()
         var opened: OpaquePointer?
         let flags =
-            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
-            | SQLITE_OPEN_EXRESCODE
-        let status = unsafe sqlite3_open_v2(path, &opened, flags, PageSealedFiles.name)
+            (asItIs ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
+            | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+        let name = asItIs ? Self.immutableURI(path) : path
+        let status = unsafe sqlite3_open_v2(name, &opened, flags, PageSealedFiles.name)
         guard status == SQLITE_OK, let opened = unsafe opened else {
             unsafe sqlite3_close_v2(opened)
             throw .sqlite(status)
@@ -40,6 +45,14 @@ internal import LatchkeyLog
 
     deinit {
         unsafe sqlite3_close_v2(handle)
+    }
+
+    private static func immutableURI(_ path: String) -> String {
+        let octets = path.utf8.map { octet in
+            let isPlain = octet == 0x2F || (0x30...0x39).contains(octet) || (0x61...0x7A).contains(octet | 0x20)
+            return isPlain ? String(UnicodeScalar(octet)) : "%" + Hexadecimal.encode([octet])
+        }
+        return "file:\(octets.joined())?immutable=1"
     }
 
     /// How many pages a reader keeps: 4 MiB, and 2 % of a larger file, 16 MiB at most. Under 1 % of a file are inner

@@ -7,6 +7,7 @@ internal import Synchronization
 /// never write, and no copy of an old row stays in a log.
 final class SQLiteRowTable: RowTable {
     let path: String
+    private let isReadAsItIs: Bool
     /// Lends to one reading task at a time; a look-up takes microseconds.
     private let reader: Mutex<SQLiteSession>
     /// Opened at the first write.
@@ -15,9 +16,14 @@ final class SQLiteRowTable: RowTable {
     static let applicationID = 0x4C4B_5631  // "LKV1"
 
     /// Opens the table in an existing file whose path was checked.
-    init(path: String) throws(StoreError) {
+    convenience init(_ place: VaultPath) throws(StoreError) {
+        try self.init(path: place.file, asItIs: place.isReadAsItIs)
+    }
+
+    init(path: String, asItIs: Bool = false) throws(StoreError) {
         self.path = path
-        let connection = try SQLiteConnection(path: path, role: .reader)
+        isReadAsItIs = asItIs
+        let connection = try SQLiteConnection(path: path, role: .reader, asItIs: asItIs)
         let session = try SQLiteSession(connection)
         try connection.fitCache()
         reader = Mutex(session)
@@ -64,7 +70,9 @@ final class SQLiteRowTable: RowTable {
     }
 
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> SQLiteRowTable {
-        let table = try SQLiteRowTable(path: path)
+        let table = try SQLiteRowTable(path: path, asItIs: isReadAsItIs)
+        // Without locks nobody waits.
+        if isReadAsItIs { return table }
         return try table.copy(cancellation, from: byteCount) ?? table
     }
 

@@ -1,0 +1,59 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+
+/// `latchkey rename SERVICE ACCOUNT NEW-SERVICE NEW-ACCOUNT`.
+enum RenameCommand {
+    private static let force = CommandOption.flag("--force", help: "replace a secret that the new name has")
+
+    static let command = Command(
+        CommandDefinition(
+            "rename", summary: "give a secret another name",
+            operands: KeyOperands.both + [
+                .required("NEW-SERVICE", help: "what it is for from now on"),
+                .required("NEW-ACCOUNT", help: "whose it is from now on"),
+            ],
+            options: [force],
+            details: """
+                It is saved under the new name and read back before the old one goes: after an interruption both may be
+                there. A secret that has the new name is replaced after a question at a terminal, and elsewhere with
+                --force alone. Exit status 1: there is no secret under the old name.
+                """)
+    ) { arguments, context in
+        let old = try arguments.credentialKey()
+        let new = try CredentialKey(
+            service: arguments.operand("NEW-SERVICE"), account: arguments.operand("NEW-ACCOUNT"))
+        guard old != new else {
+            throw CommandFailure(.usage, "rename.same-name", "the new name is the old one", hint: "give another one")
+        }
+        let view = try await context.openView()
+        let store = try await view.store(for: old, deadline: context.deadline)
+        guard let record = try await store.read(old, as: Password.self, deadline: context.deadline) else {
+            throw try await context.absence(of: old, in: store, view)
+        }
+        let condition = try await context.conditionToReplace(new, in: store, isForced: arguments.has(force))
+        let options = SaveOptions(
+            label: label(of: record.metadata), contentType: record.contentType, condition: condition)
+        try await store.save(record.secret, for: new, options: options, deadline: context.deadline)
+        guard let saved = try await store.read(new, as: Password.self, deadline: context.deadline),
+            saved.secret.matches(record.secret)
+        else {
+            throw StoreError(
+                .corrupted, "\(store.identity) does not give back what it was given for \(new)",
+                hint: "nothing was deleted; \(Recovery.diagnose)")
+        }
+        try await store.delete(old, condition: .matches(record.version), deadline: context.deadline)
+        context.logger.info("renamed \(old) to \(new) in \(store.identity)")
+        try await context.warnOfOtherPlaces(of: new, savedIn: store, view)
+        return .success
+    }
+
+    /// A label that a store made from the old name is made anew; a person's own stays.
+    private static func label(of metadata: CredentialMetadata) -> String? {
+        let key = metadata.key
+        let made = ["\(key.service): \(key.account)", "Password for '\(key.account)' on '\(key.service)'"]
+        return made.contains(metadata.label) ? nil : metadata.label
+    }
+}

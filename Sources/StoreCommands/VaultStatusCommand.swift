@@ -1,0 +1,101 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyVault
+
+/// `latchkey vault status [--json]`.
+enum VaultStatusCommand {
+    static let command = Command(
+        CommandDefinition(
+            "vault", "status", summary: "show whether a vault is unlocked, and what opens it",
+            options: [GlobalOptions.json],
+            details: """
+                It asks for nothing. What only a key shows is shown where the vault opens without asking: the slots' names,
+                how many credentials there are, and the generation, which each change counts up.
+                """)
+    ) { arguments, context in
+        let path = context.settings.vaultPath
+        let outline = try await VaultStore.outline(at: path, deadline: context.deadline)
+        var status = VaultStatus(path: path, outline: outline)
+        do throws(StoreError) {
+            status.unlocking = try VaultStore.unlocking(of: outline)
+        } catch {
+            context.logger.debug("the kernel's keyring was not looked into: \(error)")
+        }
+        do throws(StoreError) {
+            let vault = try await context.settings.askingNobody.openVault()
+            status.contents = .init(
+                slots: try await vault.slots(deadline: context.deadline).map(\.name).sorted { $0.text < $1.text },
+                generation: vault.extent.generation, itemCount: vault.extent.itemCount)
+        } catch {
+            // That nothing opens it without asking is its state, and no error.
+            guard error.code == .locked else { throw error }
+        }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(status.json)
+        } else {
+            try context.output.write(status.table)
+        }
+        return .success
+    }
+}
+
+/// What is known of a vault without asking anybody.
+private struct VaultStatus {
+    struct Contents {
+        let slots: [KeySlotName]
+        let generation: UInt64
+        let itemCount: UInt64
+    }
+
+    let path: String
+    let outline: VaultOutline
+    var unlocking = VaultUnlocking.locked
+    /// `nil` where nothing opens it without asking.
+    var contents: Contents?
+
+    private var shownPath: LoggableText {
+        LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)
+    }
+
+    /// Not in the order of the file, which is by chance.
+    private var kinds: [LogMessage] { outline.slots.map { "\($0.kind)" as LogMessage }.sorted { $0.text < $1.text } }
+
+    private var state: LogMessage {
+        switch unlocking {
+        case .unlocked(let time?): "unlocked, for \(time.inWords) or a little more"
+        case .unlocked(nil): "unlocked"
+        case .locked: contents == nil ? "locked" : "opens without asking"
+        }
+    }
+
+    var table: TextTable {
+        var table = TextTable("ABOUT", "FOUND")
+        table.append("vault", "\(shownPath)")
+        table.append("state", state)
+        table.append("size", "\(outline.byteCount) bytes")
+        table.append("slots", LogMessage.joined(kinds))
+        if let contents {
+            table.append("names", LogMessage.joined(contents.slots.map { "\($0)" }))
+            table.append("credentials", "\(contents.itemCount)")
+            table.append("generation", "\(contents.generation)")
+        }
+        return table
+    }
+
+    var json: JSONValue {
+        var seconds: Int64?
+        if case .unlocked(let time?) = unlocking { seconds = time.components.seconds }
+        return .object([
+            ("vault", .text(shownPath)),
+            ("state", .message(unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open")),
+            ("seconds", seconds.map { .number($0) } ?? .null),
+            ("bytes", .number(Int64(outline.byteCount))),
+            ("slots", .array(kinds.map { .message($0) })),
+            ("names", contents.map { .array($0.slots.map { .message("\($0)") }) } ?? .null),
+            ("credentials", contents.map { .number(Int64($0.itemCount)) } ?? .null),
+            ("generation", contents.map { .number(Int64($0.generation)) } ?? .null),
+        ])
+    }
+}

@@ -1,0 +1,119 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// `get --clip`, with stand-ins for the programs that hold a selection, and with a terminal.
+@Suite struct ClipboardTests {
+    private let directory: TestDirectory
+    private var environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+        environment["PATH"] = directory / "bin" + ":" + Program.searchPath
+        try directory.makeFolder("bin")
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: environment)
+            .successful("vault init")
+        try await latchkey.run(
+            ["set", "example.org", "ada"], environment: environment, input: Array("hunter2".utf8)
+        ).successful("set")
+    }
+
+    private func makeProgram(_ name: String, _ script: String) throws {
+        try directory.write("bin/" + name, "#!/bin/sh\n\(script)\n", mode: 0o700)
+    }
+
+    /// A loop of the shell until there is a file, or nobody waits for it any more.
+    private func waiting(for name: String) -> String {
+        "while [ -d \(directory.path) ] && [ ! -e \(directory / name) ]; do /bin/sleep 0.01; done"
+    }
+
+    private func clip(_ extra: [String: String]) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            ["get", "--clip", "example.org", "ada"], environment: environment.merging(extra) { $1 })
+    }
+
+    /// What a stand-in has written, once it is there.
+    private func content(of name: String) async throws -> String {
+        for _ in 0..<6000 {
+            if let text = try? String(contentsOfFile: directory / name, encoding: .utf8), text.hasSuffix("\n") {
+                return text
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return "\(name) is not there"
+    }
+
+    @Test func `xclip holds the secret, and is ended after 45 seconds`() async throws {
+        // What is at the program's end is shown by a clock that needs no time.
+        try makeProgram("timeout", "echo \"$@\" > \(directory / "clock"); shift; exec \"$@\"")
+        try makeProgram("xclip", "cat > \(directory / "held"); echo >> \(directory / "held"); exec sleep 2")
+        let run = try await clip(["DISPLAY": ":99"])
+        #expect(run.status == 0 && run.outputText.isEmpty, "\(run.errorText)")
+        #expect(
+            run.errorText
+                == "latchkey: copied; unless something else is copied before, it is taken away in 45 seconds\n")
+        #expect(try await content(of: "held") == "hunter2\n")
+        #expect(try await content(of: "clock") == "45 xclip -selection clipboard -quiet -in\n")
+    }
+
+    @Test func `wl-copy loses the selection after 45 seconds, when it still has it`() async throws {
+        // The second call is the one that clears; the first one ends then, as wl-copy does.
+        try makeProgram("sleep", "echo \"$@\" > \(directory / "clock"); \(waiting(for: "late"))")
+        try makeProgram(
+            "wl-copy",
+            """
+            if [ "$1" = --clear ]; then echo cleared > \(directory / "cleared"); exit; fi
+            echo "$@" > \(directory / "arguments"); cat > \(directory / "held"); echo >> \(directory / "held")
+            \(waiting(for: "cleared"))
+            """)
+        let run = try await clip(["DISPLAY": ":99", "WAYLAND_DISPLAY": "wayland-0"])
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(try await content(of: "held") == "hunter2\n")
+        #expect(try await content(of: "clock") == "45\n")
+        #expect(try await content(of: "arguments") == "--foreground --type text/plain\n")
+        #expect(!FileManager.default.fileExists(atPath: directory / "cleared"))
+        try directory.write("late", "")
+        #expect(try await content(of: "cleared") == "cleared\n")
+    }
+
+    @Test func `what something else has taken the place of is not cleared`() async throws {
+        try makeProgram("sleep", "\(waiting(for: "late")); echo over > \(directory / "over")")
+        try makeProgram(
+            "wl-copy",
+            "if [ \"$1\" = --clear ]; then echo cleared > \(directory / "cleared"); exit; fi; cat > /dev/null")
+        #expect(try await clip(["WAYLAND_DISPLAY": "wayland-0"]).status == 0)
+        // By then the shell that would clear has been ended.
+        try directory.write("late", "")
+        #expect(try await content(of: "over") == "over\n")
+        #expect(!FileManager.default.fileExists(atPath: directory / "cleared"))
+    }
+
+    @Test func `a program that can't reach its display is an error`() async throws {
+        try makeProgram("xclip", "exit 1")
+        let run = try await clip(["DISPLAY": ":99"])
+        #expect(run.status == 69 && run.errorText.contains("xclip refused [clipboard.refused]"), "\(run.errorText)")
+        #expect(run.errorText.contains("latchkey: hint: see that `xclip` works in this session"))
+    }
+
+    @Test func `without a display and a terminal there is no clipboard, and nobody is asked for a key`() async throws {
+        let run = try await clip(["LATCHKEY_PASSPHRASE_FILE": directory / "none"])
+        #expect(run.status == 69 && run.errorText.contains("[clipboard.none]"), "\(run.errorText)")
+        #expect(run.errorText.contains("latchkey: hint: install wl-clipboard or xclip, or run it in a terminal"))
+    }
+
+    @Test func `a terminal takes it into its own clipboard, and loses it again`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try BuiltProducts.latchkey().start(
+            ["get", "--clip", "example.org", "ada"], environment: environment, terminal: terminal)
+        try await terminal.waitForQuestion("Copied through the terminal", from: running)
+        // The base64 of hunter2.
+        #expect(terminal.shown.hasPrefix("\u{1B}]52;c;aHVudGVyMg==\u{7}"))
+        terminal.type("\r")
+        let run = try await running.finish()
+        #expect(run.status == 0 && run.outputText.isEmpty, "\(run.errorText)")
+        try await terminal.waitUntilShown("\r\n\u{1B}]52;c;\u{7}")
+        #expect(!terminal.shown.contains("hunter2"))
+    }
+}

@@ -1,0 +1,161 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// What a person at a terminal is spared: a mistyped secret, one that is overwritten, a vault that stays shut.
+@Suite struct ForgivingPromptTests {
+    private static let good = "orbit lantern cactus velvet"
+
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+    }
+
+    /// Types the answers to questions, one after the other, and returns the run and all that was shown.
+    ///
+    /// - Parameter command: for the shell; standard input is the terminal where it says `< /dev/tty`.
+    private func answer(
+        _ command: String, _ questions: (question: String, answer: String)...
+    ) async throws -> (run: ProgramRun, shown: String) {
+        let terminal = try PseudoTerminal()
+        let running = try Program("/bin/sh").start(
+            ["-c", "latchkey() { '\(try BuiltProducts.latchkey().path)' \"$@\"; }\n\(command)"],
+            environment: environment, folder: directory.path, terminal: terminal)
+        for (question, answer) in questions {
+            try await terminal.waitForQuestion(question, from: running)
+            terminal.type(answer)
+        }
+        let run = try await running.finish()
+        #expect(terminal.echoes)
+        return (run, terminal.shown)
+    }
+
+    private func latchkey(_ arguments: String..., input: String = "") async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            arguments, environment: environment, input: Array(input.utf8), folder: directory.path)
+    }
+
+    // MARK: - set
+
+    @Test func `a secret that is typed differently the second time is not saved`() async throws {
+        try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
+        let (run, shown) = try await answer(
+            "latchkey set example.org ada < /dev/tty", ("Secret for example.org/ada", "hunter2\r"),
+            ("The same again", "hunter3\r"))
+        #expect(run.status == 65 && run.errorText.contains("[prompt.different]"), "\(run.errorText)")
+        #expect(!shown.contains("hunter"))
+        #expect(try await latchkey("get", "example.org", "ada").status == 1)
+    }
+
+    @Test func `a secret is replaced after a question, or with --force`() async throws {
+        try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
+        try await latchkey("set", "example.org", "ada", input: "old").successful("set")
+        let (kept, _) = try await answer(
+            "latchkey set example.org ada < /dev/tty", ("Replace the secret for example.org/ada? [y/N]", "n\r"))
+        #expect(kept.status == 77 && kept.errorText.contains("[secret.kept]"), "\(kept.errorText)")
+        #expect(try await latchkey("get", "example.org", "ada").outputText == "old")
+        // A slip is taken back, and what is typed here is shown.
+        let (replaced, shown) = try await answer(
+            "latchkey set example.org ada < /dev/tty", ("Replace the secret", "no\u{7F}\u{7F}yes\r"),
+            ("Secret for example.org/ada", "new\r"), ("The same again", "new\r"))
+        #expect(replaced.status == 0, "\(replaced.errorText)")
+        #expect(shown.contains("yes") && !shown.contains("new"))
+        #expect(try await latchkey("get", "example.org", "ada").outputText == "new")
+        let (forced, asked) = try await answer(
+            "latchkey set --force example.org ada < /dev/tty", ("Secret for example.org/ada", "newer\r"),
+            ("The same again", "newer\r"))
+        #expect(forced.status == 0 && !asked.contains("Replace"))
+        // A script is not asked, as ever.
+        try await latchkey("set", "example.org", "ada", input: "newest").successful("set")
+        #expect(try await latchkey("get", "example.org", "ada").outputText == "newest")
+    }
+
+    @Test func `a line break at the end of what comes through a pipe is kept, and said to a person`() async throws {
+        try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
+        let (run, shown) = try await answer("echo hunter2 | latchkey set example.org ada 2> /dev/tty")
+        #expect(run.status == 0)
+        #expect(shown.contains("latchkey: the secret ends with a line break, which is part of it"))
+        #expect(try await latchkey("get", "example.org", "ada").outputText == "hunter2\n")
+        let (plain, said) = try await answer("printf hunter2 | latchkey set example.org ada 2> /dev/tty")
+        #expect(plain.status == 0 && said.isEmpty)
+        #expect(try await latchkey("set", "example.org", "ada", input: "hunter2\n").errorText.isEmpty)
+    }
+
+    // MARK: - Passphrases
+
+    @Test(arguments: [
+        ("hunter2", "weak"), ("password123", "weak"), ("P@ssw0rd!", "weak"), ("aaaaaaaaaaaaaaaaaaaaaaaa", "weak"),
+        ("12345678901234567890", "weak"), ("qwertyuiop", "weak"), ("abcabcabcabcabcabc", "weak"),
+        ("Summer2024", "weak"), ("correct horse", "weak"), ("letmeinletmein", "weak"), ("Lantern cactus 7", "fair"),
+        ("tr4vKq9zLm2x", "good"), (good, "good"), ("kX7#mQ2!vR9$pL4&tZ", "strong"),
+        ("orbit lantern cactus velvet harbour", "strong"),
+    ])
+    func `a new passphrase is told how strong it is`(_ passphrase: String, _ word: String) async throws {
+        let (run, shown) = try await answer(
+            "latchkey vault init", ("New passphrase of the vault", passphrase + "\r"), ("Strength: \(word) (", "\u{3}"))
+        #expect(run.status == 130)
+        #expect(shown.contains("It can be guessed") == (word == "weak"), "\(shown)")
+        #expect(!shown.contains(passphrase))
+    }
+
+    @Test func `a weak passphrase is taken after a question alone`() async throws {
+        let (run, shown) = try await answer(
+            "latchkey vault init", ("New passphrase of the vault", "hunter2\r"), ("Use it all the same? [y/N]", "\r"),
+            ("[y/N]: \r\nNew passphrase of the vault", Self.good + "\r"), ("The same again", Self.good + "\r"))
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(!shown.contains("hunter2"))
+        let (taken, _) = try await answer(
+            "latchkey vault init --vault second/vault", ("New passphrase of the vault", "hunter2\r"),
+            ("Use it all the same?", "y\r"), ("The same again", "hunter2\r"))
+        #expect(taken.status == 0, "\(taken.errorText)")
+    }
+
+    @Test func `a passphrase may be mistyped twice, and the first prompt says how to be asked less`() async throws {
+        try directory.write("pass", Self.good)
+        try await answer("LATCHKEY_PASSPHRASE_FILE=pass latchkey vault init").run.successful("vault init")
+        let (run, shown) = try await answer(
+            "latchkey list", ("Passphrase of the vault", "a\r"), ("Attempt 2 of 3", "b\r"),
+            ("Attempt 3 of 3", Self.good + "\r"))
+        #expect(run.status == 0, "\(run.errorText)")
+        let (again, later) = try await answer("latchkey list", ("Passphrase of the vault", Self.good + "\r"))
+        #expect(again.status == 0)
+        #expect(!later.contains("vault unlock"))
+        // Where the kernel refuses, as in many containers, it would be no help.
+        let script = TestData.folder().appendingPathComponent("kernel_keyring.py").path
+        let isAllowed = try await Program("/usr/bin/python3").run([script, "probe"]).status == 0
+        #expect(shown.contains("`latchkey vault unlock` asks once") == isAllowed)
+    }
+
+    @Test func `vault passwd asks for the old passphrase and changes that slot alone`() async throws {
+        try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
+        let (none, _) = try await answer("latchkey vault passwd")
+        #expect(none.status == 1 && none.errorText.contains("hint: latchkey vault add-slot passphrase gives it one"))
+        try directory.write("one", "one")
+        try directory.write("two", "two")
+        for name in ["one", "two"] {
+            try await answer("latchkey vault add-slot \(name) --new-passphrase-fd 3 3< \(name)").run.successful(
+                "add-slot")
+        }
+        let before = try await latchkey("vault", "slots").outputText
+        // The key file would open it; the old passphrase is wanted all the same.
+        let (run, shown) = try await answer(
+            "latchkey vault passwd", ("Old passphrase of the vault", "three\r"), ("Attempt 2 of 3", "two\r"),
+            ("New passphrase of the vault", Self.good + "\r"), ("The same again", Self.good + "\r"))
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(run.errorText.contains("latchkey: changed the vault's passphrase\n") && !shown.contains("orbit"))
+        try directory.write("new", Self.good)
+        for (name, status) in [("one", 0), ("two", 77), ("new", 0)] as [(String, Int32)] {
+            #expect(try await answer("latchkey list --passphrase-fd 3 3< \(name)").run.status == status, "\(name)")
+        }
+        let names = { (text: String) in text.split(separator: "\n").map { $0.prefix(10) } }
+        #expect(names(try await latchkey("vault", "slots").outputText) == names(before))
+        // Without a person both come through descriptors.
+        let (scripted, _) = try await answer(
+            "latchkey vault passwd --passphrase-fd 3 --new-passphrase-fd 4 3< new 4< two")
+        #expect(scripted.status == 0, "\(scripted.errorText)")
+        #expect(try await answer("latchkey list --passphrase-fd 3 3< two").run.status == 0)
+    }
+}

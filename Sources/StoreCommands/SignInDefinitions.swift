@@ -64,7 +64,7 @@ package enum SignInDefinitions {
     private static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
 
     package static let signIn = CommandDefinition(
-        "sign-in", summary: "sign in and keep the session", operands: [provider],
+        "sign-in", topic: .signIns, summary: "sign in and keep the session", operands: [provider],
         options: [
             account, clientID, host, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
             certificateAuthority,
@@ -79,7 +79,7 @@ package enum SignInDefinitions {
             the redirect has a private-use scheme, the browser's response comes by way of latchkey scheme add.
             """)
     package static let signOut = CommandDefinition(
-        "sign-out", summary: "revoke the session where the server can, and delete it",
+        "sign-out", topic: .signIns, summary: "revoke the session where the server can, and delete it",
         operands: [.optional("PROVIDER", help: "a name from latchkey provider list")],
         options: [account, everywhere, certificateAuthority],
         details: """
@@ -87,17 +87,17 @@ package enum SignInDefinitions {
             from being signed out.
             """)
     package static let accounts = CommandDefinition(
-        "accounts", summary: "list who is signed in",
-        operands: [.optional("PROVIDER", help: "only this provider")], options: [GlobalOptions.json])
+        "accounts", topic: .signIns, summary: "list who is signed in",
+        operands: [.optional("PROVIDER", help: "only this provider")])
     package static let use = CommandDefinition(
-        "use", summary: "make an account the current one",
+        "use", topic: .signIns, summary: "make an account the current one",
         operands: [provider, .required("ACCOUNT", help: "an account from latchkey accounts")])
     package static let token = CommandDefinition(
-        "token", summary: "write the access token to standard output, refreshed when it has expired",
+        "token", topic: .signIns, summary: "write the access token to standard output, refreshed when it has expired",
         operands: [provider], options: [account, certificateAuthority],
         details: "The token's bytes are written as they are, without a line break.")
     package static let request = CommandDefinition(
-        "request", summary: "send a request with the access token, and write the response's body",
+        "request", topic: .signIns, summary: "send a request with the access token, and write the response's body",
         operands: [
             provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
             .required("URL", help: "where to; https, or a loopback address; a path at bluesky's account's own server"),
@@ -109,7 +109,7 @@ package enum SignInDefinitions {
             add; any other is refused with status 77.
             """)
     package static let run = CommandDefinition(
-        "run", summary: "run a program with the access token in its environment, and nowhere else",
+        "run", topic: .programs, summary: "run a program with the access token in its environment, and nowhere else",
         operands: [provider, .rest("COMMAND", help: "the program and its arguments; write -- before it if you like")],
         options: [account, variable, certificateAuthority],
         details: """
@@ -126,7 +126,7 @@ package enum SignInDefinitions {
             certificateAuthority,
         ])
     package static let providerList = CommandDefinition(
-        "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
+        "provider", "list", summary: "list the servers to sign in at")
     package static let providerRemove = CommandDefinition(
         "provider", "remove", summary: "forget a server and its client secret",
         operands: [.required("NAME", help: "a name from latchkey provider list")])
@@ -140,7 +140,7 @@ package enum SignInDefinitions {
             lines of the browser's helpers for a moment; a loopback redirect, which needs no entry, keeps it off them.
             """)
     package static let schemeList = CommandDefinition(
-        "scheme", "list", summary: "list the schemes that have an entry", options: [GlobalOptions.json])
+        "scheme", "list", summary: "list the schemes that have an entry")
     package static let schemeRemove = CommandDefinition(
         "scheme", "remove", summary: "take the desktop entry of a scheme away", operands: [schemeName])
     package static let schemeReceive = CommandDefinition(
@@ -148,14 +148,14 @@ package enum SignInDefinitions {
         operands: [.required("URL", help: "where the browser ended")],
         details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that response.")
     package static let demo = CommandDefinition(
-        "demo", summary: "show the whole path on a server in this process, then audit every byte of it",
+        "demo", topic: .program, summary: "show the whole path on a server in this process, then audit every byte of it",
         details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
 
     /// Not for the network, but for libcrypto, which `latchkey` doesn't load either.
     package static let importing = CommandDefinition(
-        "import", summary: "import what another program stores in a file or in a collection of the keyring",
+        "import", topic: .stores, summary: "import what another program stores in a file or in a collection of the keyring",
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
-        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, GlobalOptions.json],
+        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun],
         details: """
             git: git credential-store's file. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text
             file of keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked

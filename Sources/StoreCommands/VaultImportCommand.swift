@@ -43,7 +43,11 @@ enum VaultImportCommand {
             }
         }
         try context.output.write(
-            "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept")
+            "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept",
+            json: .object([
+                ("added", .number(Int64(result.addedCount))), ("replaced", .number(Int64(result.replacedCount))),
+                ("kept", .number(Int64(result.keptCount))),
+            ]))
         return .success
     }
 

@@ -39,6 +39,9 @@ package struct ParsedArguments: Sendable {
     /// The value of an option that is a descriptor's number.
     package func descriptor(_ option: CommandOption) -> Int32? { value(option).flatMap(DescriptorNumber.parse) }
 
+    /// Whether a command takes an operand.
+    package func takes(operand name: String) -> Bool { command.operands.contains { $0.name.description == name } }
+
     /// An operand that the command requires.
     package func operand(_ name: String) -> String {
         guard let text = optionalOperand(name) else { preconditionFailure("\(name) is not required") }

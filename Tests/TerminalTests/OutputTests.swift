@@ -138,7 +138,7 @@ internal import TestServices
             try $0.write(table)
         }
         #expect(said.output == "A     LONG\nwide  y\nx     y\nwider still  y\n")
-        #expect(TextTable("A").continued().text == "")
+        #expect(TextTable("A").continued().text() == "")
     }
 
     @Test func `an array that is written in parts is the one that is written at once`() throws {

@@ -36,12 +36,16 @@ enum SignInCommand {
                 configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
         } else {
             let service = try await context.service(configuration, arguments)
-            session = try await service.signIn(
-                presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+            session = try await context.explaining(configuration, account: nil) {
+                try await service.signIn(
+                    presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+            }
             sessions = service.sessions
         }
         if isNew { try context.providers.write(configuration) }
-        context.output.note("signed in at \(configuration.name) as \(Account(session.account))")
+        try context.output.tell(
+            "signed in at \(configuration.name) as \(Account(session.account))",
+            json: .object(AccountsCommand.members(configuration.name, session)))
         try await context.warnOfOtherPlaces(
             of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))
         return .success
@@ -226,8 +230,10 @@ struct Account: Loggable {
         self.name = name
     }
 
-    /// Safe: what the person is called at the service, which listings show too.
-    var logMessage: LogMessage {
-        "\(LoggableText(reviewed: "an account's name stands in listings and keyring applications", unredacted: name))"
+    var text: LoggableText {
+        LoggableText(reviewed: "an account's name stands in listings and keyring applications", unredacted: name)
     }
+
+    /// Safe: what the person is called at the service, which listings show too.
+    var logMessage: LogMessage { "\(text)" }
 }

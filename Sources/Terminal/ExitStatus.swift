@@ -72,9 +72,14 @@ package struct CommandFailure: CommandError {
 
     /// Wraps an error; what it says stays the same.
     package init(_ error: some RedactedError, _ exitStatus: ExitStatus) {
+        self.init(error, exitStatus, hint: error.hint)
+    }
+
+    /// Wraps an error with a better hint.
+    package init(_ error: some RedactedError, _ exitStatus: ExitStatus, hint: LogMessage?) {
         codeName = error.codeName
         cause = error.cause
-        hint = error.hint
+        self.hint = hint
         logMessage = error.logMessage
         self.exitStatus = exitStatus
     }

@@ -37,8 +37,12 @@ enum SignInCommand {
         } else {
             let service = try await context.service(configuration, arguments)
             session = try await context.explaining(configuration, account: nil) {
-                try await service.signIn(
-                    presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+                do throws(SignInError) {
+                    return try await service.signIn(
+                        presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+                } catch {
+                    throw error.naming(redirect ?? service.provider.redirect, of: configuration)
+                }
             }
             sessions = service.sessions
         }
@@ -118,7 +122,12 @@ enum SignInCommand {
         guard let clientID = given ?? builtIn.standardClientID ?? (builtIn.registersPrograms ? "" : nil) else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(builtIn.name) needs a client id",
-                hint: "register a client with the host, and give its --client-id")
+                hint: CommandContext.registrationAdvice(
+                    for: ProviderConfiguration(
+                        name: builtIn.name, server: server, clientID: ProviderAddCommand.unregisteredClientID),
+                    then:
+                        "sign-in \(builtIn.name) --host \(LoggableText(reviewed: "a host's name from the command line", unredacted: host))"
+                ))
         }
         let registers = clientID.isEmpty
         var configuration = ProviderConfiguration(
@@ -149,7 +158,8 @@ enum SignInCommand {
         methods.ephemeral = arguments.has(SignInDefinitions.ephemeral)
         if mayPrompt {
             methods.terminal = PersonsTerminal(prompt: context.prompt)
-            methods.devicePrompt = TerminalDevicePrompt(prompt: context.prompt, timeout: timeout)
+            methods.devicePrompt = TerminalDevicePrompt(
+                prompt: context.prompt, output: context.output, timeout: timeout)
         }
         methods.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
         methods.redirects = .standard(in: context.environment)

@@ -61,7 +61,7 @@ enum ListCommand {
             isAtEnd = batch.count < batchCount
         }
         if arguments.has(GlobalOptions.json) { try array.end() }
-        if rows.hiddenCount > 0, context.output.messagesAreShown {
+        if rows.hiddenCount > 0, context.output.tellsPerson, !context.output.isJSON {
             context.output.note("\(rows.hiddenCount) more belong to sign-ins: latchkey accounts, or list --all")
         }
         // What can't be seen may be there all the same.

@@ -72,8 +72,13 @@ private struct ArgumentReader {
         }
         guard let command else { throw incomplete() }
         if command.name == CommandGrammar.versionCommand.name { return .version }
-        if let missing = command.operands.dropFirst(operands.count).first(where: { !$0.isOptional }) {
-            throw UsageError(.missingOperand, "\(missing.name) is missing", hint: usageHint(command))
+        for (operand, word) in zip(command.operands, command.assign(operands)) {
+            if word == nil && !operand.isOptional {
+                throw UsageError(.missingOperand, "\(operand.name) is missing", hint: usageHint(command))
+            }
+            if let word, let problem = operand.problem(with: word) {
+                throw UsageError(.badValue, problem, hint: usageHint(command))
+            }
         }
         return .run(
             ParsedArguments(
@@ -88,9 +93,6 @@ private struct ArgumentReader {
             guard operands.count < command.operands.count || takesRest else {
                 let hint: LogMessage = "\(usageHint(command)); a secret is never given as an argument"
                 throw UsageError(.tooManyOperands, "there are too many arguments", hint: hint)
-            }
-            if operands.count < command.operands.count, let problem = command.operands[operands.count].problem(with: text) {
-                throw UsageError(.badValue, problem, hint: usageHint(command))
             }
             operands.append(text)
             if takesRest && operands.count >= command.operands.count { optionsEnded = true }

@@ -25,9 +25,11 @@ package struct SecretPrompt: Sendable {
 
     /// Asks and returns the answer, its line break left out. Longer than `limit` bytes throws `tooLong`.
     ///
-    /// - Parameter stopping: asked ten times a second whether to give up, and why. It blocks its thread meanwhile.
+    /// - Parameters:
+    ///   - isShown: whether the answer is no secret, and appears as it is typed.
+    ///   - stopping: asked ten times a second whether to give up, and why. It blocks its thread meanwhile.
     package func ask<Purpose: SecretPurpose>(
-        _ question: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20,
+        _ question: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20, isShown: Bool = false,
         stopping: () -> PromptError.Problem? = { nil }
     ) throws(PromptError) -> Secret<Purpose> {
         guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
@@ -48,8 +50,12 @@ package struct SecretPrompt: Sendable {
             case .end: throw PromptError(problem: .dismissed, question: question)
             case .failed(let number): throw PromptError(problem: .failed(number: number), question: question)
             }
+            let before = line.byteCount
             switch line.take(byte) {
-            case .more: continue
+            case .more:
+                guard isShown else { continue }
+                if line.byteCount > before { device.write(String(UnicodeScalar(byte))) }
+                for _ in 0..<max(0, before - line.byteCount) { device.write("\u{8} \u{8}") }
             case .finished: return line.finish(as: purpose)
             case .interrupted: throw PromptError(problem: .interrupted, question: question)
             case .dismissed: throw PromptError(problem: .dismissed, question: question)
@@ -90,10 +96,10 @@ package struct SecretPrompt: Sendable {
 
     /// Asks twice and returns the answer when both are the same; otherwise throws `different`.
     package func askTwice<Purpose: SecretPurpose>(
-        _ question: LogMessage, again: LogMessage, as purpose: Purpose.Type
+        _ question: LogMessage, again: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20
     ) throws(PromptError) -> Secret<Purpose> {
-        let first = try ask(question, as: purpose)
-        let second = try ask(again, as: purpose)
+        let first = try ask(question, as: purpose, limit: limit)
+        let second = try ask(again, as: purpose, limit: limit)
         guard first.matches(second) else { throw PromptError(problem: .different, question: question) }
         return first
     }
@@ -108,6 +114,8 @@ struct SecretLine: ~Copyable {
     init(limit: Int) {
         builder = SecretBuilder(limit: limit)
     }
+
+    var byteCount: Int { builder.byteCount }
 
     /// Takes the next byte as the keyboard sent it.
     mutating func take(_ byte: UInt8) -> Outcome {
@@ -164,7 +172,7 @@ package struct PromptError: CommandError, Hashable {
     /// What was asked, or would have been.
     package let question: LogMessage
 
-    init(problem: Problem, question: LogMessage) {
+    package init(problem: Problem, question: LogMessage) {
         self.problem = problem
         self.question = question
     }

@@ -36,6 +36,9 @@ package struct TerminalOutput: Sendable {
             isatty(standardError) == 1 && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
     }
 
+    /// Whether a person sees what is said on standard error.
+    package var tellsPerson: Bool { isatty(standardError) == 1 }
+
     /// The same output for a program that asked for JSON.
     package func inJSON() -> TerminalOutput {
         var output = self
@@ -98,6 +101,13 @@ package struct TerminalOutput: Sendable {
         if isatty(standardOutput) == 1 { _ = PipeSafeWrite.write("\n", to: standardError) }
     }
 
+    /// Writes a secret on a line of its own to standard error: the code of a sign-in on another device, where there is
+    /// no terminal to show it on. One with control characters is refused.
+    package func show<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(OutputError) {
+        var sink = StandardErrorSecretSink(descriptor: standardError)
+        try secret.pour(into: &sink)
+    }
+
     // MARK: - Messages
 
     /// Says on standard error what went wrong and what to do about it.
@@ -134,9 +144,6 @@ package struct TerminalOutput: Sendable {
         let text = members.map { "\(JSONText.quote($0)): \(JSONText.quote($1))" }.joined(separator: ", ")
         _ = PipeSafeWrite.write("{\(text)}\n", to: standardError)
     }
-
-    /// Whether a person at a terminal reads the messages.
-    package var messagesAreShown: Bool { !isJSON && isatty(standardError) == 1 }
 
     /// Says on standard error how the program is used.
     package func explain(_ help: HelpText) { _ = PipeSafeWrite.write(help.text, to: standardError) }

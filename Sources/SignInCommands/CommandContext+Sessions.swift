@@ -32,7 +32,7 @@ extension CommandContext {
         case .refreshLost:
             return CommandFailure(
                 ended: configuration, error, ": an earlier refresh was cut off before its tokens could be stored")
-        case .oauth(let cause) where cause.code == .exchangeFailed(statusCode: 400) && cause.serverError == nil:
+        case .oauth(let cause) where cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
             // Some servers say nothing more of a refresh token that they don't know any more.
             return CommandFailure(
                 error.exitStatus, error.codeName,
@@ -75,6 +75,16 @@ extension CommandContext {
 
     func sessions(_ configuration: ProviderConfiguration) async throws -> SessionStore {
         SessionStore(store: try await store(of: configuration), provider: configuration.name.text, leases: .standard)
+    }
+}
+
+extension OAuthError {
+    /// Whether the server's error leaves open what is wrong.
+    fileprivate var saysNoMore: Bool {
+        switch serverError {
+        case nil, .invalidRequest, .other: true
+        default: false
+        }
     }
 }
 

@@ -129,7 +129,10 @@ enum RequestCommand {
         var hint: LogMessage?
         switch status {
         case 200...299: return .success
-        case 401, 403:
+        case 401:
+            exitStatus = .refused
+            hint = "the session may have ended: latchkey sign-in \(configuration.name)"
+        case 403:
             exitStatus = .refused
             hint = "the token may lack a scope: latchkey sign-in \(configuration.name) --scope SCOPE"
         case 408, 425, 429, 503: exitStatus = .tryAgain

@@ -13,7 +13,7 @@ enum VaultImportCommand {
         "--import-passphrase-fd", "N", form: .descriptor, help: "read FILE's passphrase from this descriptor")
     private static let conflict = CommandOption.value(
         "--on-conflict", "CHOICE", form: .choice(["refuse", "keep", "replace"]),
-        help: "what to do with a credential that differs from the one there: refuse, keep or replace (refuse)")
+        help: "what to do where another secret is there: refuse, keep or replace (refuse)")
 
     static let command = Command(
         CommandDefinition(

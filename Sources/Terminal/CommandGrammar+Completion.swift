@@ -94,7 +94,7 @@ private struct UnfinishedLine {
     func expected(_ word: String) -> ExpectedWord {
         if isLost { return result(.nothing, word) }
         if let awaiting { return result(source(of: awaiting), word) }
-        if !optionsEnded, word.hasPrefix("-"), word != "-" {
+        if !optionsEnded, word.hasPrefix("-") {
             guard let (option, value) = option(in: word), let value else {
                 let fresh = (options + [CommandGrammar.help]).filter {
                     $0.isRepeatable || values[$0.name.description] == nil

@@ -152,6 +152,8 @@ private struct ArgumentReader {
         let name = String(text.prefix { $0 != "=" })
         let value = name.utf8.count < text.utf8.count ? String(text.dropFirst(name.count + 1)) : nil
         if value == nil && (name == "--help" || name == "-h") {
+            // `help --help`
+            if wantsHelp && group == nil && command == nil { command = grammar.command(named: "help") }
             wantsHelp = true
         } else if value == nil && name == "--version" {
             wantsVersion = true

@@ -282,7 +282,8 @@ let package = Package(
             dependencies: [
                 "sample-store",
                 "TestServices", "LatchkeyTestServer", "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeySecrets",
-                "LatchkeyCommand", "LatchkeyAuthCommand", "vault-writer",
+                "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
+                "LatchkeyTerminal", "vault-writer",
             ],
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(

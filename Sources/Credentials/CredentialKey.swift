@@ -27,6 +27,8 @@ public struct CredentialKind: Sendable, Hashable, Loggable {
     public static let clientSecret = CredentialKind(known: "client-secret")
     /// Which account of a service is the current one.
     package static let current = CredentialKind(known: "current")
+    /// That a session was ended by its server. It holds no secret.
+    package static let ended = CredentialKind(known: "ended")
 
     /// Safe: a kind is a word of the program, 32 characters at most.
     public var logMessage: LogMessage {

@@ -14,6 +14,30 @@ enum AccountsCommand {
         let session: SessionSummary
         let isCurrent: Bool
         let store: StoreIdentity
+        /// When it was noticed that the server has ended the session; `nil` for one that is there.
+        var ended: UnixTime?
+
+        /// Whose end comes when: the token's, or with it the session's.
+        var end: LogMessage {
+            if let ended { return "ended \(LocalMoment(ended))" }
+            if !session.isReadable { return "unreadable" }
+            let now = UnixTime.now()
+            switch (session.expiry, session.isRefreshable) {
+            case (nil, true): return "refreshes itself"
+            case (nil, false): return "unknown"
+            case (let end?, true): return "token \(LocalMoment(end)), refreshes itself"
+            case (let end?, false) where end <= now: return "ended \(LocalMoment(end))"
+            case (let end?, false): return "session \(LocalMoment(end))"
+            }
+        }
+
+        /// In a word, for programs.
+        var state: StaticString {
+            if ended != nil { return "ended" }
+            if !session.isReadable { return "unreadable" }
+            guard let end = session.expiry, end <= UnixTime.now() else { return "active" }
+            return session.isRefreshable ? "expired" : "ended"
+        }
     }
 
     /// What the stores keep, and why one could not be asked.
@@ -40,8 +64,7 @@ enum AccountsCommand {
             ? TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "STORE", "SCOPES")
             : TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "SCOPES")
         for row in rows {
-            let expiry: LogMessage =
-                row.session.isReadable ? row.session.expiry.map { "\(Moment($0))" } ?? "-" : "unreadable"
+            let expiry = row.end
             let account = Account(row.session.account)
             let current: LogMessage = row.isCurrent ? "yes" : ""
             if namesStore {
@@ -87,22 +110,37 @@ enum AccountsCommand {
             store: store, provider: configuration.name.text,
             leases: .standard)
         let current = try await sessions.currentAccount(deadline: context.deadline)
-        return try await sessions.summaries(deadline: context.deadline).map {
+        let rows = try await sessions.summaries(deadline: context.deadline).map {
             Row(
                 provider: configuration.name, session: $0, isCurrent: current?.hasSameOctets(as: $0.account) == true,
                 store: store.identity)
         }
+        return try await rows
+            + sessions.endedSessions(deadline: context.deadline).map {
+                Row(
+                    provider: configuration.name, session: SessionSummary(unreadable: $0.account), isCurrent: false,
+                    store: store.identity, ended: $0.noticed)
+            }
+    }
+
+    /// What JSON says of a session, here and after a sign-in.
+    static func members(
+        _ provider: ProviderName, _ session: SessionSummary
+    ) -> [(name: StaticString, value: LatchkeyTerminal.JSONValue)] {
+        [
+            ("provider", .message("\(provider)")), ("account", .text(text(session.account))),
+            ("expires", session.expiry.map { .message("\(Moment($0))") } ?? .null),
+            ("refreshable", .bool(session.isRefreshable)),
+            ("scopes", .array(session.scopes.scopes.map { .text(text($0)) })),
+        ]
     }
 
     private static func json(_ row: Row, namesStore: Bool) -> LatchkeyTerminal.JSONValue {
         let fields: [(name: StaticString, value: LatchkeyTerminal.JSONValue)] = [
-            ("provider", .message("\(row.provider)")), ("account", .text(text(row.session.account))),
-            ("current", .bool(row.isCurrent)),
-            ("expires", row.session.expiry.map { .message("\(Moment($0))") } ?? .null),
-            ("refreshable", .bool(row.session.isRefreshable)), ("readable", .bool(row.session.isReadable)),
-            ("scopes", .array(row.session.scopes.scopes.map { .text(text($0)) })),
+            ("current", .bool(row.isCurrent)), ("readable", .bool(row.session.isReadable)),
+            ("state", .message("\(row.state)")),
         ]
-        return .object(fields + (namesStore ? [("store", .message("\(row.store)"))] : []))
+        return .object(members(row.provider, row.session) + fields + (namesStore ? [("store", .message("\(row.store)"))] : []))
     }
 
     private static func text(_ text: String) -> LoggableText {

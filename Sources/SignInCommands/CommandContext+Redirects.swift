@@ -23,6 +23,24 @@ extension CommandContext {
             """)
     }
 
+    /// How a person gets a client id: where to register, what to enter, and the command to go on with.
+    ///
+    /// - Parameter command: what takes the id, as `sign-in github`.
+    static func registrationAdvice(
+        for configuration: ProviderConfiguration, then command: LogMessage
+    ) -> LogMessage {
+        let page: LogMessage =
+            if let page = configuration.builtIn?.registrationPage(at: configuration.host) {
+                "at \(LoggableText(reviewed: "a page of a built-in service, on a host that was named", unredacted: page))"
+            } else {
+                "with the server"
+            }
+        guard configuration.builtIn?.takesAnyLoopbackPath != true, let redirect = try? configuration.provider().redirect
+        else { return "register a client for desktop programs \(page), then: latchkey \(command) --client-id ID" }
+        return
+            "register a client \(page) with the redirect URI \(redirect), then: latchkey \(command) --client-id ID"
+    }
+
     /// Warns of a redirect URI that another provider's responses come to as well: a code of one of the two servers
     /// could be brought to the other (RFC 9700 section 4.4).
     func warnOfSharedRedirect(_ redirect: RedirectURI, of configuration: ProviderConfiguration) throws {
@@ -43,6 +61,30 @@ extension CommandContext {
     }
 }
 
+extension SignInError {
+    /// Whether the server may have refused the redirect URI: it says so, or it showed the person a page instead of
+    /// coming back.
+    private var isAboutRedirect: Bool {
+        switch code {
+        case .oauth(let error):
+            if error.serverError == .redirectURIMismatch { return true }
+            guard case .requestRefused(.pushedAuthorization, _) = error.code else { return false }
+            return error.serverError == .invalidRequest || error.serverError == .other
+        case .userAgent(let error): return error.code == .timedOut
+        default: return false
+        }
+    }
+
+    /// The error, with what to do about a redirect URI that the server doesn't take.
+    func naming(_ redirect: RedirectURI, of configuration: ProviderConfiguration) -> any Error {
+        guard isAboutRedirect, !configuration.needsNoRegistration else { return self }
+        let advice: LogMessage =
+            "if the server refuses the redirect URI, register \(redirect) there, or give the registered one with --redirect"
+        let hint = hint?.worded(provider: "\(configuration.name)")
+        return CommandFailure(self, exitStatus, hint: hint.map { "\($0); \(advice)" } ?? advice)
+    }
+}
+
 extension ProviderConfiguration {
     var builtIn: BuiltInProvider? {
         guard case .builtIn(let service, _) = server else { return nil }
@@ -50,7 +92,7 @@ extension ProviderConfiguration {
     }
 
     /// Whether the client is one that registers itself, or that nobody registers.
-    fileprivate var needsNoRegistration: Bool {
+    var needsNoRegistration: Bool {
         isRegisteredByUs || (builtIn?.standardClientID.map { $0 == clientID } ?? false)
     }
 }

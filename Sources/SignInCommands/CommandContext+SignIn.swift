@@ -33,14 +33,21 @@ extension CommandContext {
         let name = try ProviderName(checking: text)
         if let found = try providers.read(name) { return found }
         let builtIn = BuiltInProvider.named(name.text)
+        if let builtIn, builtIn.host != .required, builtIn.standardClientID == nil {
+            throw CommandFailure(
+                .notFound, "provider.not-found", "there is no client id for \(name) yet",
+                hint: Self.registrationAdvice(
+                    for: ProviderConfiguration(
+                        name: name, server: .builtIn(name.text, host: nil),
+                        clientID: ProviderAddCommand.unregisteredClientID), then: "sign-in \(name)"))
+        }
         let hint: LogMessage =
             switch builtIn?.host {
             case nil: "add it: latchkey provider add \(name) --issuer URL --client-id ID"
             case .required: "sign in first: latchkey sign-in \(name) --host HOST"
             case _ where builtIn?.findsServerByAccount == true:
                 "sign in first: latchkey sign-in \(name) --account HANDLE"
-            case _ where builtIn?.standardClientID != nil: "sign in first: latchkey sign-in \(name)"
-            case .fixed, .standard: "register a client there, then: latchkey sign-in \(name) --client-id ID"
+            case .fixed, .standard: "sign in first: latchkey sign-in \(name)"
             }
         throw CommandFailure(.notFound, "provider.not-found", "there is no provider \(name)", hint: hint)
     }

@@ -39,16 +39,41 @@ enum ProviderAddCommand {
         } else if registers {
             try await registerAtHost(&configuration, context)
         }
-        let isReplaced = try context.providers.read(configuration.name) != nil
+        let isReplaced = try confirmReplacing(configuration, arguments, context)
         if arguments.has(SignInDefinitions.clientSecret) { try await keepSecret(configuration, context) }
         try context.providers.write(configuration)
         let verb: StaticString = isReplaced ? "replaced" : "added"
-        context.output.note("\(verb) the provider \(configuration.name)")
+        try context.output.tell(
+            "\(verb) the provider \(configuration.name)",
+            json: .object([("provider", .message("\(configuration.name)")), ("change", .message("\(verb)"))]))
         try context.tellRedirect(of: configuration)
         if configuration.redirect != nil {
             try context.warnOfSharedRedirect(configuration.provider().redirect, of: configuration)
         }
         return .success
+    }
+
+    /// Whether there is a provider of that name. A person is asked before what it says is lost.
+    private static func confirmReplacing(
+        _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws -> Bool {
+        let name = configuration.name
+        guard let former = try context.providers.read(name) else { return false }
+        if arguments.has(SignInDefinitions.force) || !SecretInput.isTerminal() || !context.prompt.isPossible {
+            return true
+        }
+        guard try context.prompt.confirm("Replace the provider \(name), which is \(former.serverName)?") else {
+            throw CommandFailure(
+                .refused, "provider.kept", "the provider \(name) was left as it is",
+                hint: "give this one another name, or --force to replace it without a question")
+        }
+        return true
+    }
+
+    private static func advice(_ name: ProviderName, _ server: ProviderConfiguration.Server) -> LogMessage {
+        let configuration = ProviderConfiguration(name: name, server: server, clientID: unregisteredClientID)
+        let advice = CommandContext.registrationAdvice(for: configuration, then: "provider add \(name) …")
+        return registersPrograms(server) ? "\(advice); or give --register" : advice
     }
 
     /// Stands for a client id until the server has given one.
@@ -87,7 +112,7 @@ enum ProviderAddCommand {
         guard let clientID = arguments.value(SignInDefinitions.clientID) ?? placeholder ?? standard else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(name) needs a client id",
-                hint: "register a client with the server, and give its --client-id; or give --register")
+                hint: advice(name, server))
         }
         var configuration = ProviderConfiguration(name: name, server: server, clientID: clientID)
         configuration.scopes = arguments.all(SignInDefinitions.scope)

@@ -6,6 +6,10 @@ internal import LatchkeyTerminal
 /// `latchkey provider list`.
 enum ProviderListCommand {
     static let command = Command(SignInDefinitions.providerList) { arguments, context in
+        if arguments.has(SignInDefinitions.available) {
+            try listAvailable(context.output)
+            return .success
+        }
         let folder = context.providers
         let all = try folder.names().compactMap { try folder.read($0) }
         if arguments.has(GlobalOptions.json) {
@@ -23,6 +27,27 @@ enum ProviderListCommand {
         return .success
     }
 
+    /// The built-in services, each with the command that signs in there.
+    private static func listAvailable(_ output: TerminalOutput) throws {
+        var table = TextTable("SERVICE", "SIGN IN WITH", "CLIENT ID FROM")
+        var list: [LatchkeyTerminal.JSONValue] = []
+        for service in BuiltInProvider.all {
+            let page = service.registrationPage().map(shown)
+            let needsClientID = service.standardClientID == nil && !service.registersPrograms
+            let options: LogMessage =
+                service.findsServerByAccount
+                ? " --account HANDLE" : service.registersPrograms ? " --host HOST" : needsClientID ? " --client-id ID" : ""
+            let command: LogMessage = "latchkey sign-in \(service.name)\(options)"
+            table.append("\(service.name)", command, page.map { "\($0)" } ?? "not needed")
+            list.append(
+                .object([
+                    ("service", .message("\(service.name)")), ("command", .message(command)),
+                    ("needs_client_id", .bool(needsClientID)), ("registration_page", .optional(page)),
+                ]))
+        }
+        if output.isJSON { try output.write(.array(list)) } else { try output.write(table) }
+    }
+
     private static func json(_ one: ProviderConfiguration) -> LatchkeyTerminal.JSONValue {
         let name: LogMessage = "\(one.name)"
         return .object([("name", .message(name)), ("configuration" as StaticString, one.json)])
@@ -35,7 +60,7 @@ enum ProviderListCommand {
 
 extension ProviderConfiguration {
     /// The issuer, or the name of a built-in server.
-    fileprivate var serverName: LoggableText {
+    var serverName: LoggableText {
         let text =
             switch server {
             case .issuer(let issuer): issuer

@@ -4,10 +4,10 @@ internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyTerminal
 
-/// `latchkey provider remove NAME`.
+/// `latchkey provider remove PROVIDER`.
 enum ProviderRemoveCommand {
     static let command = Command(SignInDefinitions.providerRemove) { arguments, context in
-        let configuration = try context.configuration(named: arguments.operand("NAME"))
+        let configuration = try context.configuration(arguments)
         let service = try await context.service(configuration, arguments)
         let accounts = try await service.accounts()
         guard accounts.isEmpty else {
@@ -21,8 +21,13 @@ enum ProviderRemoveCommand {
             try await BuiltInProvider.named(name)?.forgetRegistration(
                 of: configuration.name, at: host, in: service.sessions.store, deadline: context.deadline)
         }
+        for ended in try await service.sessions.endedSessions(deadline: context.deadline) {
+            try await service.sessions.forgetEnd(of: ended.account, deadline: context.deadline)
+        }
         _ = try context.providers.remove(configuration.name)
-        context.output.note("removed the provider \(configuration.name)")
+        try context.output.tell(
+            "removed the provider \(configuration.name)",
+            json: .object([("provider", .message("\(configuration.name)")), ("change", .message("removed"))]))
         return .success
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeySecrets
@@ -7,45 +6,103 @@ internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 
-/// `latchkey request PROVIDER METHOD URL`.
+/// `latchkey request PROVIDER [METHOD] URL`.
 enum RequestCommand {
-    private static let maximumByteCount = 64 << 20
+    static let maximumByteCount = 64 << 20
 
     static let command = Command(SignInDefinitions.request) { arguments, context in
-        guard let method = GuardedRequest.Method(rawValue: arguments.operand("METHOD")) else {
+        let method = try method(arguments)
+        var fields = try arguments.all(SignInDefinitions.header).map(field)
+        var configuration = try context.configuration(arguments)
+        configuration.origins += try ProviderConfiguration.origins(arguments)
+        let account = arguments.value(SignInDefinitions.account)
+        let body = try RequestBody(arguments, fields: &fields)
+        let (response, url) = try await context.explaining(configuration, account: account) {
+            () async throws -> (Response, HTTPURL) in
+            let service = try await context.service(configuration, arguments)
+            let url = try await target(arguments.operand("URL"), configuration, service, account)
+            var request = GuardedRequest(method, url, fields: fields)
+            request.body = body?.takeContent()
+            let limits = TransferLimits(
+                maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout)
+            return (Response(try await send(request, service, account, limits)), url)
+        }
+        if arguments.has(SignInDefinitions.include) { try context.output.write(response.head) }
+        try context.output.write(secret: response.content.body)
+        return try outcome(response.content.status, url, configuration)
+    }
+
+    /// A copyable place for what is not copyable.
+    private final class Response: Sendable {
+        let content: GuardedResponse
+
+        init(_ content: consuming GuardedResponse) {
+            self.content = content
+        }
+
+        /// The status and the fields, and the empty line after them.
+        var head: LogMessage {
+            let lines = content.fields.map { field -> LogMessage in
+                let text = LoggableText(
+                    reviewed: "a response's header fields, which the person asked for",
+                    unredacted: "\(field.name): \(field.value)")
+                return "\(text)\n"
+            }
+            return "HTTP \(content.status)\n\(LogMessage.joined(lines, separator: ""))"
+        }
+    }
+
+    private static func method(_ arguments: ParsedArguments) throws -> GuardedRequest.Method {
+        let (word, option) = (arguments.optionalOperand("METHOD"), arguments.value(SignInDefinitions.method))
+        guard word == nil || option == nil else {
+            throw CommandFailure(
+                .usage, "request.method", "METHOD and --method are both given", hint: "leave one of them out")
+        }
+        guard let name = word ?? option else {
+            let hasBody =
+                arguments.value(SignInDefinitions.data) != nil || arguments.value(SignInDefinitions.jsonBody) != nil
+            return hasBody ? .post : .get
+        }
+        guard let method = GuardedRequest.Method(rawValue: name) else {
             throw CommandFailure(
                 .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
                 hint: "see latchkey request --help")
         }
-        var configuration = try context.configuration(arguments)
-        configuration.origins += try ProviderConfiguration.origins(arguments)
-        let service = try await context.service(configuration, arguments)
-        let account = arguments.value(SignInDefinitions.account)
-        let url = try await url(arguments.operand("URL"), service, account)
-        var request = GuardedRequest(method, url, fields: [])
-        if let data = arguments.value(SignInDefinitions.data) {
-            request.body = try body(data)
-            let type = arguments.value(SignInDefinitions.contentType) ?? "application/json"
-            guard let field = HeaderField("Content-Type", type) else {
-                throw CommandFailure(.usage, "request.content-type", "--content-type is no media type")
-            }
-            request.fields.append(field)
-        }
-        let response = try await send(
-            request, service, account,
-            TransferLimits(maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout))
-        try context.output.write(secret: response.body)
-        return try outcome(response.status, url)
+        return method
     }
 
-    /// A path alone is at the account's own server, where the session names one.
-    private static func url(
-        _ text: String, _ service: SignInService, _ account: String?
+    /// A field as curl takes it: `Name: value`.
+    private static func field(_ text: String) throws -> HeaderField {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count == 2 ? String(parts[1].drop { $0 == " " }) : ""
+        guard parts.count == 2, let field = HeaderField(String(parts[0]), value) else {
+            throw CommandFailure(
+                .usage, "request.header", "--header takes a name, a colon and a value in ASCII",
+                hint: "write --header 'Accept: application/json'")
+        }
+        guard !HeaderField.transportNames.contains(field.name.lowercased()) else {
+            throw CommandFailure(
+                .usage, "request.header", "that header field is written by latchkey itself", hint: "leave that --header out")
+        }
+        return field
+    }
+
+    /// A path alone is on the provider's API.
+    private static func target(
+        _ text: String, _ configuration: ProviderConfiguration, _ service: SignInService, _ account: String?
     ) async throws -> HTTPURL {
-        guard text.hasPrefix("/"), service.provider.knownAccount != nil,
-            let origin = try await service.session(of: service.resolve(account)).resource
-        else { return try HTTPURL(text) }
-        return try HTTPURL(origin + text)
+        guard text.hasPrefix("/") else { return try HTTPURL(text) }
+        if service.provider.knownAccount != nil {
+            guard let origin = try await service.session(of: service.resolve(account)).resource else {
+                return try HTTPURL(text)
+            }
+            return try HTTPURL(origin + text)
+        }
+        guard let api = service.provider.apiBase else {
+            let origin = try configuration.origins.first ?? HTTPURL(service.provider.authority).origin
+            return try HTTPURL(origin + text)
+        }
+        return try HTTPURL(api.origin + (api.path == "/" ? "" : api.path) + text)
     }
 
     private static func send(
@@ -63,34 +120,28 @@ enum RequestCommand {
         }
     }
 
-    private static func outcome(_ status: Int, _ url: HTTPURL) throws -> ExitStatus {
+    /// What a status means, apart from what the statuses of other commands mean: that a server has no such page is not
+    /// that there is no such credential, and a conflict is no broken protocol.
+    private static func outcome(
+        _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration
+    ) throws -> ExitStatus {
         let exitStatus: ExitStatus
+        var hint: LogMessage?
         switch status {
         case 200...299: return .success
-        case 401, 403: exitStatus = .refused
-        case 404, 410: exitStatus = .notFound
+        case 401:
+            exitStatus = .refused
+            hint = "the session may have ended: latchkey sign-in \(configuration.name)"
+        case 403:
+            exitStatus = .refused
+            hint = "the token may lack a scope: latchkey sign-in \(configuration.name) --scope SCOPE"
         case 408, 425, 429, 503: exitStatus = .tryAgain
         case 500...: exitStatus = .unavailable
-        default: exitStatus = .protocolError
+        case 300...399:
+            exitStatus = .otherStatus
+            hint = "redirects are not followed; --include shows where this one leads"
+        default: exitStatus = .otherStatus
         }
-        throw CommandFailure(exitStatus, "request.status", "\(url) responded with status \(status)")
-    }
-
-    /// Reads the file behind `@`. Data on the command line itself could be a secret that everybody sees in `ps`.
-    private static func body(_ data: String) throws -> Secret<MessageBody> {
-        guard data.hasPrefix("@"), data.utf8.count > 1 else {
-            throw CommandFailure(
-                .usage, "request.data", "--data takes @FILE, or @- for standard input",
-                hint: "arguments can be seen by every user of this machine")
-        }
-        if data == "@-" { return try SecretInput.readAll(as: MessageBody.self, limit: maximumByteCount) }
-        let path = String(data.dropFirst())
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            let shown = LoggableText(reviewed: "the path after --data @", unredacted: path)
-            throw CommandFailure(.badData, "request.data", "the file \(shown) can't be read (errno \(errno))")
-        }
-        defer { close(descriptor) }
-        return try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: maximumByteCount)
+        throw CommandFailure(exitStatus, "request.status", "\(url) responded with status \(status)", hint: hint)
     }
 }

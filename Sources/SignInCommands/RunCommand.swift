@@ -16,10 +16,12 @@ enum RunCommand {
         let words = arguments.rest("COMMAND")
         // Before a token is fetched, or requested from the server.
         let path = try path(of: words[0], context)
-        let service = try await context.service(configuration, arguments)
-        let token = try await service.settling {
-            try await service.accessToken(
-                for: arguments.value(SignInDefinitions.account), deadline: context.deadline)
+        let account = arguments.value(SignInDefinitions.account)
+        let token = try await context.explaining(configuration, account: account) {
+            let service = try await context.service(configuration, arguments)
+            return try await service.settling {
+                try await service.accessToken(for: account, deadline: context.deadline)
+            }
         }
         var sink = ChildEnvironmentSink(variable: variable, path: path, arguments: words)
         if let error = failure(ChildEnvironmentSink.StartFailure.self, of: try token.pour(into: &sink)) {

@@ -36,12 +36,20 @@ enum SignInCommand {
                 configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
         } else {
             let service = try await context.service(configuration, arguments)
-            session = try await service.signIn(
-                presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+            session = try await context.explaining(configuration, account: nil) {
+                do throws(SignInError) {
+                    return try await service.signIn(
+                        presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+                } catch {
+                    throw error.naming(redirect ?? service.provider.redirect, of: configuration)
+                }
+            }
             sessions = service.sessions
         }
         if isNew { try context.providers.write(configuration) }
-        context.output.note("signed in at \(configuration.name) as \(Account(session.account))")
+        try context.output.tell(
+            "signed in at \(configuration.name) as \(Account(session.account))",
+            json: .object(AccountsCommand.members(configuration.name, session)))
         try await context.warnOfOtherPlaces(
             of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))
         return .success
@@ -114,7 +122,12 @@ enum SignInCommand {
         guard let clientID = given ?? builtIn.standardClientID ?? (builtIn.registersPrograms ? "" : nil) else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(builtIn.name) needs a client id",
-                hint: "register a client with the host, and give its --client-id")
+                hint: CommandContext.registrationAdvice(
+                    for: ProviderConfiguration(
+                        name: builtIn.name, server: server, clientID: ProviderAddCommand.unregisteredClientID),
+                    then:
+                        "sign-in \(builtIn.name) --host \(LoggableText(reviewed: "a host's name from the command line", unredacted: host))"
+                ))
         }
         let registers = clientID.isEmpty
         var configuration = ProviderConfiguration(
@@ -145,7 +158,8 @@ enum SignInCommand {
         methods.ephemeral = arguments.has(SignInDefinitions.ephemeral)
         if mayPrompt {
             methods.terminal = PersonsTerminal(prompt: context.prompt)
-            methods.devicePrompt = TerminalDevicePrompt(prompt: context.prompt, timeout: timeout)
+            methods.devicePrompt = TerminalDevicePrompt(
+                prompt: context.prompt, output: context.output, timeout: timeout)
         }
         methods.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
         methods.redirects = .standard(in: context.environment)
@@ -226,8 +240,10 @@ struct Account: Loggable {
         self.name = name
     }
 
-    /// Safe: what the person is called at the service, which listings show too.
-    var logMessage: LogMessage {
-        "\(LoggableText(reviewed: "an account's name stands in listings and keyring applications", unredacted: name))"
+    var text: LoggableText {
+        LoggableText(reviewed: "an account's name stands in listings and keyring applications", unredacted: name)
     }
+
+    /// Safe: what the person is called at the service, which listings show too.
+    var logMessage: LogMessage { "\(text)" }
 }

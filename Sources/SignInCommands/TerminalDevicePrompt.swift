@@ -10,16 +10,19 @@ internal import Synchronization
 /// Shows the code of a sign-in on another device at the person's terminal, with a countdown below it.
 final class TerminalDevicePrompt: DevicePrompt {
     private let prompt: SecretPrompt
+    private let output: TerminalOutput
     /// How long the command waits, which may be shorter than the code's life.
     private let timeout: Duration
     private let countdown = Mutex<Task<Void, Never>?>(nil)
 
-    init(prompt: SecretPrompt, timeout: Duration) {
+    init(prompt: SecretPrompt, output: TerminalOutput, timeout: Duration) {
         self.prompt = prompt
+        self.output = output
         self.timeout = timeout
     }
 
     func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
+        guard prompt.isPossible else { return try showWithoutTerminal(device) }
         do throws(PromptError) {
             try prompt.show("On any device, open this address and enter the code below it:")
             try prompt.show("")
@@ -44,6 +47,20 @@ final class TerminalDevicePrompt: DevicePrompt {
             }
         }
         countdown.withLock { $0 = task }
+    }
+
+    /// Without a terminal, as in a container or under a service's supervisor: on standard error, which somebody reads.
+    private func showWithoutTerminal(_ device: borrowing DeviceAuthorization) throws(UserAgentError) {
+        let address = LoggableText(
+            reviewed: "where the server wants its codes entered", unredacted: device.address.text)
+        output.note("on any device, open \(address) and enter the code in the next line")
+        do throws(OutputError) {
+            try output.show(device.userCode)
+        } catch {
+            throw .unavailable(.noTerminal)
+        }
+        let minutes = max(1, min(device.lifetime, timeout).components.seconds / 60)
+        output.note("waiting up to \(minutes) minutes for you to do that")
     }
 
     /// The time in minutes and seconds.

@@ -7,10 +7,13 @@ internal import LatchkeyTerminal
 /// `latchkey token PROVIDER`.
 enum TokenCommand {
     static let command = Command(SignInDefinitions.token) { arguments, context in
-        let service = try await context.service(arguments)
-        let session = try await service.settling {
-            try await service.freshSession(
-                service.resolve(arguments.value(SignInDefinitions.account)), deadline: context.deadline)
+        let configuration = try context.configuration(arguments)
+        let account = arguments.value(SignInDefinitions.account)
+        let session = try await context.explaining(configuration, account: account) {
+            let service = try await context.service(configuration, arguments)
+            return try await service.settling {
+                try await service.freshSession(service.resolve(account), deadline: context.deadline)
+            }
         }
         try context.output.write(secret: session.accessToken)
         if session.keyThumbprint != nil {

@@ -7,8 +7,15 @@ internal import LatchkeyTerminal
 enum UseCommand {
     static let command = Command(SignInDefinitions.use) { arguments, context in
         let account = arguments.operand("ACCOUNT")
-        try await context.service(arguments).use(account)
-        context.output.note("\(Account(account)) is the current account now")
+        let configuration = try context.configuration(arguments)
+        try await context.explaining(configuration, account: account) {
+            try await context.service(configuration, arguments).use(account)
+        }
+        try context.output.tell(
+            "\(Account(account)) is the current account now",
+            json: .object([
+                ("provider", .message("\(configuration.name)")), ("account", .text(Account(account).text)),
+            ]))
         return .success
     }
 }

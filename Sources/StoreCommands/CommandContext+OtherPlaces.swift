@@ -27,6 +27,7 @@ extension CommandContext {
     package func absence(
         of key: CredentialKey, in store: any CredentialStore, _ view: StoreView
     ) async throws(StoreError) -> CommandFailure {
+        if let hint = signInHint(key) { return CommandFailure(absent: key, in: store, hint: hint) }
         let others = try await others(than: store, view)
         for place in try await selector.places(of: key, beside: store, among: others, settings: settings) {
             return CommandFailure(
@@ -36,6 +37,15 @@ extension CommandContext {
             )
         }
         return CommandFailure(absent: key, in: store, hint: "latchkey list shows what there is")
+    }
+
+    /// Where sign-ins are found, for somebody who saw the names of what they have stored.
+    private func signInHint(_ key: CredentialKey) -> LogMessage? {
+        let prefix = "latchkey:"
+        guard key.service.hasPrefix(prefix) else { return nil }
+        let provider = LoggableText(
+            reviewed: "a provider's name stands in listings", unredacted: String(key.service.dropFirst(prefix.count)))
+        return "sign-ins are apart: latchkey accounts, latchkey token \(provider), latchkey sign-out \(provider)"
     }
 
     private func others(

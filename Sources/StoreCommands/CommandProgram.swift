@@ -45,11 +45,18 @@ package struct CommandProgram: Sendable {
         let environment = ProgramEnvironment.current()
         // Before there is a secret.
         let live = LiveSecrets.ofThisProcess
-        let output = TerminalOutput(
+        var output = TerminalOutput(
             program: LatchkeyGrammar.program, environment: environment, withholding: live)
         let status: ExitStatus
         do {
             try ProcessLimits.prepare()
+            if let words = CompletionCall.words(ProgramArguments.current()) {
+                try? await CompletionCall(
+                    catalogue: catalogue, environment: environment, output: output, hardening: hardening
+                ).answer(words)
+                exit(ExitStatus.success.rawValue)
+            }
+            if Self.wantsJSON(ProgramArguments.current()) { output = output.inJSON() }
             let request = try LatchkeyGrammar.grammar(catalogue).parse(ProgramArguments.current())
             status = try await answer(
                 request, environment: environment, output: output, hardening: hardening, isAlone: isAlone)
@@ -65,6 +72,13 @@ package struct CommandProgram: Sendable {
         exit((status == .interrupted ? Interruption.exitStatus ?? status : status).rawValue)
     }
 
+    /// Whether `--json` stands among the arguments, for errors of a command line that can't be read. What comes after
+    /// `--`, or belongs to the program that `run` starts, is another program's.
+    private static func wantsJSON(_ arguments: [[UInt8]]) -> Bool {
+        let own = arguments.prefix { $0 != Array("--".utf8) }
+        return own.contains(Array(GlobalOptions.json.name.text.utf8)) && own.first != Array("run".utf8)
+    }
+
     private func answer(
         _ request: CommandLineRequest, environment: ProgramEnvironment, output: TerminalOutput,
         hardening: HardeningReport, isAlone: Bool
@@ -72,12 +86,16 @@ package struct CommandProgram: Sendable {
         switch request {
         case .help(let text):
             try output.write(text)
+        case .introduction(let text):
+            output.explain(text)
+            return .usage
         case .version:
             try output.write("\(LatchkeyGrammar.program) \(LatchkeyGrammar.version)")
         case .run(let arguments):
             guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
                 throw OtherProgram.work(arguments.command.name)
             }
+            let output = arguments.has(GlobalOptions.json) ? output.inJSON() : output
             var hardening = hardening
             if isAlone && !command.startsPrograms { ProcessHardening.forbidNewPrivileges(&hardening) }
             let context = try CommandContext(

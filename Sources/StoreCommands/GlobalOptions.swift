@@ -26,7 +26,7 @@ package enum GlobalOptions {
         let names = catalogue.backends.filter(\.isPersistent).map { "\($0.name)" as LogMessage }
         return [store(help: "where credentials are kept: \(LogMessage.joined(names, separator: " or "))")]
             + catalogue.backends.compactMap(place)
-            + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, logLevel, logFormat]
+            + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, json, logLevel, logFormat]
     }
 
     private static func store(help: LogMessage) -> CommandOption { .value(named: "--store", "STORE", help: help) }
@@ -38,6 +38,5 @@ package enum GlobalOptions {
         }
     }
 
-    /// For commands that show a table.
-    package static let json = CommandOption.flag("--json", help: "show JSON instead of a table")
+    package static let json = CommandOption.flag("--json", help: "show results and errors as JSON")
 }

@@ -13,26 +13,47 @@ package enum LatchkeyGrammar {
         CommandGrammar(
             program: program, summary: "keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top",
             version: version, globalOptions: GlobalOptions.all(catalogue),
-            commands: SignInDefinitions.all + StoreCommandTable.all.map(\.definition),
-            details: """
-                environment:
-                  LATCHKEY_STORE            as --store\(places(catalogue))
-                  LATCHKEY_KEY_FILE         the file with the vault's key
-                  LATCHKEY_PASSPHRASE_FILE  the file with the vault's passphrase
-                  LATCHKEY_CONFIG           the configuration's folder
-                  LATCHKEY_JOURNAL          the journal's socket, for --log-format journal
-                  NO_COLOR, BROWSER         as everywhere
-                  No variable holds a secret itself.
-                """)
+            commands: SignInDefinitions.all + StoreCommandTable.all.map(\.definition), examples: examples,
+            introduction: introduction, synonyms: synonyms,
+            pages: [
+                .exitStatuses,
+                HelpPage(
+                    "environment", summary: "lists the variables and files that are read",
+                    sections: [("environment", variables(catalogue)), ("files", files)]),
+            ])
     }
 
-    /// A line for each variable that says where a store is.
-    private static func places(_ catalogue: StoreCatalogue) -> LogMessage {
-        let lines = catalogue.backends.compactMap(\.place).map { place -> LogMessage in
-            // As wide as the longest name.
-            let spaces = [LogMessage](repeating: " ", count: max(1, 26 - place.variable.utf8CodeUnitCount))
-            return "\n  \(place.variable)\(LogMessage.joined(spaces, separator: ""))as --\(place.word)"
-        }
-        return .joined(lines, separator: "")
+    /// The jobs of every day.
+    private static let introduction: StaticString = """
+        latchkey keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top.
+
+          save a secret             latchkey set example.org alice
+          use it                    latchkey get example.org alice
+          see what there is         latchkey list
+          sign in at a service      latchkey sign-in mastodon --host mastodon.social
+          send a request with it    latchkey request mastodon /api/v1/timelines/home
+          see whether all is well   latchkey doctor
+
+        latchkey help lists all commands; latchkey help COMMAND explains one, with examples.
+        """
+
+    private static func variables(_ catalogue: StoreCatalogue) -> [(name: LogMessage, meaning: LogMessage)] {
+        [("LATCHKEY_STORE", "as --store")]
+            + catalogue.backends.compactMap(\.place).map { ("\($0.variable)", "as --\($0.word)") }
+            + [
+                ("LATCHKEY_KEY_FILE", "the file with the vault's key"),
+                ("LATCHKEY_PASSPHRASE_FILE", "the file with the vault's passphrase"),
+                ("LATCHKEY_CONFIG", "the configuration's folder"),
+                ("LATCHKEY_JOURNAL", "the journal's socket, for --log-format journal"),
+                ("BROWSER, NO_COLOR, COLUMNS", "as everywhere"),
+                ("", "No variable holds a secret itself."),
+            ]
     }
+
+    private static let files: [(name: LogMessage, meaning: LogMessage)] = [
+        ("$XDG_CONFIG_HOME/latchkey/config", "lines `name = value`: store, vault, collection, all-stores, key-file"),
+        ("$XDG_CONFIG_HOME/latchkey/providers", "the servers to sign in at, without secrets"),
+        ("$XDG_DATA_HOME/latchkey/vault", "the vault, where no other path is named"),
+        ("$XDG_STATE_HOME/latchkey", "which store is used, and how far each vault was seen"),
+    ]
 }

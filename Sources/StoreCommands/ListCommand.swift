@@ -3,23 +3,45 @@ package import LatchkeyLog
 internal import LatchkeyStoreSelection
 package import LatchkeyTerminal
 
-/// `latchkey list [SERVICE] [--json]`.
+/// `latchkey list [SERVICE]` and `latchkey search WORD`.
 enum ListCommand {
+    private static let all = CommandOption.flag(
+        "--all", help: "list what sign-ins have stored too: sessions, keys and client secrets")
+
     static let command = Command(
         CommandDefinition(
             "list", summary: "list what is kept, without the secrets",
-            operands: [.optional("SERVICE", help: "only this service")], options: [GlobalOptions.json],
+            operands: [.optional("SERVICE", help: "only services that begin with this")], options: [all],
             details: """
                 Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
                 one may come twice then while a vault is rekeyed. With --all-stores, each credential's store is shown
-                too, and a store that can't be opened is an error after what the others keep.
+                too, and a store that can't be opened is an error after what the others keep. Sign-ins are listed by
+                latchkey accounts; --all shows what they have stored here.
                 """)
     ) { arguments, context in
+        let beginning = arguments.optionalOperand("SERVICE") ?? ""
+        return try await list(arguments, context) { $0.key.service.utf8.starts(with: beginning.utf8) }
+    }
+
+    static let search = Command(
+        CommandDefinition(
+            "search", summary: "list what has a word in its service, account or label",
+            operands: [.required("WORD", help: "any part of a name, in upper or lower case")], options: [all])
+    ) { arguments, context in
+        let word = arguments.operand("WORD").lowercased()
+        return try await list(arguments, context) { entry in
+            [entry.key.service, entry.key.account, entry.label].contains { $0.lowercased().contains(word) }
+        }
+    }
+
+    private static func list(
+        _ arguments: ParsedArguments, _ context: CommandContext,
+        where isWanted: @escaping @Sendable (CredentialMetadata) -> Bool
+    ) async throws -> ExitStatus {
         let view = try await context.openView()
-        let service = arguments.optionalOperand("SERVICE")
         var rows = Rows(
-            view.stores.map { ($0, $0.list(service: service, deadline: context.deadline)) },
-            goesOnWithout: context.usesAllStores)
+            view.stores.map { ($0, $0.list(deadline: context.deadline)) }, goesOnWithout: context.usesAllStores,
+            showsAll: arguments.has(all), isWanted: isWanted)
         // Stores have orders of their own; people look for names.
         var batch = try await rows.next(sortedCount + 1)
         var isAtEnd = batch.count <= sortedCount
@@ -39,6 +61,9 @@ enum ListCommand {
             isAtEnd = batch.count < batchCount
         }
         if arguments.has(GlobalOptions.json) { try array.end() }
+        if rows.hiddenCount > 0, context.output.tellsPerson, !context.output.isJSON {
+            context.output.note("\(rows.hiddenCount) more belong to sign-ins: latchkey accounts, or list --all")
+        }
         // What can't be seen may be there all the same.
         let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals
         if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }
@@ -59,12 +84,21 @@ enum ListCommand {
     private struct Rows {
         private var stores: [(identity: StoreIdentity, entries: CredentialListing.Iterator)]
         private let goesOnWithout: Bool
+        private let showsAll: Bool
+        private let isWanted: @Sendable (CredentialMetadata) -> Bool
+        /// How many would be wanted, and are not of a kind that `get` reads.
+        private(set) var hiddenCount = 0
         /// Stores that were left out, or not read to their end.
         private(set) var refusals: [(name: LogMessage, error: StoreError)] = []
 
-        init(_ listings: [(store: any CredentialStore, listing: CredentialListing)], goesOnWithout: Bool) {
+        init(
+            _ listings: [(store: any CredentialStore, listing: CredentialListing)], goesOnWithout: Bool, showsAll: Bool,
+            isWanted: @escaping @Sendable (CredentialMetadata) -> Bool
+        ) {
             stores = listings.map { ($0.store.identity, $0.listing.makeAsyncIterator()) }
             self.goesOnWithout = goesOnWithout
+            self.showsAll = showsAll
+            self.isWanted = isWanted
         }
 
         /// The next so many, fewer at the end.
@@ -73,8 +107,13 @@ enum ListCommand {
             while batch.count < count, var current = stores.first {
                 do throws(StoreError) {
                     if let entry = try await current.entries.next() {
-                        batch.append(Row(entry: entry, store: current.identity))
                         stores[0] = current
+                        if !isWanted(entry) { continue }
+                        if showsAll || entry.key.kind == .password {
+                            batch.append(Row(entry: entry, store: current.identity))
+                        } else {
+                            hiddenCount += 1
+                        }
                         continue
                     }
                 } catch {

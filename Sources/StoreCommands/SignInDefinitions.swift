@@ -41,6 +41,14 @@ package enum SignInDefinitions {
     package static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
     package static let data = CommandOption.value(
         "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
+    package static let jsonBody = CommandOption.value(
+        "--json-body", "TEXT", help: "send this JSON, which every user of the machine can see: no secrets")
+    package static let method = CommandOption.value(
+        "--method", "METHOD", help: "as METHOD (GET, or POST with --data or --json-body)")
+    package static let header = CommandOption.value(
+        "--header", "FIELD", repeats: true, help: "send this header field too, such as 'Accept: text/plain'")
+    package static let include = CommandOption.flag(
+        "--include", help: "write the response's status and header fields before its body")
 
     package static let origin = CommandOption.value(
         "--origin", "URL", repeats: true,
@@ -64,7 +72,7 @@ package enum SignInDefinitions {
     private static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
 
     package static let signIn = CommandDefinition(
-        "sign-in", summary: "sign in and keep the session", operands: [provider],
+        "sign-in", topic: .signIns, summary: "sign in and keep the session", operands: [provider],
         options: [
             account, clientID, host, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
             certificateAuthority,
@@ -79,7 +87,7 @@ package enum SignInDefinitions {
             the redirect has a private-use scheme, the browser's response comes by way of latchkey scheme add.
             """)
     package static let signOut = CommandDefinition(
-        "sign-out", summary: "revoke the session where the server can, and delete it",
+        "sign-out", topic: .signIns, summary: "revoke the session where the server can, and delete it",
         operands: [.optional("PROVIDER", help: "a name from latchkey provider list")],
         options: [account, everywhere, certificateAuthority],
         details: """
@@ -87,29 +95,36 @@ package enum SignInDefinitions {
             from being signed out.
             """)
     package static let accounts = CommandDefinition(
-        "accounts", summary: "list who is signed in",
-        operands: [.optional("PROVIDER", help: "only this provider")], options: [GlobalOptions.json])
+        "accounts", topic: .signIns, summary: "list who is signed in",
+        operands: [.optional("PROVIDER", help: "only this provider")])
     package static let use = CommandDefinition(
-        "use", summary: "make an account the current one",
+        "use", topic: .signIns, summary: "make an account the current one",
         operands: [provider, .required("ACCOUNT", help: "an account from latchkey accounts")])
     package static let token = CommandDefinition(
-        "token", summary: "write the access token to standard output, refreshed when it has expired",
+        "token", topic: .signIns, summary: "write the access token to standard output, refreshed when it has expired",
         operands: [provider], options: [account, certificateAuthority],
         details: "The token's bytes are written as they are, without a line break.")
     package static let request = CommandDefinition(
-        "request", summary: "send a request with the access token, and write the response's body",
+        "request", topic: .signIns, summary: "send a request with the access token, and write the response's body",
         operands: [
-            provider, .required("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE"),
-            .required("URL", help: "where to; https, or a loopback address; a path at bluesky's account's own server"),
+            provider, .optional("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE; GET, or POST with a body"),
+            .required("URL", help: "where to: https, a loopback address, or a path alone, on the provider's API"),
         ],
-        options: [account, data, contentType, origin, certificateAuthority],
+        options: [
+            account, method, header, data, jsonBody, contentType, include, origin, certificateAuthority,
+        ],
         details: """
-            The response's body is written as it is. A status other than 2xx is an error, after the body. The token goes
-            to the origins of the provider's own addresses and those that --origin names, here or at latchkey provider
-            add; any other is refused with status 77.
+            A path alone, such as /user, is on the API of a built-in service; on the first --origin of another provider, or
+            else at its issuer; at bluesky on the account's own server. The response's body is written as it is, one page
+            of it: --include shows the Link field that leads to the next. The token goes to the origins of the provider's
+            own addresses and those that --origin names, here or at latchkey provider add; any other is refused with
+            status 77. Redirects are not followed.
+
+            Exit status after a response: 0 for 2xx; 77 for 401 and 403; 75 for 408, 425, 429 and 503; 69 for other
+            5xx; 22 for any other, such as 404 or 409. The body is written first.
             """)
     package static let run = CommandDefinition(
-        "run", summary: "run a program with the access token in its environment, and nowhere else",
+        "run", topic: .programs, summary: "run a program with the access token in its environment, and nowhere else",
         operands: [provider, .rest("COMMAND", help: "the program and its arguments; write -- before it if you like")],
         options: [account, variable, certificateAuthority],
         details: """
@@ -122,14 +137,18 @@ package enum SignInDefinitions {
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
             issuer, service, host, clientID, register, clientSecret, scope, origin, dpop, par, redirect, anyScheme,
-            development,
-            certificateAuthority,
-        ])
+            development, certificateAuthority, force,
+        ],
+        details: """
+            At a terminal a question comes before a server of that name is replaced; elsewhere it is replaced.
+            """)
+    package static let force = CommandOption.flag("--force", help: "replace a server of that name without asking")
+    package static let available = CommandOption.flag(
+        "--available", help: "list the services that are built in, and how to sign in at each")
     package static let providerList = CommandDefinition(
-        "provider", "list", summary: "list the servers to sign in at", options: [GlobalOptions.json])
+        "provider", "list", summary: "list the servers to sign in at", options: [available])
     package static let providerRemove = CommandDefinition(
-        "provider", "remove", summary: "forget a server and its client secret",
-        operands: [.required("NAME", help: "a name from latchkey provider list")])
+        "provider", "remove", summary: "forget a server and its client secret", operands: [provider])
     private static let schemeName = CommandOperand.required("SCHEME", help: "such as com.example.app")
     package static let schemeAdd = CommandDefinition(
         "scheme", "add", summary: "have the desktop hand over responses at a private-use scheme",
@@ -140,7 +159,7 @@ package enum SignInDefinitions {
             lines of the browser's helpers for a moment; a loopback redirect, which needs no entry, keeps it off them.
             """)
     package static let schemeList = CommandDefinition(
-        "scheme", "list", summary: "list the schemes that have an entry", options: [GlobalOptions.json])
+        "scheme", "list", summary: "list the schemes that have an entry")
     package static let schemeRemove = CommandDefinition(
         "scheme", "remove", summary: "take the desktop entry of a scheme away", operands: [schemeName])
     package static let schemeReceive = CommandDefinition(
@@ -148,14 +167,14 @@ package enum SignInDefinitions {
         operands: [.required("URL", help: "where the browser ended")],
         details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that response.")
     package static let demo = CommandDefinition(
-        "demo", summary: "show the whole path on a server in this process, then audit every byte of it",
+        "demo", topic: .program, summary: "show the whole path on a server in this process, then audit every byte of it",
         details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
 
     /// Not for the network, but for libcrypto, which `latchkey` doesn't load either.
     package static let importing = CommandDefinition(
-        "import", summary: "import what another program stores in a file or in a collection of the keyring",
+        "import", topic: .stores, summary: "import what another program stores in a file or in a collection of the keyring",
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
-        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, GlobalOptions.json],
+        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun],
         details: """
             git: git credential-store's file. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text
             file of keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked

@@ -1,9 +1,9 @@
 /// The commands that work on stores alone, and need no network.
 package enum StoreCommandTable {
     package static let all = [
-        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
+        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command, ListCommand.search,
         GenerateCommand.command, RenameCommand.command,
-        TransferCommand.copy, TransferCommand.move, DoctorCommand.command,
+        TransferCommand.copy, TransferCommand.move, DoctorCommand.command, CompletionsCommand.command,
         VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
         VaultStatusCommand.command, VaultPasswdCommand.command,
         VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,

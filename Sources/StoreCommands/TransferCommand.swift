@@ -22,11 +22,11 @@ package enum TransferCommand {
 
     private static func definition(_ name: StaticString, summary: StaticString) -> CommandDefinition {
         CommandDefinition(
-            name, summary: summary,
+            name, topic: .stores, summary: summary,
             operands: [
                 .optional("SERVICE", help: "only this service"), .optional("ACCOUNT", help: "only this account of it"),
             ],
-            options: [from, to, replace, dryRun, GlobalOptions.json],
+            options: [from, to, replace, dryRun],
             details: """
                 Without SERVICE, all credentials of every kind. Each one is read back and compared before it counts,
                 and before a move deletes it; where it was cut short, the same command goes on. Another secret in the

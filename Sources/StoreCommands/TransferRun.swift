@@ -59,11 +59,21 @@ package struct TransferRun {
         return rows
     }
 
+    /// What became of it; of a rehearsal, what would.
+    private func result(_ outcome: CredentialTransfer.Outcome) -> LogMessage {
+        switch outcome {
+        case .copied: isRehearsal ? "would copy" : "copied"
+        case .moved: isRehearsal ? "would move" : "moved"
+        case .replaced: isRehearsal ? "would replace" : "replaced"
+        case .same, .differs, .vanished: "\(outcome)"
+        }
+    }
+
     private func table(_ rows: [Row]) -> TextTable {
         var table = TextTable("SERVICE", "ACCOUNT", "KIND", "RESULT")
         for row in rows {
             table.append(
-                "\(name(row.key.service))", "\(name(row.key.account))", "\(row.key.kind)", "\(row.outcome)")
+                "\(name(row.key.service))", "\(name(row.key.account))", "\(row.key.kind)", result(row.outcome))
         }
         return table
     }
@@ -71,7 +81,7 @@ package struct TransferRun {
     private func json(_ row: Row) -> JSONValue {
         .object([
             ("service", .text(name(row.key.service))), ("account", .text(name(row.key.account))),
-            ("kind", .message("\(row.key.kind)")), ("result", .message("\(row.outcome)")),
+            ("kind", .message("\(row.key.kind)")), ("result", .message(result(row.outcome))),
         ])
     }
 

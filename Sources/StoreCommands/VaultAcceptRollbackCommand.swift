@@ -14,16 +14,21 @@ enum VaultAcceptRollbackCommand {
                 """)
     ) { _, context in
         let vault = try await context.openVault(onRollback: .accept)
+        let what: LogMessage
+        var isAccepted = true
         switch vault.rollback {
         case .rolledBack(let rollback):
             context.logger.info("accepted an older copy of \(vault.identity): \(rollback)")
-            try context.output.write("\(vault.identity): accepted as it is; \(rollback)")
+            what = "accepted as it is; \(rollback)"
         case .unreadable:
             context.logger.info("accepted \(vault.identity) without knowing how far it was seen before")
-            try context.output.write("\(vault.identity): accepted as it is; what was remembered could not be read")
+            what = "accepted as it is; what was remembered could not be read"
         case .firstSeen, .current, .notAsked, .unavailable:
-            try context.output.write("\(vault.identity): there is nothing to accept")
+            what = "there is nothing to accept"
+            isAccepted = false
         }
+        try context.output.write(
+            "\(vault.identity): \(what)", json: .object([("accepted", .bool(isAccepted)), ("detail", .message(what))]))
         return .success
     }
 }

@@ -63,7 +63,12 @@ enum VaultExportCommand {
         }
         key.announce(on: context.output)
         let shown = LoggableText(reviewed: "the path of an export", unredacted: path)
-        try context.output.write("\(shown): \(done.itemCount) credentials, all read back")
+        try context.output.write(
+            "\(shown): \(done.itemCount) credentials, all read back",
+            json: .object([
+                ("file", .text(shown)), ("credentials", .number(Int64(done.itemCount))),
+                ("missing", .number(Int64(done.missingCount))),
+            ]))
         if done.missingCount > 0 {
             context.output.warn(
                 "\(done.missingCount) credentials could not be read, and are not in it",

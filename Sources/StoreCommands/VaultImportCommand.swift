@@ -13,7 +13,7 @@ enum VaultImportCommand {
         "--import-passphrase-fd", "N", form: .descriptor, help: "read FILE's passphrase from this descriptor")
     private static let conflict = CommandOption.value(
         "--on-conflict", "CHOICE", form: .choice(["refuse", "keep", "replace"]),
-        help: "what to do with a credential that differs from the one there: refuse, keep or replace (refuse)")
+        help: "what to do where another secret is there: refuse, keep or replace (refuse)")
 
     static let command = Command(
         CommandDefinition(
@@ -44,7 +44,11 @@ enum VaultImportCommand {
             }
         }
         try context.output.write(
-            "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept")
+            "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept",
+            json: .object([
+                ("added", .number(Int64(result.addedCount))), ("replaced", .number(Int64(result.replacedCount))),
+                ("kept", .number(Int64(result.keptCount))),
+            ]))
         return .success
     }
 

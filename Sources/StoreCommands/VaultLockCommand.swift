@@ -12,7 +12,9 @@ enum VaultLockCommand {
             details: "Processes that have the vault open go on.")
     ) { _, context in
         let wasUnlocked = try await VaultStore.lock(at: context.settings.vaultPath, deadline: context.deadline)
-        context.output.note(wasUnlocked ? "locked the vault" : "the vault was not unlocked")
+        try context.output.tell(
+            wasUnlocked ? "locked the vault" : "the vault was not unlocked",
+            json: .object([("was_unlocked", .bool(wasUnlocked))]))
         return .success
     }
 }

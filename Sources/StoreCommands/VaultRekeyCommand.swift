@@ -26,7 +26,9 @@ enum VaultRekeyCommand {
             }
         }
         context.logger.info("rekeyed \(vault.identity)")
-        try context.output.write("\(vault.identity): \(count) credentials sealed under a new key")
+        try context.output.write(
+            "\(vault.identity): \(count) credentials sealed under a new key",
+            json: .object([("credentials", .number(Int64(count)))]))
         return .success
     }
 }

@@ -8,7 +8,7 @@ internal import LatchkeyVault
 enum VaultSlotsCommand {
     static let command = Command(
         CommandDefinition(
-            "vault", "slots", summary: "list the ways to open a vault", options: [GlobalOptions.json],
+            "vault", "slots", summary: "list the ways to open a vault",
             details: "The vault's key is sealed to each slot: what opens one of them opens the whole vault.")
     ) { arguments, context in
         let slots = try await context.openVault().slots(deadline: context.deadline)

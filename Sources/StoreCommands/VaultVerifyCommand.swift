@@ -26,9 +26,13 @@ enum VaultVerifyCommand {
                 """)
     ) { arguments, context in
         let vault = try await open(context)
-        if arguments.has(accept) { try await acceptItems(vault, arguments, context) }
+        let done = arguments.has(accept) ? try await acceptItems(vault, arguments, context) : nil
         let found = try await vault.verify(deadline: context.longDeadline(arguments))
-        for problem in found.problems { try context.output.write("\(problem)") }
+        if context.output.isJSON {
+            try context.output.write(json(found, done))
+        } else {
+            for problem in found.problems { try context.output.write("\(problem)") }
+        }
         note(vault.rollback, context.output)
         if case .rolledBack(let rollback)? = found.problems.first, found.problems.count == 1 {
             throw StoreError(
@@ -42,26 +46,45 @@ enum VaultVerifyCommand {
                     ? "restore a backup, or save what can be read: latchkey vault export --leave-out-damaged FILE"
                     : "restore a backup, or go on with what is there: latchkey vault verify --accept")
         }
-        try context.output.write("\(vault.identity): \(found.itemCount) credentials, all sound")
+        if !context.output.isJSON {
+            try context.output.write("\(vault.identity): \(found.itemCount) credentials, all sound")
+        }
         return .success
+    }
+
+    private static func json(_ found: VaultVerification, _ done: VaultAcceptance?) -> JSONValue {
+        var members: [(name: StaticString, value: JSONValue)] = [
+            ("sound", .bool(found.isSound)), ("credentials", .number(Int64(found.itemCount))),
+            ("problems", .array(found.problems.map { .message("\($0)") })),
+        ]
+        if let done {
+            members.append(("dropped", .array(done.dropped.map { .message("\($0)") })))
+            members.append(("restored", .array(done.restored.map { .message("\($0)") })))
+            members.append(("accepted", .optional(done.lost.map { "\($0)" as LogMessage })))
+        }
+        return .object(members)
     }
 
     private static func acceptItems(
         _ vault: VaultStore, _ arguments: ParsedArguments, _ context: CommandContext
-    ) async throws {
+    ) async throws -> VaultAcceptance {
         let done = try await vault.acceptItems(deadline: context.longDeadline(arguments))
-        for problem in done.dropped { try context.output.write("dropped: \(problem)") }
-        for problem in done.restored { try context.output.write("put back in its place: \(problem)") }
-        if let lost = done.lost {
-            try context.output.write("accepted: \(lost)")
+        if !context.output.isJSON {
+            for problem in done.dropped { try context.output.write("dropped: \(problem)") }
+            for problem in done.restored { try context.output.write("put back in its place: \(problem)") }
+            if let lost = done.lost { try context.output.write("accepted: \(lost)") }
+        }
+        if done.lost != nil {
             context.output.warn(
                 "what was saved there before is lost, unless a backup has it",
                 hint: "compare it with latchkey list, and change what may be an old password where it is used")
         }
-        guard !done.dropped.isEmpty || !done.restored.isEmpty || done.lost != nil else {
-            return context.output.note("there is nothing to accept")
+        if done.dropped.isEmpty && done.restored.isEmpty && done.lost == nil {
+            context.output.note("there is nothing to accept")
+        } else {
+            context.logger.info("accepted \(vault.identity) as it is")
         }
-        context.logger.info("accepted \(vault.identity) as it is")
+        return done
     }
 
     /// What a sound vault can't show by itself.

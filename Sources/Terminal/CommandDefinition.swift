@@ -1,4 +1,4 @@
-package import LatchkeyLog
+internal import LatchkeyLog
 
 /// A word of the command line that is no option.
 package struct CommandOperand: Sendable {
@@ -6,19 +6,32 @@ package struct CommandOperand: Sendable {
     package let isOptional: Bool
     /// Whether all words from the first one on are its own, those with a hyphen too: another program's command line.
     package let takesRest: Bool
+    /// The words that it may be; none where it may be any.
+    package let choices: [StaticString]
     package let help: StaticString
 
     package static func required(_ name: StaticString, help: StaticString) -> CommandOperand {
-        CommandOperand(name: name, isOptional: false, takesRest: false, help: help)
+        CommandOperand(name: name, isOptional: false, takesRest: false, choices: [], help: help)
     }
 
     package static func optional(_ name: StaticString, help: StaticString) -> CommandOperand {
-        CommandOperand(name: name, isOptional: true, takesRest: false, help: help)
+        CommandOperand(name: name, isOptional: true, takesRest: false, choices: [], help: help)
+    }
+
+    /// One of some words.
+    package static func choice(_ name: StaticString, _ words: [StaticString], help: StaticString) -> CommandOperand {
+        CommandOperand(name: name, isOptional: false, takesRest: false, choices: words, help: help)
     }
 
     /// The last operand: at least one word, and all that follow it.
     package static func rest(_ name: StaticString, help: StaticString) -> CommandOperand {
-        CommandOperand(name: name, isOptional: false, takesRest: true, help: help)
+        CommandOperand(name: name, isOptional: false, takesRest: true, choices: [], help: help)
+    }
+
+    /// Returns what is wrong with a word, or `nil`. The word itself isn't repeated: it may be a secret gone astray.
+    func problem(with word: String) -> LogMessage? {
+        if choices.isEmpty || choices.contains(where: { $0.description == word }) { return nil }
+        return "\(name) is one of \(LogMessage.joined(choices.map { "\($0)" }, separator: ", "))"
     }
 
     /// `NAME`, `[NAME]` or `NAME...`.
@@ -28,23 +41,44 @@ package struct CommandOperand: Sendable {
     }
 }
 
-/// A command as people see it. Parsing, `--help` and suggestions come from this one value.
+/// What a command is about: the sections of the program's help, in their order.
+package enum CommandTopic: String, Sendable, CaseIterable {
+    case secrets
+    case signIns = "sign-ins"
+    case programs
+    case providers
+    case stores
+    case vault
+    case program = "latchkey itself"
+}
+
+/// A command as people see it. Parsing, `--help`, suggestions and completions come from this one value.
 package struct CommandDefinition: Sendable {
     /// One or two words: `get`, `vault init`.
     package let words: [StaticString]
+    package let topic: CommandTopic
     /// What it does, in a phrase without a full stop.
     package let summary: StaticString
     package let operands: [CommandOperand]
     package let options: [CommandOption]
+    /// Command lines to copy, the plainest one first.
+    package internal(set) var examples: [StaticString] = []
     /// More about it: whole lines.
     package let details: StaticString
 
+    /// - Parameter topic: by default that of its first word, or else secrets.
     package init(
-        _ words: StaticString..., summary: StaticString, operands: [CommandOperand] = [],
+        _ words: StaticString..., topic: CommandTopic? = nil, summary: StaticString, operands: [CommandOperand] = [],
         options: [CommandOption] = [], details: StaticString = ""
     ) {
         precondition((1...2).contains(words.count), "a command has one word or two")
         self.words = words
+        self.topic =
+            switch words[0].description {
+            case "vault": topic ?? .vault
+            case "provider", "scheme": topic ?? .providers
+            default: topic ?? .secrets
+            }
         self.summary = summary
         self.operands = operands
         self.options = options
@@ -60,32 +94,3 @@ package struct CommandDefinition: Sendable {
     }
 }
 
-/// All commands of a program, with the options that each of them takes.
-package struct CommandGrammar: Sendable {
-    package let program: StaticString
-    package let summary: StaticString
-    package let version: StaticString
-    package let globalOptions: [CommandOption]
-    package let commands: [CommandDefinition]
-    /// Lines at the end of the program's help: the environment.
-    package let details: LogMessage
-
-    package init(
-        program: StaticString, summary: StaticString, version: StaticString, globalOptions: [CommandOption],
-        commands: [CommandDefinition], details: LogMessage = ""
-    ) {
-        self.program = program
-        self.summary = summary
-        self.version = version
-        self.globalOptions = globalOptions
-        self.commands = commands
-        self.details = details
-    }
-
-    static let help = CommandOption.flag("--help", help: "show this help and end")
-    static let versionOption = CommandOption.flag("--version", help: "show the version and end")
-
-    func commands(startingWith word: String) -> [CommandDefinition] {
-        commands.filter { $0.words[0].description == word }
-    }
-}

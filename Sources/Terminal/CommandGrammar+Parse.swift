@@ -5,6 +5,8 @@ package enum CommandLineRequest: Sendable {
     case run(ParsedArguments)
     /// Show the help of the program, of a group such as `vault`, or of a command.
     case help(HelpText)
+    /// Show what the program is for: its name stood alone.
+    case introduction(HelpText)
     case version
 }
 
@@ -37,6 +39,9 @@ private struct ArgumentReader {
     private var awaiting: CommandOption?
     private var optionsEnded = false
     private var wantsHelp = false
+    /// The page that `help` is to show.
+    private var page: HelpText?
+    private var isEmpty = true
     private var wantsVersion = false
 
     init(grammar: CommandGrammar) {
@@ -44,6 +49,7 @@ private struct ArgumentReader {
     }
 
     mutating func take(_ text: String) throws(UsageError) {
+        isEmpty = false
         if let option = awaiting {
             guard !text.hasPrefix("--") else { throw missingValue(option) }
             awaiting = nil
@@ -59,11 +65,20 @@ private struct ArgumentReader {
 
     mutating func finish() throws(UsageError) -> CommandLineRequest {
         if let awaiting { throw missingValue(awaiting) }
-        if wantsHelp { return .help(HelpText(grammar: grammar, group: group, command: command)) }
+        if wantsHelp { return .help(page ?? HelpText(grammar: grammar, group: group, command: command)) }
         if wantsVersion { return .version }
+        if isEmpty, grammar.introduction.utf8CodeUnitCount > 0 {
+            return .introduction(HelpText(text: "\(grammar.introduction)\n"))
+        }
         guard let command else { throw incomplete() }
-        if let missing = command.operands.dropFirst(operands.count).first(where: { !$0.isOptional }) {
-            throw UsageError(.missingOperand, "\(missing.name) is missing", hint: usageHint(command))
+        if command.name == CommandGrammar.versionCommand.name { return .version }
+        for (operand, word) in zip(command.operands, command.assign(operands)) {
+            if word == nil && !operand.isOptional {
+                throw UsageError(.missingOperand, "\(operand.name) is missing", hint: usageHint(command))
+            }
+            if let word, let problem = operand.problem(with: word) {
+                throw UsageError(.badValue, problem, hint: usageHint(command))
+            }
         }
         return .run(
             ParsedArguments(
@@ -88,6 +103,10 @@ private struct ArgumentReader {
                 throw unknownCommand(
                     text, after: members[0].words[0], words: members.compactMap { $0.words.dropFirst().first })
             }
+        } else if text == CommandGrammar.helpCommand.name, !wantsHelp {
+            wantsHelp = true
+        } else if wantsHelp, page == nil, let found = grammar.pages.first(where: { $0.name.description == text }) {
+            page = HelpText(found)
         } else {
             let found = grammar.commands(startingWith: text)
             if let first = found.first {
@@ -101,7 +120,9 @@ private struct ArgumentReader {
     private func unknownCommand(_ text: String, after group: StaticString?, words: [StaticString]) -> UsageError {
         let prefix: LogMessage = group.map { "\($0) " } ?? ""
         let hint: LogMessage =
-            if let near = Suggestion.nearest(to: text, in: words) {
+            if let meant = grammar.meant(by: text, after: group) {
+                "did you mean \(grammar.program) \(meant)?"
+            } else if let near = Suggestion.nearest(to: text, in: words) {
                 "did you mean \(grammar.program) \(prefix)\(near)?"
             } else {
                 "see \(grammar.program) \(prefix)--help"
@@ -131,6 +152,8 @@ private struct ArgumentReader {
         let name = String(text.prefix { $0 != "=" })
         let value = name.utf8.count < text.utf8.count ? String(text.dropFirst(name.count + 1)) : nil
         if value == nil && (name == "--help" || name == "-h") {
+            // `help --help`
+            if wantsHelp && group == nil && command == nil { command = grammar.command(named: "help") }
             wantsHelp = true
         } else if value == nil && name == "--version" {
             wantsVersion = true
@@ -189,6 +212,17 @@ private struct ArgumentReader {
     private func usageHint(_ command: CommandDefinition?) -> LogMessage {
         guard let command else { return "see \(grammar.program) --help" }
         return "usage: \(grammar.program) \(command.usageMessage)"
+    }
+}
+
+extension CommandGrammar {
+    /// The command that a word of another program's means here, or the one that has it as its second word.
+    fileprivate func meant(by text: String, after group: StaticString?) -> LogMessage? {
+        let words = group.map { "\($0) \(text)" } ?? text
+        if let synonym = synonyms.first(where: { $0.word.description == words }) { return "\(synonym.command)" }
+        guard group == nil else { return nil }
+        let found = commands.filter { $0.words.count == 2 && $0.words[1].description == text }
+        return found.count == 1 ? "\(found[0].words[0]) \(found[0].words[1])" : nil
     }
 }
 

@@ -5,6 +5,9 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case success = 0
     /// There is no such credential, account or provider.
     case notFound = 1
+    /// `request`: the server responded with another status than 2xx that isn't one of the kinds below. The number is
+    /// that of curl's `--fail`.
+    case otherStatus = 22
     /// The command line is wrong.
     case usage = 64
     /// What was given or stored is damaged, or not what it has to be.
@@ -39,6 +42,7 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         switch self {
         case .success: "done"
         case .notFound: "not found"
+        case .otherStatus: "request: the response has another status than 2xx, such as 404"
         case .usage: "wrong usage"
         case .badData: "bad or damaged data"
         case .unavailable: "store or server unavailable"
@@ -72,9 +76,14 @@ package struct CommandFailure: CommandError {
 
     /// Wraps an error; what it says stays the same.
     package init(_ error: some RedactedError, _ exitStatus: ExitStatus) {
+        self.init(error, exitStatus, hint: error.hint)
+    }
+
+    /// Wraps an error with a better hint.
+    package init(_ error: some RedactedError, _ exitStatus: ExitStatus, hint: LogMessage?) {
         codeName = error.codeName
         cause = error.cause
-        hint = error.hint
+        self.hint = hint
         logMessage = error.logMessage
         self.exitStatus = exitStatus
     }

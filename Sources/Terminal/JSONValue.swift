@@ -15,6 +15,9 @@ package indirect enum JSONValue: Sendable {
     /// Text that may be missing.
     package static func optional(_ text: LoggableText?) -> JSONValue { text.map { .text($0) } ?? .null }
 
+    /// A message that may be missing.
+    package static func optional(_ message: LogMessage?) -> JSONValue { message.map { .message($0) } ?? .null }
+
     /// The document, indented by two spaces, without a line break at its end.
     package var text: String { render(indent: "") }
 

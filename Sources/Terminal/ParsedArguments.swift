@@ -5,7 +5,10 @@ package struct ParsedArguments: Sendable {
     package let command: CommandDefinition
     private let globalOptions: [CommandOption]
     private let values: [String: [String]]
+    /// As they were typed.
     private let operands: [String]
+    /// The word of each operand in the definition; `nil` for one that was left out.
+    private let assigned: [String?]
 
     init(
         command: CommandDefinition, globalOptions: [CommandOption], values: [String: [String]], operands: [String]
@@ -14,6 +17,7 @@ package struct ParsedArguments: Sendable {
         self.globalOptions = globalOptions
         self.values = values
         self.operands = operands
+        assigned = command.assign(operands)
     }
 
     /// Whether a flag was given.
@@ -42,6 +46,9 @@ package struct ParsedArguments: Sendable {
     /// The value of an option that is a descriptor's number.
     package func descriptor(_ option: CommandOption) -> Int32? { value(option).flatMap(DescriptorNumber.parse) }
 
+    /// Whether a command takes an operand.
+    package func takes(operand name: String) -> Bool { command.operands.contains { $0.name.description == name } }
+
     /// An operand that the command requires.
     package func operand(_ name: String) -> String {
         guard let text = optionalOperand(name) else { preconditionFailure("\(name) is not required") }
@@ -61,6 +68,22 @@ package struct ParsedArguments: Sendable {
         guard let index = command.operands.firstIndex(where: { $0.name.description == name }) else {
             preconditionFailure("\(command.name) has no operand \(name)")
         }
-        return index < operands.count ? operands[index] : nil
+        return assigned[index]
+    }
+}
+
+extension CommandDefinition {
+    /// Gives each operand its word. An optional one gets a word when there are more than the required ones need, so it
+    /// may stand before a required one: `request PROVIDER [METHOD] URL`.
+    func assign(_ words: [String]) -> [String?] {
+        var surplus = words.count - operands.count { !$0.isOptional }
+        var rest = words[...]
+        return operands.map { operand in
+            if operand.isOptional {
+                guard surplus > 0 else { return nil }
+                surplus -= 1
+            }
+            return rest.popFirst()
+        }
     }
 }

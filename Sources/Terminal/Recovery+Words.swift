@@ -2,12 +2,17 @@ package import LatchkeyLog
 
 extension LogMessage {
     /// The message with the command line's own controls for what would help.
-    package var worded: LogMessage { recoveries.isEmpty ? self : wording(\.controls) }
+    package var worded: LogMessage { worded(provider: nil) }
+
+    /// - Parameter provider: the provider that the command is about, where it is about one.
+    package func worded(provider: LogMessage?) -> LogMessage {
+        recoveries.isEmpty ? self : wording { $0.controls(provider) }
+    }
 }
 
 extension Recovery {
     /// The option, command or variable of ours that does it.
-    fileprivate var controls: LogMessage {
+    fileprivate func controls(_ provider: LogMessage?) -> LogMessage {
         switch self {
         case .chooseStore: "choose another store with --store"
         case .diagnose: "`latchkey doctor` says more"
@@ -23,8 +28,8 @@ extension Recovery {
         case .listKeySlots: "`latchkey vault slots` shows them"
         case .chooseKeyFile: "name its key file in LATCHKEY_KEY_FILE, or as key-file in the configuration"
         case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
-        case .signIn: "sign in first: latchkey sign-in PROVIDER"
-        case .chooseAccount: "choose one with --account, or latchkey use PROVIDER ACCOUNT"
+        case .signIn: provider.map { "sign in first: latchkey sign-in \($0)" } ?? "sign in first with latchkey sign-in"
+        case .chooseAccount: provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
         case .nameAccount: "give the account another name with --account"
         case .saveClientSecret: "add the provider again with --client-secret-stdin"
         case .registerClient: "register a client with the server, and give its --client-id"
@@ -35,7 +40,7 @@ extension Recovery {
         case .paste: "use --paste at a terminal to open the page on another machine"
         case .browser: "set BROWSER and use --browser"
         case .browserOrPaste: "sign in with --browser or --paste"
-        case .installHandler: "install it: latchkey scheme add SCHEME"
+        case .installHandler: "install it with latchkey scheme add"
         case .copySession: "`latchkey copy` brings a session here"
         case .chooseFile: "give the file's path after --from"
         }

@@ -14,6 +14,10 @@ package struct TerminalOutput: Sendable {
     private let standardError: Int32
     private let errorsAreColoured: Bool
     private let secrets: LiveSecrets?
+    /// Whether a program reads, which asked for JSON: then messages are objects, one a line (Docs/JSON.md).
+    package private(set) var isJSON = false
+    /// How many columns a table may have; `nil` where standard output is no terminal.
+    private let width: Int?
 
     /// - Parameters:
     ///   - environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off; it is on only where standard error is a
@@ -27,6 +31,7 @@ package struct TerminalOutput: Sendable {
         self.program = program
         self.standardOutput = standardOutput
         self.standardError = standardError
+        width = Self.width(of: standardOutput, environment)
         errorsAreColoured =
             isatty(standardError) == 1 && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
     }
@@ -34,16 +39,50 @@ package struct TerminalOutput: Sendable {
     /// Whether a person sees what is said on standard error.
     package var tellsPerson: Bool { isatty(standardError) == 1 }
 
+    /// The same output for a program that asked for JSON.
+    package func inJSON() -> TerminalOutput {
+        var output = self
+        output.isJSON = true
+        return output
+    }
+
+    /// The width that a terminal has: what `COLUMNS` says, or else the terminal itself.
+    private static func width(of descriptor: Int32, _ environment: ProgramEnvironment) -> Int? {
+        guard isatty(descriptor) == 1 else { return nil }
+        if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     // MARK: - Results
 
     /// Writes one line.
     package func write(_ line: LogMessage) throws(OutputError) { try write(text: line.text + "\n") }
 
-    package func write(_ table: TextTable) throws(OutputError) { try write(text: table.text) }
+    package func write(_ table: TextTable) throws(OutputError) { try write(text: table.text(width: width)) }
+
+    /// Writes a result as a line, or as JSON where that was asked for.
+    package func write(_ line: LogMessage, json: @autoclosure () -> JSONValue) throws(OutputError) {
+        if isJSON { try write(json()) } else { try write(line) }
+    }
+
+    /// Says on standard error what was done; where JSON was asked for, that is the result.
+    package func tell(_ what: LogMessage, json: @autoclosure () -> JSONValue) throws(OutputError) {
+        if isJSON { try write(json()) } else { note(what) }
+    }
 
     package func write(_ value: JSONValue) throws(OutputError) { try write(text: value.text + "\n") }
 
     package func write(_ help: HelpText) throws(OutputError) { try write(text: help.text) }
+
+    /// Writes a candidate of a completion on a line of its own, as a shell takes it: the word as it is, a tab, and what
+    /// it means. One with a control character is left out, since it can't stand on a line.
+    package func write(candidate word: LoggableText, meaning: LogMessage = "") throws(OutputError) {
+        let bytes = word.unredacted.utf8
+        if bytes.isEmpty || bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return }
+        try write(text: "\(word.unredacted)\t\(meaning.text)\n")
+    }
 
     func write(text: String) throws(OutputError) {
         guard let number = Self.write(text, to: standardOutput) else { return }
@@ -62,11 +101,22 @@ package struct TerminalOutput: Sendable {
         if isatty(standardOutput) == 1 { _ = PipeSafeWrite.write("\n", to: standardError) }
     }
 
+    /// Writes a secret on a line of its own to standard error: the code of a sign-in on another device, where there is
+    /// no terminal to show it on. One with control characters is refused.
+    package func show<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(OutputError) {
+        var sink = StandardErrorSecretSink(descriptor: standardError)
+        try secret.pour(into: &sink)
+    }
+
     // MARK: - Messages
 
     /// Says on standard error what went wrong and what to do about it.
     package func report(_ error: some RedactedError) {
-        let message = isWithheld(error.logMessage) ? "\(Self.withheld) [\(error.codeName)]" : error.logMessage.text
+        let isWithheld = isWithheld(error.logMessage)
+        if isJSON {
+            return say("error", isWithheld ? Self.withheld : error.cause.worded.text, hint: error.hint, code: error.codeName)
+        }
+        let message = isWithheld ? "\(Self.withheld) [\(error.codeName)]" : error.logMessage.text
         var text = "\(program): \(painted("error:", "1;31")) \(message)\n"
         if let hint = error.hint { text += "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n" }
         _ = PipeSafeWrite.write(text, to: standardError)
@@ -74,14 +124,29 @@ package struct TerminalOutput: Sendable {
 
     /// Says on standard error what is not as it should be although the command did what it was asked for.
     package func warn(_ message: LogMessage, hint: LogMessage) {
+        if isJSON { return say("warning", clean(message), hint: hint) }
         let warning = "\(program): \(painted("warning:", "1;33")) \(clean(message))\n"
         _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n", to: standardError)
     }
 
     /// Says something on standard error, such as which store was chosen.
     package func note(_ message: LogMessage) {
+        if isJSON { return say("note", clean(message)) }
         _ = PipeSafeWrite.write("\(program): \(clean(message))\n", to: standardError)
     }
+
+    /// The same for a program: an object in a line of its own.
+    private func say(_ level: String, _ message: String, hint: LogMessage? = nil, code: StaticString? = nil) {
+        var members = [("level", level)]
+        if let code { members.append(("code", code.description)) }
+        members.append(("message", message))
+        if let hint { members.append(("hint", clean(hint))) }
+        let text = members.map { "\(JSONText.quote($0)): \(JSONText.quote($1))" }.joined(separator: ", ")
+        _ = PipeSafeWrite.write("{\(text)}\n", to: standardError)
+    }
+
+    /// Says on standard error how the program is used.
+    package func explain(_ help: HelpText) { _ = PipeSafeWrite.write(help.text, to: standardError) }
 
     /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
     package func showProgress(_ work: StaticString, percent: Int) {

@@ -6,9 +6,12 @@ package struct TextTable: Sendable {
     private var rows: [[LogMessage]] = []
     /// Of what is written already: then there is no heading any more.
     private var written: [Int]?
+    /// Whether the last column's cells go on in the next line where they are too wide, rather than being cut.
+    private let wraps: Bool
 
-    package init(_ heading: LogMessage...) {
+    package init(_ heading: LogMessage..., wrapping wraps: Bool = false) {
         self.heading = heading
+        self.wraps = wraps
     }
 
     /// The same table without the rows that it has so far: for what comes after they were written.
@@ -28,19 +31,61 @@ package struct TextTable: Sendable {
     package var isEmpty: Bool { rows.isEmpty }
 
     /// Whole lines, without spaces at their ends.
-    var text: String {
+    ///
+    /// - Parameter width: how many columns a line may have; `nil`: any number.
+    func text(width: Int? = nil) -> String {
         guard !rows.isEmpty else { return "" }
-        let widths = widths
-        return (written == nil ? [heading] + rows : rows).map { cells in
-            var line = ""
-            for (column, cell) in cells.enumerated() {
-                line += cell.text
-                guard column + 1 < cells.count else { break }
-                line += String(repeating: " ", count: widths[column] - cell.text.count + 2)
-            }
+        let widths = width.map { fitted(self.widths, to: $0) } ?? self.widths
+        return (written == nil ? [heading] + rows : rows).map { line($0.map(\.text), widths) }.joined()
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        let last = cells.count - 1
+        var line = ""
+        for column in cells.indices where column < last {
+            let cell = Self.cut(cells[column], to: widths[column])
+            line += cell + String(repeating: " ", count: widths[column] - cell.count + 2)
+        }
+        let parts = wraps ? Self.wrapped(cells[last], to: widths[last]) : [Self.cut(cells[last], to: widths[last])]
+        let margin = String(repeating: " ", count: line.count)
+        return parts.enumerated().map { index, part in
+            var line = (index == 0 ? line : margin) + part
             while line.hasSuffix(" ") { line.removeLast() }
             return line + "\n"
         }.joined()
+    }
+
+    private static func cut(_ cell: String, to width: Int) -> String {
+        cell.count <= width ? cell : cell.prefix(max(width - 1, 0)) + "…"
+    }
+
+    /// Breaks at spaces; a word that is too wide stays whole.
+    private static func wrapped(_ cell: String, to width: Int) -> [String] {
+        var lines = [""]
+        for word in cell.split(separator: " ", omittingEmptySubsequences: false) {
+            let line = lines[lines.count - 1]
+            if line.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if line.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(line) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+
+    /// Takes from the widest column until all fit. What is narrower than its heading or eight characters stays as it is.
+    private func fitted(_ widths: [Int], to width: Int) -> [Int] {
+        var widths = widths
+        var surplus = widths.reduce(2 * (widths.count - 1), +) - width
+        while surplus > 0 {
+            let wide = widths.indices.filter { widths[$0] > max(8, heading[$0].text.count) }
+            guard let widest = wide.max(by: { widths[$0] < widths[$1] }) else { break }
+            widths[widest] -= 1
+            surplus -= 1
+        }
+        return widths
     }
 
     private var widths: [Int] {

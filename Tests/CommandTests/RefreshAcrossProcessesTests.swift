@@ -254,11 +254,11 @@ import TestServices
     private func expectLost() async throws {
         let run = try await ask().finish()
         #expect(run.status == 77, "\(run.errorText)")
-        #expect(run.errorText.contains("[sign-in.refresh-lost]") && run.errorText.contains("hint: sign in again"))
+        #expect(run.errorText.contains("[sign-in.refresh-lost]") && run.errorText.contains("hint: latchkey sign-in work"))
         #expect(server.record.refreshes == 1 && server.record.replays == 1)
-        // It is told once; then nobody is signed in, and signing in again is the cure.
+        // It is told again until the person signs in, which is the cure.
         let next = try await ask().finish()
-        #expect(next.status == 1 && next.errorText.contains("[sign-in.not-signed-in]"), "\(next.errorText)")
+        #expect(next.status == 77 && next.errorText.contains("[sign-in.session-ended]"), "\(next.errorText)")
         try await self.run("sign-in", "work").successful("sign-in")
         #expect(try await ask().finish().status == 0)
     }

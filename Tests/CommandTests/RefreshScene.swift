@@ -11,9 +11,12 @@ final class RefreshScene: Sendable {
 
     var vault: String { directory / "data/latchkey/vault" }
 
-    init(scopes: [String] = ["read"], signsIn: Bool = true) async throws {
+    init(
+        scopes: [String] = ["read"], signsIn: Bool = true,
+        configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
+    ) async throws {
         directory = try TestDirectory()
-        server = try LoopbackAuthorizationServer()
+        server = try LoopbackAuthorizationServer(configuration)
         var environment = try directory.environment()
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         environment["LATCHKEY_STORE"] = "vault"

@@ -13,11 +13,11 @@ struct ProtocolCommandTests {
         let terminal = setting.terminal
         try await terminal.run(["sign-in", "work"])
         for _ in 0..<2 { #expect(try await setting.userinfo().contains("Alice Example")) }
-        #expect(try await terminal.run(["list", "--json"]).outputText.contains("private-key"))
+        #expect(try await terminal.run(["list", "--all", "--json"]).outputText.contains("private-key"))
         // glewlwyd revokes nothing for a public client whose tokens are bound; the session goes all the same.
         let ended = try await terminal.run(["sign-out", "work"], expecting: 77)
         #expect(ended.errorText.contains("the session was deleted"))
-        #expect(try await !terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+        #expect(try await !terminal.run(["list", "--all", "--json"]).outputText.contains("latchkey:work"))
         try await Canaries(record: setting.person.record(), tokens: []).expectNone(in: terminal.transcript)
     }
 
@@ -105,7 +105,7 @@ struct ProtocolCommandTests {
         }
         #expect(run.status == 130, "\(run.errorText)\(terminal.shown)")
         #expect(terminal.echoes)
-        #expect(try await !setting.terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+        #expect(try await !setting.terminal.run(["list", "--all", "--json"]).outputText.contains("latchkey:work"))
     }
 
     @Test func `a client that is not known registers itself, and the server knows it`() async throws {

@@ -65,6 +65,10 @@ import TestServices
             Run(command: "list", arguments: [], statuses: [0]),
             Run(command: "list", arguments: ["--json", "sweep"], statuses: [0]),
             Run(command: "list", arguments: ["--all-stores"], statuses: [0, 69]),
+            Run(command: "list", arguments: ["--all"], statuses: [0]),
+            Run(command: "search", arguments: ["ADA"], statuses: [0]),
+            Run(command: "search", arguments: ["--json", "ada"], statuses: [0]),
+            Run(command: "search", arguments: ["--all", "nobody"], statuses: [0]),
             Run(command: "get", arguments: ["--all-stores", "sweep", "nobody"], statuses: [1, 69]),
             Run(command: "doctor", arguments: [], statuses: [0]),
             Run(command: "doctor", arguments: ["--json", "--repair-duplicates"], statuses: [0, 69]),
@@ -118,6 +122,15 @@ import TestServices
             Run(command: "request", arguments: ["sweep", "GET", nowhere], statuses: [1, 64, 78]),
             Run(command: "run", arguments: ["sweep", "--", "true"], statuses: [1, 64, 78]),
             Run(command: "demo", arguments: [], statuses: [0]),
+            Run(command: "completions", arguments: ["bash"], statuses: [0]),
+            Run(command: "completions", arguments: ["zsh"], statuses: [0]),
+            Run(command: "completions", arguments: ["fish"], statuses: [0]),
+            Run(command: "help", arguments: ["get"], statuses: [0]),
+            Run(command: "help", arguments: ["nothing"], statuses: [64]),
+            Run(command: "help", arguments: [], statuses: [0]),
+            Run(command: "version", arguments: [], statuses: [0]),
+            Run(command: "version", arguments: ["--json"], statuses: [0]),
+            Run(command: "version", arguments: ["surplus"], statuses: [64]),
         ]
     }
 
@@ -342,10 +355,7 @@ import TestServices
             (Self.storeRuns(canaries) + (try Self.signInRuns(canaries)) + (try Self.vaultRuns(canaries, directory)))
                 .map(\.command))
         let help = try await BuiltProducts.latchkey().run(["--help"], environment: directory.environment())
-        let lines = help.outputText.split(separator: "\n", omittingEmptySubsequences: false)
-        let commands = lines.drop { $0 != "commands:" }.dropFirst().prefix { $0.hasPrefix("  ") }.map { line in
-            String(line.dropFirst(2).prefix(upTo: line.dropFirst(2).firstRange(of: "  ")?.lowerBound ?? line.endIndex))
-        }
+        let commands = help.listedCommands
         #expect(commands.count >= 15)
         #expect(Set(commands) == swept)
     }

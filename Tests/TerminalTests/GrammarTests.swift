@@ -21,7 +21,18 @@ internal import Testing
                 options: [.value("--env", "NAME", form: .variableName, help: "a variable")]),
             CommandDefinition("vault", "init", summary: "make it"),
             CommandDefinition("vault", "verify", summary: "check it"),
-        ])
+            CommandDefinition(
+                "send", topic: .signIns, summary: "send it",
+                operands: [
+                    .required("PROVIDER", help: "whose"), .optional("METHOD", help: "how"), .required("URL", help: "where"),
+                ]),
+            CommandDefinition(
+                "paint", topic: .program, summary: "paint it",
+                operands: [.choice("COLOUR", ["red", "green"], help: "which")]),
+        ],
+        examples: ["get": ["tool get it"]],
+        synonyms: [("show", "get"), ("vault make", "vault init"), ("check", "vault verify")],
+        pages: [.exitStatuses])
 
     private func parse(_ words: String...) throws(UsageError) -> CommandLineRequest {
         try Self.grammar.parse(words.map { Array($0.utf8) })
@@ -174,6 +185,15 @@ internal import Testing
         #expect(problem("zebra")?.hint?.text == "see tool --help")
     }
 
+    @Test func `another program's word leads to the command, and is not taken for it`() {
+        #expect(problem("show", "a")?.hint?.text == "did you mean tool get?")
+        #expect(problem("vault", "make")?.hint?.text == "did you mean tool vault init?")
+        #expect(problem("show", "a")?.problem == .unknownCommand)
+        // Before a slip: `check` is near to nothing else, and `init` is the second word of one command alone.
+        #expect(problem("check")?.hint?.text == "did you mean tool vault verify?")
+        #expect(problem("init")?.hint?.text == "did you mean tool vault init?")
+    }
+
     @Test func `slips are counted as insertions, deletions, substitutions and swaps`() {
         func slips(_ from: String, _ to: String) -> Int { Suggestion.slips(from: Array(from.utf8), to: Array(to.utf8)) }
         #expect(slips("", "") == 0)
@@ -184,7 +204,64 @@ internal import Testing
         #expect(slips("a cat", "an abct") == 4)
     }
 
+    // MARK: - Operands
+
+    @Test func `an optional operand may stand before a required one`() throws {
+        let both = try arguments("send", "work", "PUT", "/a")
+        #expect(both.optionalOperand("METHOD") == "PUT" && both.operand("URL") == "/a")
+        let one = try arguments("send", "work", "/a")
+        #expect(one.optionalOperand("METHOD") == nil && one.operand("URL") == "/a")
+        #expect(problem("send", "work")?.cause.text == "URL is missing")
+        #expect(problem("send", "work", "PUT", "/a", "b")?.problem == .tooManyOperands)
+    }
+
+    @Test func `an operand of fixed words takes no other, and doesn't repeat it`() throws {
+        #expect(try arguments("paint", "green").operand("COLOUR") == "green")
+        #expect(problem("paint", "blue")?.cause.text == "COLOUR is one of red, green")
+    }
+
     // MARK: - Help
+
+    private func help(_ words: String...) throws -> String {
+        guard case .help(let help) = try Self.grammar.parse(words.map { Array($0.utf8) }) else { return "no help" }
+        return help.text
+    }
+
+    @Test func `help and version are words as well as options`() throws {
+        #expect(try help("help") == help("--help"))
+        #expect(try help("help", "get") == help("get", "--help"))
+        #expect(try help("help", "vault") == help("vault", "--help"))
+        #expect(try help("help", "vault", "init") == help("vault", "init", "--help"))
+        #expect(try help("help", "help").hasPrefix("tool help: "))
+        #expect(problem("help", "gte")?.hint?.text == "did you mean tool get?")
+        guard case .version = try parse("version") else { return #expect(Bool(false), "no version") }
+        #expect(problem("version", "x")?.problem == .tooManyOperands)
+    }
+
+    @Test func `a page of the help is a table of its own`() throws {
+        let page = try help("help", "exit-status")
+        #expect(page.hasPrefix("exit statuses:\n  0    done\n  1    not found\n"))
+        #expect(try help("help").contains("  tool help exit-status  lists the exit statuses\n"))
+        #expect(problem("exit-status")?.problem == .unknownCommand)
+    }
+
+    @Test func `the overview lists each command once under its topic, and the options of all of them once`() throws {
+        let text = try help("help")
+        #expect(text.contains("\nsecrets:\n  get           get it\n  run           run it\n\nsign-ins:\n  send "), "\(text)")
+        #expect(text.contains("\nvault:\n  vault init    make it\n  vault verify  check it\n"))
+        #expect(text.ranges(of: "--store STORE").count == 1)
+        #expect(try !help("get", "--help").contains("--timeout"))
+        #expect(try help("get", "--help").contains("\nexamples:\n  tool get it\n"))
+    }
+
+    @Test func `the program's name alone is an error unless there is an introduction`() throws {
+        #expect(problem()?.problem == .noCommand)
+        let grammar = CommandGrammar(
+            program: "tool", summary: "does", version: "1", globalOptions: [], commands: [], introduction: "Use it.")
+        guard case .introduction(let text) = try grammar.parse([]) else { return #expect(Bool(false), "none") }
+        #expect(text.text == "Use it.\n")
+        #expect(throws: UsageError.self) { try grammar.parse([Array("--".utf8)]) }
+    }
 
     @Test func `help is given for the program, a group and a command, whatever is missing`() throws {
         for (line, first) in [
@@ -206,7 +283,7 @@ internal import Testing
             return
         }
         for word in [
-            "SERVICE ", "[ACCOUNT]", "--json ", "--scope SCOPE…", "--store STORE", "--timeout SECONDS", "--help",
+            "SERVICE ", "[ACCOUNT]", "--json ", "--scope SCOPE…",
         ] {
             #expect(help.text.contains(word), "\(word)")
         }

@@ -115,7 +115,107 @@ internal import TestServices
         #expect(OutputError(number: ENOSPC).exitStatus == .cannotWrite)
     }
 
+    // MARK: - For programs
+
+    @Test func `messages are objects, one a line, for a program that asked for JSON`() throws {
+        let name = LoggableText(reviewed: "test", unredacted: "a \"b\"\n\u{1B}")
+        let said = try written { plain in
+            let output = plain.inJSON()
+            output.report(CommandFailure(.usage, "a.code", "it \(name) failed", hint: "\(Recovery.diagnose)"))
+            output.report(CommandFailure(.usage, "b.code", "without a hint"))
+            output.warn("mind", hint: "this")
+            output.note("done")
+            try output.tell("done", json: .object([("done", .bool(true))]))
+            try output.write("a line", json: .array([]))
+            try plain.tell("said", json: .null)
+        }
+        #expect(
+            said.errors == """
+                {"level": "error", "code": "a.code", "message": "it a \\"b\\"\\\\u{a}\\\\u{1b} failed", "hint": "`latchkey doctor` says more"}
+                {"level": "error", "code": "b.code", "message": "without a hint"}
+                {"level": "warning", "message": "mind", "hint": "this"}
+                {"level": "note", "message": "done"}
+                tool: said
+
+                """)
+        #expect(said.output == "{\n  \"done\": true\n}\n[]\n")
+        for line in said.errors.split(separator: "\n").dropLast() {
+            #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: String])
+        }
+    }
+
+    @Test func `a message in which a secret stands is withheld from programs too`() throws {
+        let live = LiveSecrets()
+        let watched = live.watch(Secret<AccessToken>(copying: Array("q7XwK2mVb9RtYpLz".utf8).span))
+        let leak = LoggableText(reviewed: "a planted leak", unredacted: "it said q7XwK2mVb9RtYpLz")
+        let said = try written(withholding: live) { output in
+            output.inJSON().report(CommandFailure(.usage, "a.code", "failed: \(leak)", hint: "see \(leak)"))
+            output.inJSON().note("\(leak)")
+        }
+        #expect(!said.errors.contains("q7XwK2mVb9RtYpLz") && said.errors.contains("\"a.code\""))
+        #expect(live.withheldTextCount == 3)
+        _ = consume watched
+    }
+
+    @Test func `a candidate that can't stand on a line is left out`() throws {
+        let said = try written { output in
+            for word in ["plain", "with spaces", "", "two\nlines", "tab\tbed", "é"] {
+                try output.write(candidate: LoggableText(reviewed: "test words", unredacted: word), meaning: "x")
+            }
+        }
+        #expect(said.output == "plain\tx\nwith spaces\tx\né\tx\n")
+    }
+
     // MARK: - Tables and JSON
+
+    private static func wide(wrapping: Bool) -> TextTable {
+        var table = TextTable("NAME", "LABEL", wrapping: wrapping)
+        table.append("a", "a short one")
+        table.append("abcdefghijklmnopqrstuvwxyz", "a label of several words that is much too wide")
+        return table
+    }
+
+    @Test func `a table keeps to a width: the widest columns are cut, or the last one goes on below`() {
+        #expect(
+            Self.wide(wrapping: false).text(width: 30) == """
+                NAME            LABEL
+                a               a short one
+                abcdefghijklm…  a label of se…
+
+                """)
+        #expect(
+            Self.wide(wrapping: true).text(width: 40) == """
+                NAME                 LABEL
+                a                    a short one
+                abcdefghijklmnopqr…  a label of several
+                                     words that is much
+                                     too wide
+
+                """)
+        for width in [30, 40, 79, 80, 200] {
+            for line in Self.wide(wrapping: false).text(width: width).split(separator: "\n") {
+                #expect(line.count <= width, "\(width)")
+            }
+        }
+        // Narrower than what can be read is not tried.
+        #expect(Self.wide(wrapping: false).text(width: 5) == Self.wide(wrapping: false).text(width: 18))
+        #expect(Self.wide(wrapping: false).text(width: 200) == Self.wide(wrapping: false).text())
+    }
+
+    @Test(arguments: [([:], 40), (["COLUMNS": "30"], 30), (["COLUMNS": "none"], 40), (["COLUMNS": "0"], 40)])
+    func `the width is the terminal's, or what COLUMNS says`(_ variables: [String: String], _ width: Int) async throws {
+        let terminal = try PseudoTerminal()
+        let descriptor = unsafe open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        defer { close(descriptor) }
+        var size = winsize(ws_row: 10, ws_col: 40, ws_xpixel: 0, ws_ypixel: 0)
+        #expect(unsafe ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0)
+        try TerminalOutput(
+            program: "tool", environment: ProgramEnvironment(variables: variables, home: "/"),
+            standardOutput: descriptor
+        ).write(Self.wide(wrapping: false))
+        let expected = Self.wide(wrapping: false).text(width: width).replacingOccurrences(of: "\n", with: "\r\n")
+        try await terminal.waitUntilShown(expected)
+    }
 
     @Test func `a table's columns are as wide as their longest cell`() throws {
         var table = TextTable("A", "LONG", "B")
@@ -138,7 +238,7 @@ internal import TestServices
             try $0.write(table)
         }
         #expect(said.output == "A     LONG\nwide  y\nx     y\nwider still  y\n")
-        #expect(TextTable("A").continued().text == "")
+        #expect(TextTable("A").continued().text() == "")
     }
 
     @Test func `an array that is written in parts is the one that is written at once`() throws {

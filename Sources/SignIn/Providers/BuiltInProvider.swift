@@ -41,13 +41,15 @@ package struct BuiltInProvider: Sendable {
     /// Whether it takes any path of a loopback address, registered or not: then paths don't keep its codes from other
     /// servers.
     package let takesAnyLoopbackPath: Bool
+    /// Where a person registers a client: a URL, or a path on the service's host.
+    private let registrationPage: String?
     /// Where it gives any program a client id that requests one; `nil` where a person registers it on a page.
     let registration: Registration?
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
 
     init(
         _ name: StaticString, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
-        takesAnyLoopbackPath: Bool = false, registration: Registration? = nil,
+        takesAnyLoopbackPath: Bool = false, registration: Registration? = nil, registrationPage: String? = nil,
         make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
     ) {
         self.name = ProviderName(known: name)
@@ -56,6 +58,7 @@ package struct BuiltInProvider: Sendable {
         self.findsServerByAccount = findsServerByAccount
         self.takesAnyLoopbackPath = takesAnyLoopbackPath
         self.registration = registration
+        self.registrationPage = registrationPage
         self.make = make
     }
 
@@ -70,6 +73,15 @@ package struct BuiltInProvider: Sendable {
         case (.required, let chosen?): try make(choices, try ServiceHost(chosen))
         case (.fixed, _?), (.required, nil): throw OAuthError(.invalidConfiguration(.issuer))
         }
+    }
+
+    /// The page where a person registers a client; `nil` where nobody does.
+    ///
+    /// - Parameter chosen: the host that the person named.
+    package func registrationPage(at chosen: String? = nil) -> String? {
+        guard let page = registrationPage, page.hasPrefix("/") else { return registrationPage }
+        guard case .standard(let standard) = host else { return nil }
+        return "https://\(chosen ?? standard)\(page)"
     }
 
     /// Each service, by name.

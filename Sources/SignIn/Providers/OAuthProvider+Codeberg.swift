@@ -7,16 +7,19 @@ extension BuiltInProvider {
     ///
     /// Its endpoints are known, so there is no discovery: some of its versions publish an issuer with a slash at its
     /// end, and some without.
-    static let codeberg = BuiltInProvider("codeberg", host: .standard("codeberg.org")) {
-        choices, host throws(OAuthError) in
+    static let codeberg = BuiltInProvider(
+        "codeberg", host: .standard("codeberg.org"), registrationPage: "/user/settings/applications"
+    ) { choices, host throws(OAuthError) in
         let server = try AuthorizationServerMetadata(
             authorizationEndpoint: host.url("/login/oauth/authorize"),
             tokenEndpoint: host.url("/login/oauth/access_token"),
             clientAuthenticationMethods: [.none, .secretBasic, .secretPost])
-        return try OAuthProvider(
+        var provider = try OAuthProvider(
             name: choices.name, server: .endpoints(server), clientID: choices.clientID,
             scopes: choices.scopes ?? ["read:user"], redirect: choices.redirect,
             proof: .secretIfPresent(choices.secretMethod ?? .secretBasic),
             account: .resource(host.url("/api/v1/user"), name: .login, subject: .id), revocation: .unavailable)
+        provider.apiBase = try host.url("/api/v1")
+        return provider
     }
 }

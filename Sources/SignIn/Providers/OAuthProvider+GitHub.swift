@@ -68,13 +68,16 @@ extension OAuthProvider {
             name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
             proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
             revocation: .gitHub(api: endpoints.api))
+        provider.apiBase = endpoints.api
         if endpoints == .gitHub { provider.apiOrigins = ["https://uploads.github.com"] }
         return provider
     }
 }
 
 extension BuiltInProvider {
-    static let gitHub = BuiltInProvider("github", host: .standard("github.com")) { choices, host throws(OAuthError) in
+    static let gitHub = BuiltInProvider(
+        "github", host: .standard("github.com"), registrationPage: "/settings/applications/new"
+    ) { choices, host throws(OAuthError) in
         try .gitHub(
             clientID: choices.clientID, scopes: choices.scopes ?? ["repo"], redirect: choices.redirect,
             endpoints: host.name == "github.com" ? .gitHub : .enterprise(host: host.name), name: choices.name)

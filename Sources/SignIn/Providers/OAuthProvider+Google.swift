@@ -1,3 +1,4 @@
+internal import LatchkeyHTTP
 internal import LatchkeyOAuth
 
 extension BuiltInProvider {
@@ -6,7 +7,9 @@ extension BuiltInProvider {
     ///
     /// `access_type=offline` requests a refresh token, and `prompt=consent` for one on each sign-in, not on the first
     /// alone. People may grant fewer scopes than were requested: the session records those that were granted.
-    static let google = BuiltInProvider("google", takesAnyLoopbackPath: true) { choices, _ throws(OAuthError) in
+    static let google = BuiltInProvider(
+        "google", takesAnyLoopbackPath: true, registrationPage: "https://console.cloud.google.com/apis/credentials"
+    ) { choices, _ throws(OAuthError) in
         var provider = try OAuthProvider(
             name: choices.name, server: .issuer(Issuer("https://accounts.google.com")), clientID: choices.clientID,
             scopes: choices.scopes ?? ["openid", "email"], redirect: choices.redirect,
@@ -15,6 +18,7 @@ extension BuiltInProvider {
             ],
             proof: .secretIfPresent(choices.secretMethod ?? .secretPost))
         provider.revokesReplacedTokens = false
+        provider.apiBase = HTTPURL(known: "https://www.googleapis.com")
         provider.apiOrigins = Set(
             [
                 "docs", "drive", "gmail", "oauth2", "openidconnect", "people", "photoslibrary", "sheets", "tasks",

@@ -11,10 +11,12 @@ extension BuiltInProvider {
             issuer: Issuer(host.origin + "/"), authorizationEndpoint: host.url("/oauth/authorize"),
             tokenEndpoint: host.url("/oauth/token"),
             revocationEndpoint: host.url("/oauth/revoke"), clientAuthenticationMethods: [.secretPost, .secretBasic])
-        return try OAuthProvider(
+        var provider = try OAuthProvider(
             name: choices.name, server: .endpoints(server), clientID: choices.clientID,
             scopes: choices.scopes ?? ["read"], redirect: choices.redirect,
             proof: .secretIfPresent(choices.secretMethod ?? .secretPost),
             account: .resource(host.url("/api/v1/accounts/verify_credentials"), name: .acct, subject: .id))
+        provider.apiBase = try host.url("/")
+        return provider
     }
 }

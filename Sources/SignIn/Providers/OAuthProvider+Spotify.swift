@@ -13,15 +13,18 @@ extension OAuthProvider {
             authorizationEndpoint: HTTPURL(known: "https://accounts.spotify.com/authorize"),
             tokenEndpoint: HTTPURL(known: "https://accounts.spotify.com/api/token"),
             clientAuthenticationMethods: [.none, .secretBasic])
-        return try OAuthProvider(
+        var provider = try OAuthProvider(
             name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
             account: .resource(HTTPURL(known: "https://api.spotify.com/v1/me"), name: .id, subject: .id),
             revocation: .unavailable)
+        provider.apiBase = HTTPURL(known: "https://api.spotify.com/v1")
+        return provider
     }
 }
 
 extension BuiltInProvider {
-    static let spotify = BuiltInProvider("spotify") { choices, _ throws(OAuthError) in
+    static let spotify = BuiltInProvider("spotify", registrationPage: "https://developer.spotify.com/dashboard") {
+        choices, _ throws(OAuthError) in
         try .spotify(
             clientID: choices.clientID, scopes: choices.scopes ?? ["user-read-private"], redirect: choices.redirect,
             name: choices.name)

@@ -83,6 +83,9 @@ public struct OAuthProvider: Sendable, Hashable {
     /// is written as `HTTPURL.origin` is.
     public var apiOrigins: Set<String> = []
 
+    /// What a path alone is on; `nil` for the issuer's origin.
+    package var apiBase: HTTPURL?
+
     package enum PushedRequests: Sendable, Hashable {
         /// Where the server has the endpoint, and where it says that it wants nothing else.
         case whenOffered

@@ -106,6 +106,7 @@ extension SignInService {
             await putBack(before, account, without: signer?.thumbprint)
             throw error
         }
+        _ = try? await sessions.forgetEnd(of: account)
         if let signer { signers[Octets(signer.thumbprint)] = signer }
         if let old = before.keyThumbprint {
             signers[Octets(old)] = nil

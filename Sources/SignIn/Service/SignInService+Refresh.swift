@@ -169,7 +169,17 @@ extension SignInService {
             }
             // The refresh token is of no use any more, nor is the session; the person signs in again.
             try await delete(session.account)
+            await rememberEnd(of: session.account)
             throw SignInError(wasCutOff ? .refreshLost : .sessionEnded)
+        }
+    }
+
+    /// Not to know why costs the person a question, and nothing else.
+    private func rememberEnd(of account: String) async {
+        do throws(StoreError) {
+            try await sessions.rememberEnd(of: account)
+        } catch {
+            log.info("that the session was ended can't be remembered: \(error)")
         }
     }
 

@@ -102,7 +102,7 @@ public struct SessionSummary: Sendable, Hashable {
         isReadable = true
     }
 
-    init(unreadable account: String) {
+    package init(unreadable account: String) {
         self.account = account
         (subject, scopes, issued, expiry) = (nil, [], UnixTime(seconds: 0), nil)
         (isRefreshable, isReadable) = (false, false)

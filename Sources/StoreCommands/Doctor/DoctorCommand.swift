@@ -13,8 +13,8 @@ enum DoctorCommand {
 
     static let command = Command(
         CommandDefinition(
-            "doctor", summary: "say how the stores are, which is used and why, and what to mend",
-            options: [GlobalOptions.json, repair],
+            "doctor", topic: .stores, summary: "say how the stores are, which is used and why, and what to mend",
+            options: [repair],
             details: """
                 Nobody is asked for anything, and nothing is changed but for a throw-away secret that is saved, read
                 and deleted in the store that is used. Every line can be pasted into a public issue. Exit status 0:

@@ -77,7 +77,7 @@ extension [Finding] {
     }
 
     var table: TextTable {
-        var table = TextTable("STATE", "ABOUT", "FOUND")
+        var table = TextTable("STATE", "ABOUT", "FOUND", wrapping: true)
         for finding in self {
             table.append("\(finding.stateName)", "\(finding.topic)", finding.text)
             if let remedy = finding.remedy { table.append("", "", "to mend it: \(remedy)") }

@@ -1,0 +1,72 @@
+extension LatchkeyGrammar {
+    /// Command lines to copy, by command. They stand together because they tell one story: the same service, the same
+    /// people. Each of them is parsed by a test.
+    static let examples: [String: [StaticString]] = [
+        "set": [
+            "latchkey set example.org alice", "printf %s s3cret | latchkey set example.org alice",
+        ],
+        "get": [
+            "latchkey get example.org alice", "latchkey get example.org alice --no-prompt --store vault",
+        ],
+        "delete": ["latchkey delete example.org alice"],
+        "list": ["latchkey list", "latchkey list exam", "latchkey list --json"],
+        "search": ["latchkey search alice"],
+        "copy": ["latchkey copy --from secret-service --to vault example.org"],
+        "move": [
+            "latchkey move --from secret-service --to vault --dry-run",
+            "latchkey move --from secret-service --to vault",
+        ],
+        "import": [
+            "latchkey import --from git --dry-run", "latchkey import --from gh",
+            "latchkey import --from gnome-keyring-collection Login",
+        ],
+        "doctor": ["latchkey doctor", "latchkey doctor --json"],
+        "sign-in": [
+            "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",
+            "latchkey sign-in work --account alice",
+        ],
+        "sign-out": ["latchkey sign-out github", "latchkey sign-out --everywhere"],
+        "accounts": ["latchkey accounts", "latchkey accounts github --json"],
+        "use": ["latchkey use github alice"],
+        "token": ["latchkey token github | wl-copy"],
+        "request": [
+            "latchkey request github GET /user", "latchkey request github POST /user/repos --data @repository.json",
+        ],
+        "run": ["latchkey run github -- gh api user", "latchkey run work --env TOKEN -- make deploy"],
+        "provider add": [
+            "latchkey provider add github --client-id ID",
+            "latchkey provider add work --issuer https://login.example.org --client-id ID",
+            "latchkey provider add forge --service codeberg --host git.example.org --client-id ID",
+        ],
+        "provider list": ["latchkey provider list"],
+        "provider remove": ["latchkey provider remove work"],
+        "scheme add": ["latchkey scheme add com.example.app"],
+        "scheme list": ["latchkey scheme list"],
+        "scheme remove": ["latchkey scheme remove com.example.app"],
+        "scheme receive": ["latchkey scheme receive 'com.example.app:/callback?code=CODE&state=STATE'"],
+        "demo": ["latchkey demo"],
+        "vault init": [
+            "latchkey vault init", "latchkey vault init --key-file ~/.config/latchkey/vault.key",
+            "latchkey vault init --vault ~/other.vault",
+        ],
+        "vault unlock": ["latchkey vault unlock --for 8h"],
+        "vault lock": ["latchkey vault lock"],
+        "vault slots": ["latchkey vault slots"],
+        "vault add-slot": [
+            "latchkey vault add-slot laptop --key-file laptop.key", "latchkey vault add-slot spare --replace passphrase",
+        ],
+        "vault remove-slot": ["latchkey vault remove-slot laptop"],
+        "vault new-key": ["latchkey vault new-key | systemd-creds encrypt --name=latchkey - latchkey.cred"],
+        "vault export": ["latchkey vault export ~/backup.vault"],
+        "vault import": ["latchkey vault import ~/backup.vault", "latchkey vault import old.vault --on-conflict keep"],
+        "vault rekey": ["latchkey vault rekey"],
+        "vault verify": ["latchkey vault verify"],
+        "vault accept-rollback": ["latchkey vault accept-rollback"],
+        "completions": [
+            "source <(latchkey completions bash)", "latchkey completions zsh > ~/.zfunc/_latchkey",
+            "latchkey completions fish > ~/.config/fish/completions/latchkey.fish",
+        ],
+        "help": ["latchkey help", "latchkey help vault", "latchkey help vault init"],
+        "version": ["latchkey version"],
+    ]
+}

@@ -1,0 +1,162 @@
+import Foundation
+import LatchkeyTestServer
+import Testing
+import TestServices
+
+/// What a person reads whose session the server has ended, or who named the wrong account.
+@Suite struct EndedSessionTests {
+    private let scene: RefreshScene
+
+    init() async throws { scene = try await RefreshScene() }
+
+    /// The server has ended the session, and a request has noticed it.
+    private func endSession() async throws {
+        scene.server.expireAccessTokens()
+        scene.server.revokeEverything()
+        let run = try await BuiltProducts.latchkey().run(scene.request, environment: scene.environment)
+        #expect(run.status == 77 && run.errorText == Self.ended, "\(run.errorText)")
+    }
+
+    private static let ended = """
+        latchkey: error: your session at work has ended [sign-in.session-ended]
+        latchkey: hint: latchkey sign-in work
+
+        """
+
+    @Test func `each command with an ended session says so and how to go on, until the next sign-in`() async throws {
+        try await endSession()
+        for command in [["token", "work"], ["request", "work", "/"], ["run", "work", "--", "true"], ["token", "work"]] {
+            let run = try await BuiltProducts.latchkey().run(command, environment: scene.environment)
+            #expect(run.status == 77 && run.output.isEmpty)
+            #expect(run.errorText == Self.ended, "\(command)")
+        }
+        try await scene.run("sign-in", "work").successful("sign-in")
+        #expect(try await scene.run("token", "work").status == 0)
+        let accounts = try await scene.run("accounts").successful("accounts").outputText
+        #expect(!accounts.contains("ended"), "\(accounts)")
+        #expect(try await !scene.run("list", "--all").outputText.contains("ended"))
+    }
+
+    @Test func `accounts marks an ended session, and says of the others whose end comes when`() async throws {
+        let active = try await scene.run("accounts").successful("accounts").outputText
+        #expect(active.contains(/octocat  yes      token 20\d\d-\d\d-\d\d \d\d:\d\d UTC, refreshes itself  read/), "\(active)")
+        try await endSession()
+        let ended = try await scene.run("accounts").successful("accounts").outputText
+        #expect(ended.contains(/octocat           ended 20\d\d-\d\d-\d\d \d\d:\d\d UTC/), "\(ended)")
+        let json = try await scene.run("accounts", "--json").successful("accounts").outputText
+        #expect(json.contains(#""state": "ended""#) && json.contains(#""current": false"#), "\(json)")
+    }
+
+    @Test func `the end of a token is told in local time, with the zone`() async throws {
+        var environment = scene.environment
+        environment["TZ"] = "XYZ-9"
+        let run = try await BuiltProducts.latchkey().run(["accounts"], environment: environment)
+        #expect(run.outputText.contains(/token 20\d\d-\d\d-\d\d \d\d:\d\d XYZ, refreshes itself/), "\(run.outputText)")
+    }
+
+    @Test func `a server that says nothing more than 400 has probably ended the session`() async throws {
+        // Tokens that have ended when they come, so that each command refreshes them.
+        let scene = try await RefreshScene(
+            signsIn: false, configuration: AuthorizationServerConfiguration(accessTokenLifetime: .zero))
+        try await scene.run("sign-in", "work", "--account", "octocat").successful("sign-in")
+        scene.server.switchOn(.status(400, .token))
+        let run = try await scene.run("token", "work")
+        #expect(run.status == 77)
+        #expect(
+            run.errorText == """
+                latchkey: error: your session at work has probably ended: the server refused to refresh it (status 400) \
+                [oauth.exchange-failed]
+                latchkey: hint: latchkey sign-in work
+
+                """)
+        // It may have been something else: the session is still there.
+        scene.server.switchOffAllFaults()
+        #expect(try await scene.run("token", "work").status == 0)
+    }
+
+    @Test func `a sign-out of an ended session says what was deleted and what the server had said`() async throws {
+        try await endSession()
+        let out = try await scene.run("sign-out", "work").successful("sign-out").errorText
+        #expect(out.contains("the server had ended the session of octocat, as it said at 20"), "\(out)")
+        #expect(out.contains("its tokens were deleted then"))
+        let again = try await scene.run("sign-out", "work")
+        #expect(again.status == 1)
+        #expect(
+            again.errorText == """
+                latchkey: error: nobody is signed in at work [sign-in.not-signed-in]
+                latchkey: hint: sign in first: latchkey sign-in work
+
+                """)
+        #expect(try await scene.run("list", "--all").output.isEmpty)
+    }
+
+    @Test func `a sign-out that the server refuses says that the session was deleted all the same`() async throws {
+        scene.server.switchOn(.status(500, .revocation))
+        let run = try await scene.run("sign-out", "work")
+        #expect(run.status == 69)
+        let lines = run.errorText.split(separator: "\n")
+        #expect(lines.first == "latchkey: the session of octocat was deleted")
+        #expect(
+            lines.dropFirst().first?.hasPrefix(
+                "latchkey: error: the tokens were not revoked, and may still be good: ") == true, "\(run.errorText)")
+        #expect(try await scene.run("accounts").output.isEmpty)
+    }
+
+    @Test func `a sign-out tells programs what became of session and tokens`() async throws {
+        let run = try await scene.run("sign-out", "work", "--json").successful("sign-out")
+        #expect(
+            run.outputText == """
+                {
+                  "provider": "work",
+                  "account": "octocat",
+                  "session": "deleted",
+                  "tokens": "revoked"
+                }
+
+                """)
+        #expect(run.errorOutput.isEmpty)
+    }
+
+    @Test func `sign-out everywhere forgets ended sessions too`() async throws {
+        try await endSession()
+        let run = try await scene.run("sign-out", "--everywhere").successful("sign-out")
+        #expect(run.errorText.contains("latchkey: work octocat: the server had ended the session"), "\(run.errorText)")
+        #expect(try await scene.run("accounts").output.isEmpty)
+    }
+
+    @Test func `the wrong account names those that there are`() async throws {
+        try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
+        for command in [["token", "work", "--account", "bob"], ["use", "work", "bob"], ["sign-out", "work", "--account", "bob"]] {
+            let run = try await BuiltProducts.latchkey().run(command, environment: scene.environment)
+            #expect(run.status == 1)
+            #expect(
+                run.errorText == """
+                    latchkey: error: bob is not signed in at work [sign-in.not-signed-in]
+                    latchkey: hint: signed in there: octocat, second
+
+                    """, "\(command)")
+        }
+    }
+
+    @Test func `where none of several accounts is the current one, the hint names them`() async throws {
+        try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
+        try await scene.run("sign-in", "work", "--account", "third").successful("sign-in")
+        try await scene.run("sign-out", "work").successful("sign-out")
+        let run = try await scene.run("token", "work")
+        #expect(run.status == 64)
+        #expect(
+            run.errorText == """
+                latchkey: error: there are several accounts, and none of them is the current one \
+                [sign-in.no-current-account]
+                latchkey: hint: choose one with --account, or latchkey use work: octocat, second
+
+                """)
+    }
+
+    @Test func `a provider with nothing but an ended session can be removed, and leaves nothing`() async throws {
+        try await endSession()
+        let run = try await scene.run("provider", "remove", "work", "--json").successful("provider remove")
+        #expect(run.outputText == "{\n  \"provider\": \"work\",\n  \"change\": \"removed\"\n}\n")
+        #expect(try await scene.run("list", "--all").output.isEmpty)
+    }
+}

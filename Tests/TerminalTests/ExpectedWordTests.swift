@@ -1,0 +1,57 @@
+internal import LatchkeyLog
+@testable internal import LatchkeyTerminal
+internal import Testing
+
+/// What a shell may offer at the end of an unfinished command line.
+@Suite struct ExpectedWordTests {
+    private func expected(_ words: String...) -> ExpectedWord { GrammarTests.grammar.expected(after: words) }
+
+    private func words(_ words: String...) -> [String] {
+        guard case .words(let found) = GrammarTests.grammar.expected(after: words).source else { return [] }
+        return found.map(\.word.text)
+    }
+
+    private func source(_ words: String...) -> String {
+        "\(GrammarTests.grammar.expected(after: words).source)".prefix { $0 != "(" }.description
+    }
+
+    @Test func `commands, once for a group, and then its own words`() {
+        #expect(words("") == ["get", "run", "vault", "send", "paint", "help", "version"])
+        #expect(words() == words(""))
+        #expect(words("vault", "") == ["init", "verify"])
+        #expect(words("help", "vault", "") == ["init", "verify"])
+        #expect(words("help", "").contains("exit-status") && !words("").contains("exit-status"))
+        #expect(source("zebra", "") == "nothing" && source("vault", "zebra", "") == "nothing")
+    }
+
+    @Test func `options that are not given yet, and those that can be repeated`() {
+        #expect(words("get", "--") == ["--json", "--scope", "--store", "--timeout", "--help"])
+        #expect(words("get", "--json", "--store=x", "--scope", "y", "-") == ["--scope", "--timeout", "--help"])
+        #expect(source("get", "--", "--") == "services")
+    }
+
+    @Test func `values come by what the help calls them`() {
+        #expect(source("get", "") == "services")
+        #expect(source("get", "a", "") == "accounts")
+        #expect(source("get", "a", "b", "") == "nothing")
+        #expect(source("get", "--store", "") == "stores")
+        #expect(source("get", "--timeout", "") == "nothing")
+        #expect(source("send", "") == "providers")
+        #expect(words("paint", "") == ["red", "green"])
+        #expect(source("run", "a", "") == "programs" && source("run", "a", "ls", "-") == "files")
+    }
+
+    @Test func `a value after an equals sign is completed with what stands before it`() {
+        let word = expected("get", "--store=va")
+        #expect(word.before == "--store=" && word.beginning == "va")
+        guard case .stores = word.source else { return #expect(Bool(false), "\(word.source)") }
+    }
+
+    @Test func `what stands before is read as far as it makes sense`() {
+        let word = expected("get", "--timeout", "never", "--store", "vault", "--nonsense", "a", "")
+        #expect(word.arguments?.value(GrammarTests.store) == "vault")
+        #expect(word.arguments?.value(GrammarTests.timeout) == nil)
+        #expect(word.arguments?.optionalOperand("SERVICE") == "a")
+        #expect(expected("").arguments == nil)
+    }
+}

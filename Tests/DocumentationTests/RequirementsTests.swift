@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Docs/Requirements.md says which tests show what the sign-in, the vault and the logs must do. A row whose test was
+/// Docs/Evidence/Requirements.md says which tests show what the sign-in, the vault and the logs must do. A row whose test was
 /// renamed or removed fails.
 @Suite struct RequirementsTests {
-    private static let page = "Docs/Requirements.md"
+    private static let page = "Docs/Evidence/Requirements.md"
 
     /// The code of every Swift file of tests, the example's too.
     private static func tests() throws -> [(path: String, code: String)] {

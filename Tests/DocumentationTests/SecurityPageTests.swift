@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Docs/Security.md says what was attacked, what stopped it, and the test that is the attack.
+/// Docs/Evidence/Attacks.md says what was attacked, what stopped it, and the test that is the attack.
 @Suite struct SecurityPageTests {
     @Test func `each attack is a test that exists`() throws {
-        let rows = try Repository.lines("Docs/Security.md").filter { $0.hasPrefix("| ") }.dropFirst()
+        let rows = try Repository.lines("Docs/Evidence/Attacks.md").filter { $0.hasPrefix("| ") }.dropFirst()
         #expect(rows.count >= 15)
         let folder = Repository.root.appendingPathComponent("Tests").path
         let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []

@@ -6,7 +6,7 @@ import Testing
 /// `taken-names.txt` lists the modules, products and public top-level types of some forty packages and of the
 /// toolchain.
 @Suite(.serialized) struct PublicFaceTests {
-    static let page = "Docs/PublicFace.txt"
+    static let page = "Docs/Evidence/PublicFace.txt"
 
     /// What the lines of one kind name.
     private static func taken(_ kind: String) throws -> Set<String> {

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Docs/PublicText.md lists every public declaration of every product that gives out text, bytes or a request, each
+/// Docs/Evidence/PublicText.md lists every public declaration of every product that gives out text, bytes or a request, each
 /// with the reason why no secret leaves by it. A declaration that is new has to be added there, by somebody who has
 /// looked.
 @Suite(.serialized) struct PublicTextTests {
-    static let page = "Docs/PublicText.md"
+    static let page = "Docs/Evidence/PublicText.md"
 
     /// The modules of the library products, as the manifest has them, and those that they re-export; not the umbrella,
     /// which has nothing else.

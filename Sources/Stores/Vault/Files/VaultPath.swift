@@ -185,8 +185,10 @@ struct VaultPath {
     }
 
     /// Makes a file under another name with `fill`, then gives it its name if that is still free, durably.
-    func create(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
-        let temporaryFile = try TemporaryFile(of: file, in: directory)
+    func create(
+        for use: VaultUse = .daily, _ fill: (_ path: String) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let temporaryFile = try TemporaryFile(of: file, in: directory, for: use)
         do throws(StoreError) {
             try fill(temporaryFile.path)
             switch temporaryFile.rename(to: file) {

@@ -64,6 +64,8 @@ import TestServices
             Run(command: "get", arguments: ["--timeout", "0", "sweep", "ada"], statuses: [64, 75]),
             Run(command: "generate", arguments: ["sweep", "new"], statuses: [0]),
             Run(command: "generate", arguments: [], statuses: [0], outputIsSecret: true),
+            Run(command: "edit", arguments: ["sweep", "new"], environment: ["EDITOR": "echo >>"], statuses: [0]),
+            Run(command: "edit", arguments: ["sweep", "new"], environment: ["EDITOR": "false"], statuses: [69]),
             Run(command: "rename", arguments: ["sweep", "new", "sweep", "newer", "--force"], statuses: [0]),
             Run(command: "rename", arguments: ["sweep", "new", "sweep", "newer"], statuses: [1]),
             Run(command: "list", arguments: [], statuses: [0]),

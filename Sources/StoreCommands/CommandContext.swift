@@ -57,7 +57,8 @@ extension CommandContext {
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
         let configuration = try StoreConfiguration(
-            readingFileAt: folder + "/config", home: environment.home, catalogue: catalogue)
+            readingFileAt: folder + "/config", isNamed: environment["LATCHKEY_CONFIG"] != nil, home: environment.home,
+            catalogue: catalogue)
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
         let prompt = SecretPrompt(isAllowed: mayPrompt)
         let logger = Self.logger(arguments, environment, output)

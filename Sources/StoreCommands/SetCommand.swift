@@ -35,11 +35,11 @@ enum SetCommand {
                 .badData, "secret.empty", "the secret is empty, and nothing was saved",
                 hint: "give --allow-empty to save it all the same")
         }
-        if !isTyped && context.output.tellsPerson && endsWithLineBreak(secret) {
+        if !isTyped && context.output.tellsPerson && secret.endsWithLineBreak {
             context.output.note("the secret ends with a line break, which is part of it; `printf %s` writes none")
         }
         let options = SaveOptions(
-            label: arguments.value(label), contentType: isText(secret) ? .text : .binary)
+            label: arguments.value(label), contentType: secret.isText ? .text : .binary)
         try await store.save(secret, for: key, options: options, deadline: context.deadline)
         context.logger.info("saved \(key) in \(store.identity)")
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
@@ -54,15 +54,6 @@ enum SetCommand {
                 "Secret for \(key)", again: "The same again", as: Password.self, limit: limit)
         }
         return try SecretInput.readAll(as: Password.self, limit: limit)
-    }
-
-    /// Other programs show text as text, and would damage other bytes on the way.
-    private static func isText(_ secret: borrowing Secret<Password>) -> Bool {
-        secret.withExposedBytes { bytes in (try? UTF8Span(validating: bytes)) != nil }
-    }
-
-    private static func endsWithLineBreak(_ secret: borrowing Secret<Password>) -> Bool {
-        secret.withExposedBytes { bytes in bytes.count > 0 && bytes[bytes.count - 1] == 0x0A }
     }
 }
 

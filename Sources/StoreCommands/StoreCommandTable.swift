@@ -2,7 +2,7 @@
 package enum StoreCommandTable {
     package static let all = [
         SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command, ListCommand.search,
-        GenerateCommand.command, RenameCommand.command,
+        GenerateCommand.command, RenameCommand.command, EditCommand.command,
         TransferCommand.copy, TransferCommand.move, DoctorCommand.command, CompletionsCommand.command,
         VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
         VaultStatusCommand.command, VaultPasswdCommand.command,

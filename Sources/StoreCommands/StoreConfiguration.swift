@@ -19,19 +19,29 @@ struct StoreConfiguration: Sendable, Equatable {
     static let maximumByteCount = 64 * 1024
 
     /// Reads the file; without a file everything is `nil`.
-    init(readingFileAt path: String, home: String, catalogue: StoreCatalogue) throws {
-        try self.init(parsing: Self.text(ofFileAt: path), path: path, home: home, catalogue: catalogue)
+    ///
+    /// - Parameter isNamed: whether somebody named its folder: then that has to be one.
+    init(readingFileAt path: String, isNamed: Bool, home: String, catalogue: StoreCatalogue) throws {
+        try self.init(
+            parsing: Self.text(ofFileAt: path, isNamed: isNamed), path: path, home: home, catalogue: catalogue)
     }
 
-    private static func text(ofFileAt path: String) throws -> String {
+    private static func text(ofFileAt path: String, isNamed: Bool) throws -> String {
         let bytes: [UInt8]
         do throws(PrivateFile.Failure) {
             bytes = try PrivateFile.read(path, limit: maximumByteCount)
         } catch {
             switch error.number {
-            case ENOENT, ENOTDIR: return ""
+            case ENOENT: return ""
+            case ENOTDIR where !isNamed: return ""
             case EFBIG: throw unreadable(path, "is longer than 64 KiB")
-            default: throw unreadable(path, "can't be read (errno \(error.number))")
+            case ENOTDIR:
+                throw unreadable(
+                    path, "isn't in a folder", hint: "LATCHKEY_CONFIG names the folder of the file `config`")
+            case EISDIR, EINVAL: throw unreadable(path, "is no file", hint: "make it a file, or take it away")
+            default:
+                throw unreadable(
+                    path, "can't be read (errno \(error.number))", hint: "make it a file that you can read")
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -85,11 +95,13 @@ struct StoreConfiguration: Sendable, Equatable {
         return rest
     }
 
-    private static func unreadable(_ path: String, _ what: LogMessage) -> CommandFailure {
+    private static func unreadable(
+        _ path: String, _ what: LogMessage,
+        hint: LogMessage =
+            "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
+    ) -> CommandFailure {
         let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
         return CommandFailure(
-            .configuration, "configuration.invalid", "the configuration \(path) \(what)",
-            hint: "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
-        )
+            .configuration, "configuration.invalid", "the configuration \(path) \(what)", hint: hint)
     }
 }

@@ -12,7 +12,8 @@ enum VaultStatusCommand {
             options: [GlobalOptions.json],
             details: """
                 It asks for nothing. What only a key shows is shown where the vault opens without asking: the slots' names,
-                how many credentials there are, and the generation, which each change counts up.
+                how many credentials there are, and the generation, which each change counts up. What was named and
+                doesn't open it is an error after the rest.
                 """)
     ) { arguments, context in
         let path = context.settings.vaultPath
@@ -23,6 +24,7 @@ enum VaultStatusCommand {
         } catch {
             context.logger.debug("the kernel's keyring was not looked into: \(error)")
         }
+        var refusal: StoreError?
         do throws(StoreError) {
             let vault = try await context.settings.askingNobody.openVault()
             status.contents = .init(
@@ -30,13 +32,14 @@ enum VaultStatusCommand {
                 generation: vault.extent.generation, itemCount: vault.extent.itemCount)
         } catch {
             // That nothing opens it without asking is its state, and no error.
-            guard error.code == .locked else { throw error }
+            if error.code != .locked { refusal = error }
         }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(status.json)
         } else {
             try context.output.write(status.table)
         }
+        if let refusal { throw refusal }
         return .success
     }
 }

@@ -15,13 +15,14 @@ package enum PrivateFile {
         }
     }
 
-    /// Makes a folder and those above it (0700) where they are missing, durably.
+    /// Makes a folder and those above it (0700, whatever the umask) where they are missing, durably.
     package static func makeFolder(_ path: String) throws(Failure) {
         var made = ""
         for part in path.split(separator: "/") {
             let above = made.isEmpty ? "/" : made
             made += "/" + part
             if unsafe mkdir(made, 0o700) == 0 {
+                unsafe chmod(made, 0o700)
                 try synchronise(above)
             } else if errno != EEXIST {
                 throw Failure(number: errno)
@@ -37,7 +38,8 @@ package enum PrivateFile {
         if fdatasync(descriptor) != 0 { throw Failure(number: errno) }
     }
 
-    /// Reads a file of at most `limit` bytes; a longer one fails with EFBIG. One that is a pipe isn't waited for.
+    /// Reads a file of at most `limit` bytes; a longer one fails with EFBIG, and one that is a pipe or a device with
+    /// EINVAL: nothing is waited for, and none is taken for empty.
     ///
     /// - Parameter followsLinks: whether the path's last part may be a symbolic link; else that fails with ELOOP.
     package static func read(_ path: String, limit: Int, followsLinks: Bool = true) throws(Failure) -> [UInt8] {
@@ -45,6 +47,9 @@ package enum PrivateFile {
         let descriptor = unsafe open(path, flags)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(number: errno) }
+        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Failure(number: EINVAL) }
         return try mapError(Failure.init, of: DescriptorBytes.all(of: descriptor, limit: limit))
     }
 
@@ -57,8 +62,12 @@ package enum PrivateFile {
         let temporaryFile = "\(path).new-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
-        var number = failure(
-            SystemErrorNumber.self, of: try DescriptorBytes.write(text.utf8.span, to: descriptor))?.number
+        // Whatever the umask took away.
+        var number: Int32? = fchmod(descriptor, 0o600) == 0 ? nil : errno
+        if number == nil {
+            number =
+                failure(SystemErrorNumber.self, of: try DescriptorBytes.write(text.utf8.span, to: descriptor))?.number
+        }
         if number == nil, fsync(descriptor) != 0 { number = errno }
         close(descriptor)
         if number == nil, unsafe rename(temporaryFile, path) != 0 { number = errno }

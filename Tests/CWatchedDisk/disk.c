@@ -4,9 +4,11 @@
 //   DISK_FOLDER   what counts: changes of files in here; without it nothing does
 //   DISK_LOG      where they are written down: "KIND LENGTH OFFSET PATH\n", and the bytes that were written
 //   DISK_FAIL     the number of the change that fails, from 1, with the error DISK_ERROR
+//   DISK_STICK    no mode can be changed, and nothing renamed without replacing: a stick with FAT, or an NFS
 //
 // Kinds: C made, W written, T cut to OFFSET, S synced, U removed, and O for what the program says on standard output.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,9 +25,11 @@ static const char *folder;
 static int log_descriptor = -1;
 static long fail_at, fail_error = EIO;
 static atomic_long count;
+static int is_stick;
 
 __attribute__((constructor)) static void start(void) {
     folder = getenv("DISK_FOLDER");
+    is_stick = getenv("DISK_STICK") != 0;
     if (getenv("DISK_FAIL")) fail_at = atol(getenv("DISK_FAIL"));
     if (getenv("DISK_ERROR")) fail_error = atol(getenv("DISK_ERROR"));
     const char *log = getenv("DISK_LOG");
@@ -131,4 +135,29 @@ int open(const char *path, int flags, ...) {
     mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
     va_end(rest);
     return open64(path, flags, mode);
+}
+
+int fchmod(int descriptor, mode_t mode) {
+    char path[PATH_MAX];
+    if (is_stick && path_of(descriptor, path)) {
+        errno = EPERM;
+        return -1;
+    }
+    return (int)syscall(SYS_fchmod, descriptor, mode);
+}
+
+// glibc's own calls don't come through here: what does is what it has no function for.
+long syscall(long number, ...) {
+    static long (*next)(long, ...);
+    if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    if (is_stick && number == SYS_renameat2) {
+        errno = EINVAL;
+        return -1;
+    }
+    va_list rest;
+    va_start(rest, number);
+    long arguments[6];
+    for (int index = 0; index < 6; index++) arguments[index] = va_arg(rest, long);
+    va_end(rest);
+    return next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
 }

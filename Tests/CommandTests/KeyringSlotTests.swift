@@ -54,7 +54,7 @@ internal import TestServices
     }
 
     @Test func `a slot for the keyring is added, replaced and removed together with its item`() async throws {
-        try await makeVault("--key-file", session.directory / "key", with: keyFile)
+        try await makeVault(with: keyFile)
         #expect(try await get().status == 77)
         try await latchkey("vault", "add-slot", "desktop", "--secret-service", with: keyFile).successful("add-slot")
         #expect(try await get().outputText == "hunter2")
@@ -77,7 +77,7 @@ internal import TestServices
     }
 
     @Test func `an export whose key the keyring keeps is imported with it`() async throws {
-        try await makeVault("--key-file", session.directory / "key", with: keyFile)
+        try await makeVault(with: keyFile)
         try FileManager.default.createDirectory(
             atPath: session.directory / "backup", withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
@@ -139,7 +139,7 @@ internal import TestServices
     }
 
     @Test func `a keyring that can't be used adds no slot`() async throws {
-        try await makeVault("--key-file", session.directory / "key", with: keyFile)
+        try await makeVault(with: keyFile)
         try await session.lock()
         let locked = try await latchkey("vault", "add-slot", "desktop", "--secret-service", with: keyFile)
         #expect(locked.status == 77)
@@ -151,7 +151,7 @@ internal import TestServices
     }
 
     @Test func `a slot is removed without its keyring too, which is said`() async throws {
-        try await makeVault("--key-file", session.directory / "key", with: keyFile)
+        try await makeVault(with: keyFile)
         try await latchkey("vault", "add-slot", "desktop", "--secret-service", with: keyFile).successful("add-slot")
         await session.killBus()
         let removed = try await latchkey("vault", "remove-slot", "desktop", with: keyFile)
@@ -183,7 +183,7 @@ internal import TestServices
 
     @Test func `whenever adding and removing are killed, the vault is sound and each of its slots opens`() async throws
     {
-        try await makeVault("--key-file", session.directory / "key", with: keyFile)
+        try await makeVault(with: keyFile)
         let environment = session.environment.merging(keyFile) { $1 }
         for round in 0..<12 {
             let change = round % 2 == 0 ? ["add-slot", "desktop", "--secret-service"] : ["remove-slot", "desktop"]

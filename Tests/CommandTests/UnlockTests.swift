@@ -68,6 +68,14 @@ extension UnlockTests {
         #expect(try await latchkey("get", "example.org", "alice").status == 77)
         let unlocked = try await latchkey("vault", "unlock", "--for", "1m", with: key)
         #expect(unlocked.status == 0 && unlocked.errorText.hasSuffix(" for 1 minute\n"), "\(unlocked.errorText)")
+        // The kernel rounds down: a minute is shown, or what is left of it.
+        let status = try await latchkey("vault", "status").successful("status").outputText
+        #expect(status.contains("\nstate        unlocked") && status.contains("\ncredentials  1\n"), "\(status)")
+        if FileManager.default.isReadableFile(atPath: "/proc/keys") {
+            #expect(status.firstMatch(of: /unlocked, for ([0-9]+ seconds|1 minute) or a little more\n/) != nil)
+            let json = try await latchkey("vault", "status", "--json").outputText
+            #expect(json.firstMatch(of: /"seconds": [1-9]/) != nil, "\(json)")
+        }
         // Nobody gives it a passphrase, so it can't have spent anything on Argon2.
         let read = try await latchkey("get", "--no-prompt", "example.org", "alice")
         #expect(read.outputText == "hunter2", "\(read.errorText)")

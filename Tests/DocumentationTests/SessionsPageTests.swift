@@ -51,9 +51,12 @@ struct SessionsPageTests {
             .successful("init")
         #expect(try Repository.text(Self.page).contains("`~/.config/latchkey/config`, as `key-file = PATH`"))
         environment["LATCHKEY_KEY_FILE"] = nil
+        #expect(try Repository.text(Self.page).contains("A vault that was made with `--key-file` needs nothing"))
+        #expect(try await latchkey.run(["list"], environment: environment).status == 0)
+        try FileManager.default.moveItem(atPath: directory / "key", toPath: directory / "moved")
         #expect(try await latchkey.run(["list"], environment: environment).status == 77)
         try directory.makeFolder("config/latchkey")
-        try directory.write("config/latchkey/config", "key-file = \(directory / "key")\n")
+        try directory.write("config/latchkey/config", "key-file = \(directory / "moved")\n")
         #expect(try await latchkey.run(["list"], environment: environment).status == 0)
     }
 }

@@ -28,7 +28,7 @@ struct TransferTests {
     @Test func `everything moves from the keyring to the vault and back, bytes, labels and kinds`() async throws {
         try await latchkey(["set", "a", "text"] + keyring, input: Array("hunter2".utf8)).successful("set")
         try await latchkey(["set", "a", "bytes", "--label", "My label"] + keyring, input: binary).successful("set")
-        try await latchkey(["set", "b", "other"] + keyring, input: []).successful("set")
+        try await latchkey(["set", "--allow-empty", "b", "other"] + keyring, input: []).successful("set")
         let move = ["move", "--from", "secret-service", "--to", "vault"]
         let plan = try await latchkey(move + ["--dry-run"])
         #expect(plan.status == 0 && plan.outputText.contains("moved"))

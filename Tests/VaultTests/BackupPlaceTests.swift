@@ -2,6 +2,7 @@ import Foundation
 import LatchkeyCredentials
 import LatchkeyLog
 import Testing
+import TestServices
 
 @testable import LatchkeyVault
 
@@ -124,6 +125,27 @@ import Testing
         let target = try await other.store()
         #expect(try await target.importAll(from: open(path, folder), onConflict: .refuse).addedCount == 1)
         #expect(try folder.contents(path) == before)
+    }
+
+    /// A stick with FAT has one mode for all its files; NFS, and much in user space, renames only what it may replace.
+    @Test func `a backup goes onto a disk that changes no mode, and takes nobody's place there`() async throws {
+        let folder = try VaultFolder()
+        _ = try await filled(folder)
+        let writer = try BuiltProducts.program("vault-writer")
+        let stick = ["DISK_FOLDER": folder.path, "DISK_STICK": "1"]
+        let export = ["export", folder.vault, folder.keyFile, "copy", "1"]
+        try await writer.run(export, environment: stick).successful("export")
+        let path = folder.vault + "-copy-0"
+        #expect(try await open(path, folder).text(key("ada")) == "hunter2")
+        #expect(folder.names == ["key", "vault", "vault-copy-0", "vault-journal"])
+        let before = try folder.contents(path)
+        #expect(try await writer.run(export, environment: stick).status != 0)
+        #expect(try folder.contents(path) == before)
+        // A vault to use has to have its mode.
+        let made = try await writer.run(
+            ["make", folder.path + "/new", folder.keyFile, "-", "0"], environment: stick)
+        #expect(made.status != 0)
+        #expect(folder.names == ["key", "vault", "vault-copy-0", "vault-journal"])
     }
 
     @Test func `a place is looked at and not made`() async throws {

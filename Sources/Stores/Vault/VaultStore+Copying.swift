@@ -59,7 +59,7 @@ extension VaultStore {
             let records = try SealedStore<SQLiteRowTable>.newRecords(keys, slot)
             var manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             var savedCount: UInt64?
-            try place.create { (temporary) throws(StoreError) in
+            try place.create(for: .backup) { (temporary) throws(StoreError) in
                 try SQLiteRowTable.create(path: temporary, records: records) { (table) throws(StoreError) in
                     func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
                         try SealedStore<SQLiteRowTable>.put(item, secret, under: keys, in: table, &manifest)

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static inline int latchkey_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
@@ -271,6 +272,13 @@ static inline int latchkey_tcp_owner(int family, const uint32_t local[4], uint16
         return ENOENT;
     *owner = found->idiag_uid;
     return 0;
+}
+
+// Whether a path is in a file system in memory (statfs(2)): a tmpfs or a ramfs.
+static inline int latchkey_is_in_memory(const char *path) {
+    struct statfs status;
+    if (statfs(path, &status) != 0) return 0;
+    return status.f_type == 0x01021994 || (unsigned long)status.f_type == 0x858458f6UL;
 }
 
 // What tells a file from each other that ever had its name: device, inode and time of birth in nanoseconds (statx(2)).

@@ -16,7 +16,7 @@ struct TemporaryFile: ~Copyable {
     private static let digitCount = 16
 
     /// Makes the temporary file of a file, and removes abandoned ones beside it.
-    init(of file: String, in directory: String) throws(StoreError) {
+    init(of file: String, in directory: String, for use: VaultUse = .daily) throws(StoreError) {
         Self.removeAbandoned(in: directory)
         while true {
             let path = file + Self.mark + Hexadecimal.encode(try Sealing.randomOctets(Self.digitCount / 2))
@@ -25,6 +25,7 @@ struct TemporaryFile: ~Copyable {
             guard descriptor >= 0 else { throw FileProblem.system("vault", path, number: errno) }
             // Whatever the umask took away.
             var failure: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
+            if failure == EPERM && use == .backup && Self.isWritableByOwnerAlone(descriptor) { failure = 0 }
             if failure == 0 { failure = FileLock.take(descriptor) }
             // Between its making and its locking it may have been taken for an abandoned one.
             if failure == 0 && Self.isNamed(path, descriptor) {
@@ -44,9 +45,26 @@ struct TemporaryFile: ~Copyable {
         close(descriptor)
     }
 
+    /// A stick with FAT has one mode for all its files, and refuses to change it: what others may do there is read.
+    private static func isWritableByOwnerAlone(_ descriptor: Int32) -> Bool {
+        guard case .success(let status) = FileStatus.of(descriptor: descriptor) else { return false }
+        return !status.isWritableByOthers
+    }
+
     /// Gives the file its name if that is still free; returns 0 or an errno.
     borrowing func rename(to file: String) -> Int32 {
-        unsafe latchkey_rename_new(path, file) == 0 ? 0 : errno
+        if unsafe latchkey_rename_new(path, file) == 0 { return 0 }
+        // NFS and file systems in user space often can't: then an empty file takes the name first, as nobody else can
+        // any more.
+        guard errno == EINVAL || errno == ENOSYS else { return errno }
+        let placeholder = unsafe Glibc.open(
+            file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        guard placeholder >= 0 else { return errno }
+        close(placeholder)
+        if unsafe Glibc.rename(path, file) == 0 { return 0 }
+        let number = errno
+        unsafe unlink(file)
+        return number
     }
 
     /// Writes at the end of what was written so far. Nothing is synced.

@@ -32,6 +32,7 @@ struct VaultPath {
         do throws(StoreError) {
             try status.requirePrivateFile("vault", resolved.file)
             try resolved.checkDirectories(.daily)
+            try resolved.checkJournal()
         } catch {
             guard use == .backup else { throw error }
             try status.requireOwnFile("backup", resolved.file)
@@ -41,6 +42,16 @@ struct VaultPath {
         // A change that was cut off may have left any length: SQLite undoes it when it opens the file.
         if resolved.isReadAsItIs || !resolved.hasJournal { try status.requireVaultLength() }
         return resolved
+    }
+
+    /// SQLite opens what has the journal's name, and would wait for ever at a pipe.
+    private func checkJournal() throws(StoreError) {
+        guard case .success(let status) = FileStatus.ofLink(at: file + "-journal"), !status.isRegularFile else {
+            return
+        }
+        throw FileProblem.refuse(
+            "journal of the vault", file + "-journal", "is no regular file",
+            hint: "take it away: what SQLite leaves there is a file")
     }
 
     private var hasJournal: Bool {
@@ -174,8 +185,10 @@ struct VaultPath {
     }
 
     /// Makes a file under another name with `fill`, then gives it its name if that is still free, durably.
-    func create(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
-        let temporaryFile = try TemporaryFile(of: file, in: directory)
+    func create(
+        for use: VaultUse = .daily, _ fill: (_ path: String) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let temporaryFile = try TemporaryFile(of: file, in: directory, for: use)
         do throws(StoreError) {
             try fill(temporaryFile.path)
             switch temporaryFile.rename(to: file) {

@@ -1,18 +1,19 @@
 internal import Glibc
 internal import LatchkeyLog
-internal import LatchkeyTerminal
+package import LatchkeyTerminal
 
 /// A folder of this process alone (0700), removed with all that is in it when the value ends.
-struct TemporaryFolder: ~Copyable {
-    let path: String
+package struct TemporaryFolder: ~Copyable {
+    package let path: String
 
-    init(in parent: String, prefix: String) throws {
+    package init(in parent: String, prefix: String) throws(CommandFailure) {
         var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
-            let shown = LoggableText(reviewed: "TMPDIR or /tmp", unredacted: parent)
+            let number = errno
+            let shown = LoggableText(reviewed: "a directory of the environment", unredacted: parent)
             throw CommandFailure(
-                .cannotWrite, "demo.no-folder", "no folder can be made in \(shown) (errno \(errno))",
-                hint: "set TMPDIR to a folder that can be written")
+                .cannotWrite, "folder.not-made", "no folder can be made in \(shown) (errno \(number))",
+                hint: "see that it can be written to, and that its disk has room")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -1,11 +1,12 @@
 /// The commands that work on stores alone, and need no network.
 package enum StoreCommandTable {
     package static let all = [
-        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command, ListCommand.search,
-        TransferCommand.copy, TransferCommand.move, DoctorCommand.command, CompletionsCommand.command,
+        SetCommand.command, GetCommand.command, DeleteCommand.command, ListCommand.command,
+        TransferCommand.copy, TransferCommand.move, DoctorCommand.command,
         VaultInitCommand.command, VaultUnlockCommand.command, VaultLockCommand.command,
         VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
         VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
         VaultRekeyCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
+        ListCommand.search, CompletionsCommand.command,
     ]
 }

@@ -42,7 +42,7 @@ extension Recovery {
         case .browserOrPaste: "sign in with --browser or --paste"
         case .installHandler: "install it with latchkey scheme add"
         case .copySession: "`latchkey copy` brings a session here"
-        case .chooseFile: "give the file's path after --from"
+        case .chooseFile: "give the file's path: latchkey import --from SOURCE FILE"
         }
     }
 }

@@ -29,7 +29,8 @@ extension Recovery {
         case .chooseKeyFile: "check --key-file or LATCHKEY_KEY_FILE"
         case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
         case .signIn: provider.map { "sign in first: latchkey sign-in \($0)" } ?? "sign in first with latchkey sign-in"
-        case .chooseAccount: provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
+        case .chooseAccount:
+            provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
         case .nameAccount: "give the account another name with --account"
         case .saveClientSecret: "add the provider again with --client-secret-stdin"
         case .registerClient: "register a client with the server, and give its --client-id"

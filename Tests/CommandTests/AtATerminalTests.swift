@@ -53,7 +53,9 @@ import TestServices
     }
 
     @Test func `nobody is asked with --force, for a new name, or without a terminal`() async throws {
-        for (arguments, isOnTerminal) in [(add + ["second"], true), (add + ["first", "--force"], true), (add + ["second"], false)] {
+        for (arguments, isOnTerminal) in [
+            (add + ["second"], true), (add + ["first", "--force"], true), (add + ["second"], false),
+        ] {
             if isOnTerminal {
                 #expect(try await start(arguments, PseudoTerminal()).finish().status == 0)
             } else {

@@ -47,7 +47,8 @@ struct HintTests {
             names.append([found.output.1, found.output.2].compactMap { $0 }.joined(separator: " "))
         }
         for found in code.matches(of: /Command\(SignInDefinitions\.(\w+)\)/) {
-            let pattern = try Regex("static let \(found.output.1) = CommandDefinition\\(\\s*\"([a-z-]+)\"(?:, \"([a-z-]+)\")?")
+            let pattern = try Regex(
+                "static let \(found.output.1) = CommandDefinition\\(\\s*\"([a-z-]+)\"(?:, \"([a-z-]+)\")?")
             guard let definition = definitions.firstMatch(of: pattern) else { continue }
             names.append(
                 [definition.output[1].substring, definition.output[2].substring].compactMap { $0.map(String.init) }
@@ -97,13 +98,18 @@ struct HintTests {
             let own = try Self.commands(of: path)
             for text in texts where text.contains("latchkey ") || text.contains("--") {
                 // Prose about the program, and what a page of the help is called.
-                if text.contains("latchkey keeps ") || text.contains("beside latchkey in ") || text.hasPrefix("# Completions of latchkey ")
+                if text.contains("latchkey keeps ") || text.contains("beside latchkey in ")
+                    || text.hasPrefix("# Completions of latchkey ")
                     || text.contains("__complete") || text.contains("for latchkey") || text.contains("latchkey itself")
                     || text.hasPrefix("latchkey-worker") || path.hasSuffix("CompletionsCommand.swift")
-                { continue }
+                {
+                    continue
+                }
                 count += 1
-                let mistakes = Self.mistakes(in: text, about: path == "StoreCommands/SignInDefinitions.swift" ? [] : own)
-                    .filter { mistake in !(Self.foreign[path] ?? []).contains { mistake.contains($0) } }
+                let mistakes = Self.mistakes(
+                    in: text, about: path == "StoreCommands/SignInDefinitions.swift" ? [] : own
+                )
+                .filter { mistake in !(Self.foreign[path] ?? []).contains { mistake.contains($0) } }
                 #expect(mistakes.isEmpty, "\(path): \(text)")
             }
         }

@@ -316,7 +316,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "TestServices", "Latchkey", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets",
-                "LatchkeySignIn",
+                "LatchkeySignIn", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal",
                 "LatchkeyCommand", "LatchkeyAuthCommand",
             ]),
     ],

@@ -140,7 +140,8 @@ enum AccountsCommand {
             ("current", .bool(row.isCurrent)), ("readable", .bool(row.session.isReadable)),
             ("state", .message("\(row.state)")),
         ]
-        return .object(members(row.provider, row.session) + fields + (namesStore ? [("store", .message("\(row.store)"))] : []))
+        return .object(
+            members(row.provider, row.session) + fields + (namesStore ? [("store", .message("\(row.store)"))] : []))
     }
 
     private static func text(_ text: String) -> LoggableText {

@@ -14,7 +14,8 @@ enum ImportCommand {
     static let command = Command(SignInDefinitions.importing) { arguments, context in
         guard let name = arguments.value(SignInDefinitions.importSource), let source = Source(rawValue: name) else {
             throw CommandFailure(
-                .usage, "usage.missing-option", "--from is missing", hint: "name the program: latchkey import --help")
+                .usage, "usage.missing-option", "--from is missing",
+                hint: "name one of git, gh, python-keyring, libsecret-file, gnome-keyring-collection")
         }
         // Its passphrase is asked for before the store's, which may ask for one too.
         let read = try await source.read(arguments, context)
@@ -26,7 +27,7 @@ enum ImportCommand {
         guard !keys.isEmpty else {
             throw CommandFailure(
                 .notFound, "credential.not-found", "there is nothing to import",
-                hint: "give the file's path after --from")
+                hint: "give the file's path: latchkey import --from \(source.name) FILE")
         }
         let transfer = CredentialTransfer(
             from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,
@@ -54,6 +55,9 @@ enum ImportCommand {
         case pythonKeyring = "python-keyring"
         case libsecretFile = "libsecret-file"
         case collection = "gnome-keyring-collection"
+
+        /// What --from takes for it.
+        var name: LoggableText { LoggableText(reviewed: "a word of the program", unredacted: rawValue) }
 
         /// Whether whoever reads the source's file has the secrets.
         var isInClear: Bool {

@@ -34,10 +34,12 @@ enum ProviderListCommand {
         for service in BuiltInProvider.all {
             let page = service.registrationPage().map(shown)
             let needsClientID = service.standardClientID == nil && !service.registersPrograms
-            let options: LogMessage =
+            let name = service.name
+            let command: LogMessage =
                 service.findsServerByAccount
-                ? " --account HANDLE" : service.registersPrograms ? " --host HOST" : needsClientID ? " --client-id ID" : ""
-            let command: LogMessage = "latchkey sign-in \(service.name)\(options)"
+                ? "latchkey sign-in \(name) --account HANDLE"
+                : service.registersPrograms
+                    ? "latchkey sign-in \(name) --host HOST" : "latchkey sign-in \(name) --client-id ID"
             table.append("\(service.name)", command, page.map { "\($0)" } ?? "not needed")
             list.append(
                 .object([

@@ -82,7 +82,8 @@ enum RequestCommand {
         }
         guard !HeaderField.transportNames.contains(field.name.lowercased()) else {
             throw CommandFailure(
-                .usage, "request.header", "that header field is written by latchkey itself", hint: "leave that --header out")
+                .usage, "request.header", "that header field is written by latchkey itself",
+                hint: "leave that --header out")
         }
         return field
     }

@@ -110,7 +110,8 @@ enum SignOutCommand {
         var count = 0
         for configuration in configurations {
             let sessions = try await context.sessions(configuration)
-            let accounts = try await sessions.accounts(deadline: context.deadline)
+            let accounts =
+                try await sessions.accounts(deadline: context.deadline)
                 + sessions.endedSessions(deadline: context.deadline).map(\.account)
             for name in accounts {
                 count += 1

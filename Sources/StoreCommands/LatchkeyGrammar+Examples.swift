@@ -53,7 +53,8 @@ extension LatchkeyGrammar {
         "vault lock": ["latchkey vault lock"],
         "vault slots": ["latchkey vault slots"],
         "vault add-slot": [
-            "latchkey vault add-slot laptop --key-file laptop.key", "latchkey vault add-slot spare --replace passphrase",
+            "latchkey vault add-slot laptop --key-file laptop.key",
+            "latchkey vault add-slot spare --replace passphrase",
         ],
         "vault remove-slot": ["latchkey vault remove-slot laptop"],
         "vault new-key": ["latchkey vault new-key | systemd-creds encrypt --name=latchkey - latchkey.cred"],

@@ -167,12 +167,14 @@ package enum SignInDefinitions {
         operands: [.required("URL", help: "where the browser ended")],
         details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that response.")
     package static let demo = CommandDefinition(
-        "demo", topic: .program, summary: "show the whole path on a server in this process, then audit every byte of it",
+        "demo", topic: .program,
+        summary: "show the whole path on a server in this process, then audit every byte of it",
         details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
 
     /// Not for the network, but for libcrypto, which `latchkey` doesn't load either.
     package static let importing = CommandDefinition(
-        "import", topic: .stores, summary: "import what another program stores in a file or in a collection of the keyring",
+        "import", topic: .stores,
+        summary: "import what another program stores in a file or in a collection of the keyring",
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
         options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun],
         details: """

@@ -37,6 +37,7 @@ struct StoreNaming {
         let backends = catalogue.backends.filter { places[$0.name.description] != nil }
         let nouns = backends.compactMap { $0.place?.noun }
         if let store {
+            if source == .argument { try catalogue.check(store, namedBy: "--store") }
             if source == .argument, let other = backends.first(where: { $0.name.description != store })?.place?.noun {
                 throw contradiction("\(other) is named, but --store names another store")
             }

@@ -67,8 +67,10 @@ package enum TransferCommand {
     ) throws -> StoreBackend {
         guard let name = arguments.value(option) else {
             throw CommandFailure(
-                .usage, "usage.missing-option", "\(option.name) is missing", hint: "name both stores: --from, --to")
+                .usage, "usage.missing-option", "\(option.name) is missing",
+                hint: "name both stores, such as --from secret-service --to vault")
         }
+        try context.selector.catalogue.check(name, namedBy: option.name)
         // As for every store that is named: only those that keep what they are given.
         return try context.selector.backend(NamedStore(name: name, source: .argument))
     }

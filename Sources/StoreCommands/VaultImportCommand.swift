@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyEnvironment
 internal import LatchkeyLog
@@ -30,6 +31,7 @@ enum VaultImportCommand {
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
         let path = AbsolutePath.of(arguments.operand("FILE"))
+        try requireFile(path)
         let descriptor = try arguments.passedDescriptor(passphrase)
         try VaultStore.probe(at: path, for: .backup)
         let vault = try await context.openVault(itemCheck: .always)
@@ -42,6 +44,10 @@ enum VaultImportCommand {
             ) { fraction in
                 context.output.showProgress("importing", percent: Int(fraction * 100))
             }
+        } catch let error as StoreError where error.code == .conflict {
+            throw CommandFailure(
+                error, error.exitStatus,
+                hint: "choose with --on-conflict keep or --on-conflict replace; nothing was changed")
         }
         try context.output.write(
             "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept",
@@ -50,6 +56,15 @@ enum VaultImportCommand {
                 ("kept", .number(Int64(result.keptCount))),
             ]))
         return .success
+    }
+
+    /// A missing file is not a vault to be made.
+    private static func requireFile(_ path: String) throws(StoreError) {
+        guard unsafe access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { return }
+        let shown = LoggableText(reviewed: "the path of a vault to import", unredacted: path)
+        throw StoreError(
+            .unavailable, "there is no vault \(shown)", hint: "check the path of the vault to import",
+            platform: .errno(errno))
     }
 
     /// Opens the other vault with what is named for it, or else with the first key of its slots that is found. What

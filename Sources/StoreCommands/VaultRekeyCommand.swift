@@ -9,8 +9,8 @@ enum VaultRekeyCommand {
         CommandDefinition(
             "vault", "rekey", summary: "give a vault a new key, so that what opened it before opens it no longer",
             details: """
-                After latchkey vault remove-slot or add-slot --replace this locks out whoever kept a copy of the vault and
-                what opened it. All slots that are there open it as before, and nobody's passphrase or key is needed for
+                After latchkey vault remove-slot, or latchkey vault add-slot --replace, this locks out whoever kept a copy of
+                the vault and what opened it. All slots that are there open it as before, and nobody's passphrase or key is needed for
                 that. It takes away what latchkey vault unlock left. What was in a copy from before can still be read there:
                 change those secrets where they are used.
                 It is one step: when it is cut off, the vault is as it was. Other programs wait meanwhile.

@@ -93,4 +93,3 @@ package struct CommandDefinition: Sendable {
         ([name, "[OPTIONS]"] + operands.map(\.usage.description)).joined(separator: " ")
     }
 }
-

@@ -57,7 +57,13 @@ private struct UnfinishedLine {
         } else if word == "--" {
             optionsEnded = true
         } else if let (option, value) = option(in: word) {
-            if let value { set(option, value) } else if option.placeholder != nil { awaiting = option } else { set(option, "") }
+            if let value {
+                set(option, value)
+            } else if option.placeholder != nil {
+                awaiting = option
+            } else {
+                set(option, "")
+            }
         }
     }
 
@@ -78,7 +84,9 @@ private struct UnfinishedLine {
     private mutating func takeWord(_ word: String) {
         if let command {
             operands.append(word)
-            if command.operands.last?.takesRest == true && operands.count >= command.operands.count { optionsEnded = true }
+            if command.operands.last?.takesRest == true && operands.count >= command.operands.count {
+                optionsEnded = true
+            }
         } else if let group {
             command = grammar.command(named: "\(group) \(word)")
             isLost = command == nil
@@ -131,7 +139,9 @@ private struct UnfinishedLine {
             if command.words.count == 1 {
                 words.append((first, "\(command.summary)"))
             } else if words.last?.word != first {
-                let group = grammar.commands(startingWith: command.words[0].description).map { "\($0.words[1])" as LogMessage }
+                let group = grammar.commands(startingWith: command.words[0].description).map {
+                    "\($0.words[1])" as LogMessage
+                }
                 words.append((first, .joined(group, separator: ", ")))
             }
         }

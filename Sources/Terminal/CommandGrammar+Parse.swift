@@ -192,9 +192,14 @@ private struct ArgumentReader {
 
     private func unknownOption(_ name: String) -> UsageError {
         let all = known + [CommandGrammar.help, CommandGrammar.versionOption]
+        let others = grammar.commands.filter { $0.options.contains { $0.name.description == name } }
         let hint: LogMessage =
-            if let near = Suggestion.nearest(to: name, in: all.map(\.name)) {
+            if command != nil, !others.isEmpty {
+                "it is an option of \(LogMessage.joined(others.map { $0.wordsMessage })); \(usageHint(command))"
+            } else if let near = Suggestion.nearest(to: name, in: all.map(\.name)) {
                 "did you mean \(near)?"
+            } else if !name.hasPrefix("--") {
+                "options begin with two hyphens; \(usageHint(command))"
             } else {
                 usageHint(command)
             }
@@ -227,6 +232,9 @@ extension CommandGrammar {
 }
 
 extension CommandDefinition {
+    /// The command's words.
+    fileprivate var wordsMessage: LogMessage { LogMessage.joined(words.map { "\($0)" }, separator: " ") }
+
     /// The usage line out of our own words.
     fileprivate var usageMessage: LogMessage {
         LogMessage.joined(words.map { "\($0)" } + ["[OPTIONS]"] + operands.map(\.usage), separator: " ")

@@ -29,7 +29,8 @@ extension Recovery {
         case .chooseKeyFile: "name its key file in LATCHKEY_KEY_FILE, or as key-file in the configuration"
         case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
         case .signIn: provider.map { "sign in first: latchkey sign-in \($0)" } ?? "sign in first with latchkey sign-in"
-        case .chooseAccount: provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
+        case .chooseAccount:
+            provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
         case .nameAccount: "give the account another name with --account"
         case .saveClientSecret: "add the provider again with --client-secret-stdin"
         case .registerClient: "register a client with the server, and give its --client-id"
@@ -42,7 +43,7 @@ extension Recovery {
         case .browserOrPaste: "sign in with --browser or --paste"
         case .installHandler: "install it with latchkey scheme add"
         case .copySession: "`latchkey copy` brings a session here"
-        case .chooseFile: "give the file's path after --from"
+        case .chooseFile: "give the file's path: latchkey import --from SOURCE FILE"
         }
     }
 }

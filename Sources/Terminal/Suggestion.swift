@@ -1,7 +1,8 @@
 /// Finds the word that somebody probably meant.
-enum Suggestion {
+package enum Suggestion {
     /// Returns the nearest of `words`, or `nil` when none is near: at most one slip for each three letters.
-    static func nearest<Word: CustomStringConvertible>(to text: String, in words: some Sequence<Word>) -> Word? {
+    package static func nearest<Word: CustomStringConvertible>(to text: String, in words: some Sequence<Word>) -> Word?
+    {
         guard text.utf8.count <= 64 else { return nil }
         let ranked = words.map { (word: $0, slips: slips(from: Array(text.utf8), to: Array($0.description.utf8))) }
         guard let best = ranked.min(by: { $0.slips < $1.slips }) else { return nil }

@@ -114,7 +114,8 @@ package struct TerminalOutput: Sendable {
     package func report(_ error: some RedactedError) {
         let isWithheld = isWithheld(error.logMessage)
         if isJSON {
-            return say("error", isWithheld ? Self.withheld : error.cause.worded.text, hint: error.hint, code: error.codeName)
+            return say(
+                "error", isWithheld ? Self.withheld : error.cause.worded.text, hint: error.hint, code: error.codeName)
         }
         let message = isWithheld ? "\(Self.withheld) [\(error.codeName)]" : error.logMessage.text
         var text = "\(program): \(painted("error:", "1;31")) \(message)\n"

@@ -75,15 +75,17 @@ package struct TextTable: Sendable {
         return lines
     }
 
-    /// Takes from the widest column until all fit. What is narrower than its heading or eight characters stays as it is.
+    /// Takes from the widest column until all fit: down to eight characters, then down to the headings and no further.
     private func fitted(_ widths: [Int], to width: Int) -> [Int] {
         var widths = widths
         var surplus = widths.reduce(2 * (widths.count - 1), +) - width
-        while surplus > 0 {
-            let wide = widths.indices.filter { widths[$0] > max(8, heading[$0].text.count) }
-            guard let widest = wide.max(by: { widths[$0] < widths[$1] }) else { break }
-            widths[widest] -= 1
-            surplus -= 1
+        for least in [8, 1] {
+            while surplus > 0 {
+                let wide = widths.indices.filter { widths[$0] > max(least, heading[$0].text.count) }
+                guard let widest = wide.max(by: { widths[$0] < widths[$1] }) else { break }
+                widths[widest] -= 1
+                surplus -= 1
+            }
         }
         return widths
     }

@@ -30,10 +30,13 @@ import TestServices
         try await running.wait(for: "the wait") { running.errorsSoFar.contains("waiting up to") }
         let said = try #require(
             running.errorsSoFar.firstMatch(
-                of: /latchkey: on any device, open (\S+) and enter the code in the next line\n([A-Z0-9-]+)\nlatchkey: waiting up to 10 minutes/),
+                of:
+                    /latchkey: on any device, open (\S+) and enter the code in the next line\n([A-Z0-9-]+)\nlatchkey: waiting up to 10 minutes/
+            ),
             "\(running.errorsSoFar)")
         try await Program("curl").run([
-            "--silent", "--fail", "--noproxy", "*", "--output", "/dev/null", "\(said.output.1)?user_code=\(said.output.2)",
+            "--silent", "--fail", "--noproxy", "*", "--output", "/dev/null",
+            "\(said.output.1)?user_code=\(said.output.2)",
         ]).successful("the other device")
         let run = try await running.finish()
         #expect(run.status == 0, "\(run.errorText)")

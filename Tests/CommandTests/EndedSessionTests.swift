@@ -25,7 +25,9 @@ import TestServices
 
     @Test func `each command with an ended session says so and how to go on, until the next sign-in`() async throws {
         try await endSession()
-        for command in [["token", "work"], ["request", "work", "/"], ["run", "work", "--", "true"], ["token", "work"]] {
+        for command in [
+            ["token", "work"], ["request", "work", "/"], ["run", "work", "--", "true"], ["token", "work"],
+        ] {
             let run = try await BuiltProducts.latchkey().run(command, environment: scene.environment)
             #expect(run.status == 77 && run.output.isEmpty)
             #expect(run.errorText == Self.ended, "\(command)")
@@ -39,7 +41,9 @@ import TestServices
 
     @Test func `accounts marks an ended session, and says of the others whose end comes when`() async throws {
         let active = try await scene.run("accounts").successful("accounts").outputText
-        #expect(active.contains(/octocat  yes      token 20\d\d-\d\d-\d\d \d\d:\d\d UTC, refreshes itself  read/), "\(active)")
+        #expect(
+            active.contains(/octocat  yes      token 20\d\d-\d\d-\d\d \d\d:\d\d UTC, refreshes itself  read/),
+            "\(active)")
         try await endSession()
         let ended = try await scene.run("accounts").successful("accounts").outputText
         #expect(ended.contains(/octocat           ended 20\d\d-\d\d-\d\d \d\d:\d\d UTC/), "\(ended)")
@@ -126,7 +130,9 @@ import TestServices
 
     @Test func `the wrong account names those that there are`() async throws {
         try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
-        for command in [["token", "work", "--account", "bob"], ["use", "work", "bob"], ["sign-out", "work", "--account", "bob"]] {
+        for command in [
+            ["token", "work", "--account", "bob"], ["use", "work", "bob"], ["sign-out", "work", "--account", "bob"],
+        ] {
             let run = try await BuiltProducts.latchkey().run(command, environment: scene.environment)
             #expect(run.status == 1)
             #expect(

@@ -165,11 +165,14 @@ import TestServices
         } else {
             let hint = try #require(
                 run.errorText.firstMatch(
-                    of: /\[sign-in\.timed-out\]\nlatchkey: hint: (.*); if the server refuses the redirect URI, (.*)\n$/))
+                    of: /\[sign-in\.timed-out\]\nlatchkey: hint: (.*); if the server refuses the redirect URI, (.*)\n$/)
+            )
             #expect(hint.output.1 == "start the sign-in again, or raise --timeout")
             #expect(
                 hint.output.2.wholeMatch(
-                    of: /register http:\/\/127\.0\.0\.1\/[\w-]+\/callback there, or give the registered one with --redirect/)
+                    of:
+                        /register http:\/\/127\.0\.0\.1\/[\w-]+\/callback there, or give the registered one with --redirect/
+                )
                     != nil)
         }
         #expect(try await content() == before)

@@ -36,7 +36,8 @@ import Testing
                 for line in lines {
                     let words = line.filter { $0 != "latchkey" }
                     #expect(throws: Never.self, "\(example)") { try grammar.parse(words.map { Array($0.utf8) }) }
-                    #expect(words.starts(with: command.words.map(\.description)), "\(example) is not of \(command.name)")
+                    #expect(
+                        words.starts(with: command.words.map(\.description)), "\(example) is not of \(command.name)")
                 }
             }
         }

@@ -254,7 +254,8 @@ import TestServices
     private func expectLost() async throws {
         let run = try await ask().finish()
         #expect(run.status == 77, "\(run.errorText)")
-        #expect(run.errorText.contains("[sign-in.refresh-lost]") && run.errorText.contains("hint: latchkey sign-in work"))
+        #expect(
+            run.errorText.contains("[sign-in.refresh-lost]") && run.errorText.contains("hint: latchkey sign-in work"))
         #expect(server.record.refreshes == 1 && server.record.replays == 1)
         // It is told again until the person signs in, which is the cure.
         let next = try await ask().finish()

@@ -128,7 +128,9 @@ import TestServices
         for (arguments, status, text) in refused {
             let run = try await BuiltProducts.latchkey().run(
                 ["request", "work"] + arguments, environment: scene.environment)
-            #expect(run.status == status && (text.isEmpty || run.errorText.contains(text)), "\(arguments): \(run.errorText)")
+            #expect(
+                run.status == status && (text.isEmpty || run.errorText.contains(text)), "\(arguments): \(run.errorText)"
+            )
         }
         // Two slashes are a path too: nothing that begins with one leads to another host.
         #expect(api.requests == ["GET //127.0.0.1:1/a with a token\n"])

@@ -31,12 +31,15 @@ struct TransferTests {
         try await latchkey(["set", "--allow-empty", "b", "other"] + keyring, input: []).successful("set")
         let move = ["move", "--from", "secret-service", "--to", "vault"]
         let plan = try await latchkey(move + ["--dry-run"])
-        #expect(plan.status == 0 && plan.outputText.contains("moved"))
+        #expect(plan.status == 0 && plan.outputText.contains("  would move\n"))
         #expect(try await latchkey(["list"] + vault).outputText.isEmpty)
-        try await latchkey(move).successful("move")
+        #expect(try await latchkey(move).successful("move").outputText.contains("  moved\n"))
         #expect(try await latchkey(["list"] + keyring).outputText.isEmpty)
         #expect(try await latchkey(["get", "a", "bytes"] + vault).output == binary)
         #expect(try await latchkey(["list"] + vault).outputText.contains("My label"))
+        let wouldBe = try await latchkey(
+            ["copy", "--from", "vault", "--to", "secret-service", "a", "bytes", "--dry-run"])
+        #expect(wouldBe.outputText.contains("  would copy\n"), "\(wouldBe.outputText)\(wouldBe.errorText)")
         let back = try await latchkey(["copy", "--from", "vault", "--to", "secret-service", "a", "bytes", "--json"])
         #expect(back.outputText.contains(#""result": "copied""#))
         #expect(try await session.secretTool(["lookup", "service", "a", "username", "bytes"]).output == binary)

@@ -24,7 +24,8 @@ internal import Testing
             CommandDefinition(
                 "send", topic: .signIns, summary: "send it",
                 operands: [
-                    .required("PROVIDER", help: "whose"), .optional("METHOD", help: "how"), .required("URL", help: "where"),
+                    .required("PROVIDER", help: "whose"), .optional("METHOD", help: "how"),
+                    .required("URL", help: "where"),
                 ]),
             CommandDefinition(
                 "paint", topic: .program, summary: "paint it",
@@ -247,7 +248,9 @@ internal import Testing
 
     @Test func `the overview lists each command once under its topic, and the options of all of them once`() throws {
         let text = try help("help")
-        #expect(text.contains("\nsecrets:\n  get           get it\n  run           run it\n\nsign-ins:\n  send "), "\(text)")
+        #expect(
+            text.contains("\nsecrets:\n  get           get it\n  run           run it\n\nsign-ins:\n  send "), "\(text)"
+        )
         #expect(text.contains("\nvault:\n  vault init    make it\n  vault verify  check it\n"))
         #expect(text.ranges(of: "--store STORE").count == 1)
         #expect(try !help("get", "--help").contains("--timeout"))

@@ -198,7 +198,7 @@ internal import TestServices
             }
         }
         // Narrower than what can be read is not tried.
-        #expect(Self.wide(wrapping: false).text(width: 5) == Self.wide(wrapping: false).text(width: 18))
+        #expect(Self.wide(wrapping: false).text(width: 5) == Self.wide(wrapping: false).text(width: 11))
         #expect(Self.wide(wrapping: false).text(width: 200) == Self.wide(wrapping: false).text())
     }
 

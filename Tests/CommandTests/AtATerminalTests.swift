@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+import TestServices
+
+/// What commands ask and say at a terminal, and nowhere else.
+@Suite struct AtATerminalTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["TERM"] = "dumb"
+        self.environment = environment
+        try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
+    }
+
+    private func run(_ arguments: String...) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment)
+    }
+
+    private func start(_ arguments: [String], _ terminal: PseudoTerminal) throws -> RunningProgram {
+        try BuiltProducts.latchkey().start(
+            arguments, environment: environment, terminal: terminal, streamsOnTerminal: true)
+    }
+
+    // MARK: - A provider's name that is in use
+
+    private func clientID() throws -> String {
+        String(decoding: try directory.read("config/latchkey/providers/forge.json"), as: UTF8.self)
+            .contains("\"client_id\": \"first\"") ? "first" : "second"
+    }
+
+    private let add = ["provider", "add", "forge", "--service", "codeberg", "--client-id"]
+
+    @Test(arguments: [("n", 77, "first"), ("", 77, "first"), ("y", 0, "second"), ("yes", 0, "second")])
+    func `a server of a name in use is replaced after a question`(
+        _ answer: String, _ status: Int32, _ kept: String
+    ) async throws {
+        try await BuiltProducts.latchkey().run(add + ["first"], environment: environment).successful("provider add")
+        let terminal = try PseudoTerminal()
+        let running = try start(add + ["second"], terminal)
+        try await terminal.waitForQuestion("Replace the provider forge, which is codeberg?", from: running)
+        terminal.type(answer + "\r")
+        #expect(try await running.finish().status == status)
+        #expect(try clientID() == kept)
+        if status == 77 {
+            try await terminal.waitUntilShown("error: the provider forge was left as it is [provider.kept]")
+        }
+        #expect(terminal.echoes)
+    }
+
+    @Test func `nobody is asked with --force, for a new name, or without a terminal`() async throws {
+        for (arguments, isOnTerminal) in [
+            (add + ["second"], true), (add + ["first", "--force"], true), (add + ["second"], false),
+        ] {
+            if isOnTerminal {
+                #expect(try await start(arguments, PseudoTerminal()).finish().status == 0)
+            } else {
+                try await BuiltProducts.latchkey().run(arguments, environment: environment).successful("provider add")
+            }
+        }
+        #expect(try clientID() == "second")
+    }
+
+    // MARK: - Lists
+
+    @Test func `a list says how much belongs to sign-ins, where a person reads it`() async throws {
+        try await BuiltProducts.latchkey().run(
+            add + ["me", "--client-secret-stdin"], environment: environment, input: Array("hunter22hunter22".utf8)
+        ).successful("provider add")
+        let terminal = try PseudoTerminal()
+        #expect(try await start(["list"], terminal).finish().status == 0)
+        try await terminal.waitUntilShown("latchkey: 1 more belong to sign-ins: latchkey accounts, or list --all\r\n")
+        let piped = try await run("list")
+        #expect(piped.output.isEmpty && piped.errorOutput.isEmpty)
+        #expect(try await run("list", "--all").outputText.contains("client-secret"))
+    }
+
+    @Test(arguments: [40, 80, 200])
+    func `a table keeps to the terminal's width, and to none in a pipe`(_ width: Int) async throws {
+        let label = String(repeating: "label ", count: 40) + "end"
+        try await BuiltProducts.latchkey().run(
+            ["set", "a-service-with-a-long-name.example.org", "somebody@example.org", "--label", label],
+            environment: environment, input: [0x78]
+        ).successful("set")
+        var narrow = environment
+        narrow["COLUMNS"] = "\(width)"
+        let terminal = try PseudoTerminal()
+        let running = try BuiltProducts.latchkey().start(
+            ["list"], environment: narrow, terminal: terminal, streamsOnTerminal: true)
+        #expect(try await running.finish().status == 0)
+        try await terminal.waitUntilShown("…\r\n")
+        let lines = terminal.shown.split(separator: "\r\n")
+        #expect(lines.count == 2 && lines.allSatisfy { $0.count <= width }, "\(terminal.shown)")
+        let piped = try await BuiltProducts.latchkey().run(["list"], environment: narrow)
+        #expect(piped.outputText.contains(label))
+    }
+
+    @Test func `the doctor's findings go on in the next line rather than being cut`() async throws {
+        let wide = try await run("doctor").outputText
+        var narrow = environment
+        narrow["COLUMNS"] = "60"
+        let terminal = try PseudoTerminal()
+        let running = try BuiltProducts.latchkey().start(
+            ["doctor"], environment: narrow, terminal: terminal, streamsOnTerminal: true)
+        _ = try await running.finish()
+        try await terminal.waitUntilShown("deleted")
+        let shown = terminal.shown
+        #expect(!shown.contains("…") && shown.split(separator: "\r\n").count > wide.split(separator: "\n").count)
+        func words(_ text: String) -> Set<Substring> {
+            Set(text.split { $0.isWhitespace })
+        }
+        #expect(words(wide).subtracting(words(shown)).count < 6, "\(words(wide).subtracting(words(shown)))")
+    }
+}

@@ -14,7 +14,7 @@ package struct TerminalOutput: Sendable {
     private let standardError: Int32
     private let errorsAreColoured: Bool
     private let secrets: LiveSecrets?
-    /// Whether a program reads, which asked for JSON: then messages are objects, one a line (Docs/JSON.md).
+    /// Whether a program reads, which asked for JSON: then messages are objects, one a line (Docs/Reference/json.md).
     package private(set) var isJSON = false
     /// How many columns a table may have; `nil` where standard output is no terminal.
     private let width: Int?

@@ -5,7 +5,7 @@ import LatchkeyTerminal
 import Testing
 import TestServices
 
-/// Docs/JSON.md, compared with what the commands write.
+/// Docs/Reference/json.md, compared with what the commands write.
 @Suite struct JSONPageTests {
     private struct Row {
         let command: String
@@ -17,7 +17,7 @@ import TestServices
     private static func page() throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent("Docs/JSON.md"), encoding: .utf8)
+        return try String(contentsOf: root.appendingPathComponent("Docs/Reference/json.md"), encoding: .utf8)
     }
 
     private static func rows() throws -> [String: Row] {

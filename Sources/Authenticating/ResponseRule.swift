@@ -41,7 +41,7 @@ extension OAuthAuthenticator {
             $0.refusesToken ? .refreshOrAuthorize : .accept
         }
 
-        /// The same: a refresh, and nobody is asked.
+        /// The same: a refresh, and no question is asked.
         public static let refreshWhenUnauthorized = ResponseRule { $0.refusesToken ? .refresh : .accept }
 
         /// Every response is returned.

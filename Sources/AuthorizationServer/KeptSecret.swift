@@ -46,7 +46,7 @@ final class KeptSecret: Sendable {
     }
 }
 
-/// What a secret is looked up by: its keyed hash, so that tables hold no secrets and look-ups leak no timing.
+/// What a secret is looked up by: its keyed hash, so that tables hold no secrets and lookups leak no timing.
 struct SecretIndex: Sendable {
     private let key = KeptSecret.random("index")
 

@@ -89,7 +89,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         // Whoever cleans up may have taken the file away meanwhile, and the next one locks another.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 else { return nil }
-        // A process without a umask of sense may have made it, and nobody else could open it then.
+        // A process without a umask of sense may have made it, and no other user could open it then.
         if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
         return lease
     }

@@ -6,7 +6,7 @@ public struct StoreError: RedactedError, Hashable {
     public enum Code: Sendable, Hashable, CaseIterable {
         /// The store can't be reached: no bus, no service, no file, the service died.
         case unavailable
-        /// It is locked, and nobody may be asked, or nobody can be.
+        /// It is locked, and questions are forbidden or impossible.
         case locked
         /// The person closed the prompt.
         case promptDismissed

@@ -88,7 +88,7 @@ package enum P256 {
 
 /// SHA-256 of libcrypto's, looked up once: `EVP_sha256` alone is looked up again for each digest.
 @safe private struct SHA256Method: @unchecked Sendable {
-    // Sendable: nobody changes a fetched method.
+    // Sendable: no code changes a fetched method.
     let method: OpaquePointer
 
     init?() {
@@ -99,7 +99,7 @@ package enum P256 {
 
 /// The curve, which is no secret and never changes.
 @safe private struct P256Curve: @unchecked Sendable {
-    // Sendable: nobody changes the group, and libcrypto only reads a constant one.
+    // Sendable: no code changes the group, and libcrypto only reads a constant one.
     let group: OpaquePointer
 
     init?() {

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Appends lines to a file, and to a new one of that name after something has renamed or removed it (logrotate(8)): no
 /// signal and no restart are needed, and no line is lost or cut between the two.
 ///
-/// The file is made with mode 0600. A link at its place is refused, so that nobody can lead the log elsewhere. What
+/// The file is made with mode 0600. A link at its place is refused, so that no other user can lead the log elsewhere. What
 /// can't be written is dropped and counted; see `TextLogSink`.
 public final class FileLogSink: LogSink {
     private struct Open: ~Copyable {

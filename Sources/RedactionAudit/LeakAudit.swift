@@ -44,7 +44,7 @@ public final class LeakAudit: Sendable {
     private let state = Mutex(State())
     private let knownForms: Set<KnownForm>
 
-    /// - Parameter knownForms: the forms of tokens that are findings even where nobody planted them.
+    /// - Parameter knownForms: the forms of tokens that are findings even where was not planted them.
     public init(knownForms: Set<KnownForm> = Set(KnownForm.allCases)) {
         self.knownForms = knownForms
     }

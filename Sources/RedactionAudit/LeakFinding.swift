@@ -1,6 +1,6 @@
 /// A secret, or a piece of one, where it must not be. It says where, never what.
 public struct LeakFinding: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the secret's purpose, such as `access token`, or of a `KnownForm` that nobody planted.
+    /// The name of the secret's purpose, such as `access token`, or of a `KnownForm` that was not planted.
     public let purpose: String
     /// The stream it was found in, as it was named when it was captured.
     public let stream: String

@@ -30,7 +30,7 @@ public struct SignInError: RedactedError, Hashable {
         case accountUnknown
         /// The server gives no account name; one must be chosen.
         case accountNameNeeded
-        /// The tokens, or the user information, are somebody else's than was asked for, or than the ID token.
+        /// The tokens, or the user information, are another account's than was asked for, or than the ID token.
         case accountMismatch
         /// The name is that of another person's session at the same server, which was left as it is.
         case otherPerson

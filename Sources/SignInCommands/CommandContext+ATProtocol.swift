@@ -52,7 +52,7 @@ extension CommandContext {
 
     /// The service of one account, for what all providers' sessions have in common.
     ///
-    /// Where nobody is signed in, the one that says so.
+    /// Where no account is signed in, the one that says so.
     func atProtocolService(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ store: any CredentialStore,
         _ http: any HTTPTransport

@@ -8,7 +8,7 @@ internal import LatchkeyTerminal
 // the client by hand.
 
 extension CommandContext {
-    /// Says which redirect URI the client has to be registered with, where nobody named one.
+    /// Says which redirect URI the client has to be registered with, where no option named one.
     func tellRedirect(of configuration: ProviderConfiguration) throws {
         guard configuration.redirect == nil, !configuration.needsNoRegistration else { return }
         let redirect = try configuration.provider().redirect

@@ -3,7 +3,7 @@ internal import LatchkeyLog
 package import LatchkeyStoreSelection
 package import LatchkeyTerminal
 
-/// That a credential is in two places is said when it comes about; nobody is asked for it, and nothing fails.
+/// That a credential is in two places is said when it comes about; no question is asked for it, and nothing fails.
 extension CommandContext {
     /// Says on standard error where else a credential is that was just saved.
     ///

@@ -9,7 +9,7 @@ internal import LatchkeyTerminal
 /// What a shell calls while a person types: `latchkey __complete WORD…`, the last word being the unfinished one.
 ///
 /// It writes a line for each candidate: the word, a tab, what it means. `:files` and `:programs` ask the shell for its
-/// own. It asks nobody, opens nothing that a key has to be derived or a keyring unlocked for, and shows no secret. What
+/// own. It asks no questions, opens nothing that a key has to be derived or a keyring unlocked for, and shows no secret. What
 /// goes wrong is no candidate: a shell can't show an error while a person types.
 struct CompletionCall {
     static let word = "__complete"

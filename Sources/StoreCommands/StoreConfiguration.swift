@@ -20,7 +20,7 @@ struct StoreConfiguration: Sendable, Equatable {
 
     /// Reads the file; without a file everything is `nil`.
     ///
-    /// - Parameter isNamed: whether somebody named its folder: then that has to be one.
+    /// - Parameter isNamed: whether an option named its folder: then that has to be one.
     init(readingFileAt path: String, isNamed: Bool, home: String, catalogue: StoreCatalogue) throws {
         try self.init(
             parsing: Self.text(ofFileAt: path, isNamed: isNamed), path: path, home: home, catalogue: catalogue)

@@ -84,7 +84,7 @@ package struct StoreBackend: Sendable {
     package let isPersistent: Bool
     /// How people say where it is; `nil` where there is one place alone.
     package let place: StorePlace?
-    /// Throws why the store can't be used here and now. It asks nobody anything and changes nothing.
+    /// Throws why the store can't be used here and now. It asks no questions and changes nothing.
     package let probe: @Sendable (StoreSettings) async throws(StoreError) -> Void
     package let open: @Sendable (StoreSettings) async throws(StoreError) -> any CredentialStore
     /// Opens the store for a look, beside the one that is used: without a person's answer, without starting a program,
@@ -92,10 +92,10 @@ package struct StoreBackend: Sendable {
     package let openBeside: @Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?
     /// Whether something may be kept there: `false` where it is certain that nothing is, such as a vault nobody made.
     package let exists: @Sendable (StoreSettings) -> Bool
-    /// What the doctor says of it, asking nobody; `nil` where the commands know the store better.
+    /// What the doctor says of it, asking no questions; `nil` where the commands know the store better.
     package let examine: (@Sendable (StoreSettings) async throws(StoreError) -> [StoreFinding])?
 
-    /// - Parameter openBeside: `nil`: as `open`, where nobody is asked.
+    /// - Parameter openBeside: `nil`: as `open`, where no question is asked.
     package init(
         name: StaticString, isPersistent: Bool = true, place: StorePlace? = nil,
         exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },

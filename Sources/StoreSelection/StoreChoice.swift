@@ -49,7 +49,7 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
 /// Which store is used, who said so, and why the ones before it were not.
 public struct StoreChoice: Sendable, Loggable {
     package let backend: StoreBackend
-    /// `probed` when nobody named a store and none was remembered.
+    /// `probed` when no option named a store and none was remembered.
     public let source: StoreChoiceSource
     /// In catalogue order; empty unless `source` is `probed`.
     public let refusals: [StoreRefusal]

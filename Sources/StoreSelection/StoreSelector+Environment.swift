@@ -12,7 +12,7 @@ extension StoreSelector {
     ///
     /// A vault opens with what `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names, or with what it has a slot for,
     /// such as the key file that the command line remembers for it;
-    /// nobody is asked for a passphrase. A keyring may show its own dialog where there is a display.
+    /// no question is asked for a passphrase. A keyring may show its own dialog where there is a display.
     ///
     /// Throws when what was named or used before is gone, and when no store works: nothing is kept in the clear
     /// instead.

@@ -2,7 +2,7 @@ public import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySystem
 
-/// A store that somebody named, and where.
+/// A store that was named, and where.
 package struct NamedStore: Sendable, Hashable {
     package let name: String
     package let source: StoreChoiceSource

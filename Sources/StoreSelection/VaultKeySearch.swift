@@ -4,7 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 package import LatchkeyVault
 
-/// Finds what opens a vault when nobody named it: the key that `vault unlock` left in the kernel, else what the vault
+/// Finds what opens a vault when no option named it: the key that `vault unlock` left in the kernel, else what the vault
 /// has a slot for: a credential from systemd, the key file that it was made with, a key in the desktop's keyring, a
 /// passphrase that the person is asked for.
 ///
@@ -17,7 +17,7 @@ package struct VaultKeySearch: Sendable {
     package let credentialsDirectory: String?
     /// Where the key files of vaults are remembered.
     let keyFiles: RememberedKeyFiles?
-    /// Asks the person for the passphrase. It throws `locked` or `promptDismissed` when nobody answers.
+    /// Asks the person for the passphrase. It throws `locked` or `promptDismissed` when no answer comes.
     package let ask: PassphrasePrompt
 
     package init(
@@ -28,14 +28,14 @@ package struct VaultKeySearch: Sendable {
         self.ask = ask
     }
 
-    /// A search in which nobody is asked.
+    /// A search in which no question is asked.
     package init(credentialsDirectory: String?, keyFiles: RememberedKeyFiles? = nil) {
         self.init(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles) { (_) throws(StoreError) in
             throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
         }
     }
 
-    /// The same search, in which nobody is asked.
+    /// The same search, in which no question is asked.
     package var askingNobody: VaultKeySearch {
         VaultKeySearch(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles)
     }
@@ -89,7 +89,7 @@ package struct VaultKeySearch: Sendable {
 
     /// Opens the vault with the passphrase alone that the person is asked for, who may mistype it twice.
     ///
-    /// - Parameter refusal: thrown when nobody can be asked, where it says more than that.
+    /// - Parameter refusal: thrown when no question can be asked, where it says more than that.
     package func openByAsking(
         _ settings: StoreSettings, orThrow refusal: StoreError? = nil
     ) async throws(StoreError) -> VaultStore {

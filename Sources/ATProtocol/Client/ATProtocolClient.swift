@@ -51,7 +51,7 @@ public actor ATProtocolClient {
 
     // MARK: - Sessions
 
-    /// Returns what can be shown of the current account's session, or `nil` when nobody is signed in. Its `subject` is
+    /// Returns what can be shown of the current account's session, or `nil` when no account is signed in. Its `subject` is
     /// the account's DID.
     public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
         try await stored { () throws(StoreError) -> SessionSummary? in

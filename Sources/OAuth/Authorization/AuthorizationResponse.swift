@@ -1,6 +1,6 @@
 public import LatchkeySecrets
 
-/// What came back from the authorization endpoint, taken apart but not yet believed (RFC 6749 section 4.1.2).
+/// What came back from the authorization endpoint, taken apart but not yet validated (RFC 6749 section 4.1.2).
 ///
 /// Nothing can be done with it but to show it to an `AuthorizationResponseGate` or to `PendingAuthorization.validate`.
 /// An `error_description` is not kept.

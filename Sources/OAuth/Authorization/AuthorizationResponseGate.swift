@@ -9,7 +9,7 @@ package final class AuthorizationResponseGate: Sendable {
     package enum Admission: Sendable, Hashable {
         /// The response belongs to the attempt, and is the first that does.
         case admitted
-        /// Its state is missing or another: somebody else's, or forged.
+        /// Its state is missing or another: another account's, or forged.
         case foreign
         /// It belongs to the attempt, which has its response already.
         case repeated

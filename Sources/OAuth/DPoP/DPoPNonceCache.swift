@@ -18,7 +18,7 @@ package final class DPoPNonceCache: Sendable {
     static let maximumNonceByteCount = 1024
     /// A `Date` has whole seconds and takes its time: less than this is no difference.
     static let toleratedSkew: Int64 = 2
-    /// A difference greater than two days is not believed.
+    /// A difference greater than two days is not accepted.
     static let maximumSkew: Int64 = 2 * 86_400
 
     package init() {}

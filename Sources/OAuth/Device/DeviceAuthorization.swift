@@ -2,7 +2,7 @@ public import LatchkeyHTTP
 package import LatchkeyLog
 public import LatchkeySecrets
 
-/// The code that a person enters (RFC 8628 section 3.3): whoever has it can be signed in as somebody else.
+/// The code that a person enters (RFC 8628 section 3.3): whoever has it can be signed in as another person.
 public enum UserCode: SecretPurpose { public static var name: StaticString { "user code" } }
 
 /// A sign-in that a person confirms on another device (RFC 8628 section 3.2).

@@ -28,7 +28,7 @@ struct VerificationKey: Sendable, Hashable {
     }
 }
 
-/// The algorithms that are believed (RFC 7518 section 3.1). No symmetric one is, and not `none`: a public key can then
+/// The algorithms that are accepted (RFC 7518 section 3.1). No symmetric one is, and not `none`: a public key can then
 /// never be taken for a shared secret.
 enum SignatureAlgorithm: String, Sendable {
     case es256 = "ES256"

@@ -67,7 +67,7 @@ public actor GitHubAuthService {
 
     // MARK: - Who is signed in
 
-    /// Returns the current user, or `nil`: nobody is signed in, or the store can't be read. `account()` tells which.
+    /// Returns the current user, or `nil`: no account is signed in, or the store can't be read. `account()` tells which.
     public func currentUser() async -> GHAuthInfo? {
         do throws(GitHubAuthError) {
             return try await account()
@@ -77,7 +77,7 @@ public actor GitHubAuthService {
         }
     }
 
-    /// Returns the current user, or `nil` when nobody is signed in. Throws `.store` for a store that is locked or can't
+    /// Returns the current user, or `nil` when no account is signed in. Throws `.store` for a store that is locked or can't
     /// be read.
     public func account() async throws(GitHubAuthError) -> GHAuthInfo? {
         try await told { () throws(SignInError) in try await service.currentAccount().map(GHAuthInfo.init) }

@@ -130,7 +130,7 @@ extension SignInService {
             self.session = session
         }
 
-        /// Whether nobody else loses an account by it: the same server must not say that another person has it.
+        /// Whether no other user loses an account by it: the same server must not say that another person has it.
         func isReplaceable(by session: borrowing StoredSession) -> Bool {
             guard let subject, isOfSameServer(as: session) else { return true }
             return session.subject?.hasSameOctets(as: subject) ?? false

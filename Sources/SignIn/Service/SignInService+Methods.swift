@@ -13,7 +13,7 @@ package struct SignInMethods: Sendable {
     package var wanted: SignInMethod?
     /// Private windows; see `BrowserChoice`.
     package var ephemeral = false
-    /// Where to ask; `nil`: nobody may be asked.
+    /// Where to ask; `nil`: questions are forbidden.
     package var terminal: (any PromptTerminal)?
     /// Where to show codes for other devices; `nil`: nowhere.
     package var devicePrompt: (any DevicePrompt)?

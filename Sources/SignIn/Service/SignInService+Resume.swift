@@ -43,7 +43,7 @@ extension SignInService {
         let server = try await server()
         let tokens: TokenResponse
         do throws(SignInError) {
-            let callback = try Self.believe(response, pending)
+            let callback = try Self.validate(response, pending)
             let endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: signer))
             let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
             tokens = try await exchange(callback, at: endpoint, authentication)

@@ -113,10 +113,10 @@ extension SignInService {
         } catch {
             throw error.code == .onlyForeignResponses ? .oauth(OAuthError(.stateMismatch)) : .userAgent(error)
         }
-        return try await exchange(try Self.believe(response, pending), at: endpoint, authentication)
+        return try await exchange(try Self.validate(response, pending), at: endpoint, authentication)
     }
 
-    static func believe(
+    static func validate(
         _ response: consuming AuthorizationResponse, _ pending: consuming PendingAuthorization
     ) throws(SignInError) -> ValidatedCallback {
         do throws(OAuthError) {

@@ -60,7 +60,7 @@ public actor SignInService {
         try await mapError(SignInError.store, awaiting: await sessions.summaries())
     }
 
-    /// Returns what can be shown of the current account's session, or `nil` when nobody is signed in.
+    /// Returns what can be shown of the current account's session, or `nil` when no account is signed in.
     public func currentAccount() async throws(SignInError) -> SessionSummary? {
         try await stored { () throws(StoreError) -> SessionSummary? in
             guard let name = try await sessions.currentAccount() else { return nil }

@@ -22,7 +22,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
         case failed(SignInError)
     }
 
-    /// `nil` when nobody was signed in, or it could not be told who.
+    /// `nil` when no account was signed in, or it could not be told who.
     public let account: String?
     /// `.notNeeded` also where the sign-out ended before the server was told.
     public let revocation: Revocation

@@ -71,7 +71,7 @@ package struct SessionStore: Sendable {
         if try await currentAccount(deadline: deadline)?.hasSameOctets(as: account) == true {
             try await store.delete(try currentKey(), condition: .none, deadline: deadline)
         }
-        // The session first: a key without one is of no use to anybody.
+        // The session first: a key without one is of no use.
         if let thumbprint { try await deleteKey(thumbprint, deadline: deadline) }
         return existed
     }

@@ -16,7 +16,7 @@ package struct PasteUserAgent: RedirectUserAgent {
         self.log = log
     }
 
-    /// A loopback address without a port gets one at random: nobody listens there, and the browser shows the address of
+    /// A loopback address without a port gets one at random: no process listens there, and the browser shows the address of
     /// the page that it can't load.
     package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         let redirect = redirect.needsPort ? redirect.withPort(try Self.port()) : redirect

@@ -22,7 +22,7 @@ enum PrivateWindow: Sendable, Hashable {
         }
     }
 
-    /// What is looked for when nobody names a browser: the system's choice first.
+    /// What is looked for when no option names a browser: the system's choice first.
     static let candidates = [
         "x-www-browser", "firefox", "firefox-esr", "chromium", "google-chrome", "brave-browser", "vivaldi",
         "microsoft-edge", "librewolf",

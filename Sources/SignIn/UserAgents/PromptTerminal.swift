@@ -23,7 +23,7 @@ public protocol PromptTerminal: Sendable {
 
 /// Why a terminal gave no answer.
 public enum PromptTerminalError: Error, Sendable, Hashable {
-    /// There is no terminal, or nobody may be asked.
+    /// There is no terminal, or questions are forbidden.
     case unavailable
     /// Ctrl-C, or the end of the input.
     case dismissed

@@ -13,14 +13,14 @@ final class RedirectHandler: Sendable {
     private let donePath: String
     private let log: RedactedLogger
 
-    private struct Papers: ~Copyable, Sendable {
+    private struct State: ~Copyable, Sendable {
         var url: AuthorizationURL?
         var gate: AuthorizationResponseGate?
         var response: AuthorizationResponse?
         var hasSeenForeign = false
     }
 
-    private let papers = Mutex(Papers())
+    private let state = Mutex(State())
 
     /// What ends the wait for a response.
     enum Event: Sendable {
@@ -53,26 +53,26 @@ final class RedirectHandler: Sendable {
     /// Opens the handler.
     func expect(_ url: consuming AuthorizationURL, gate: AuthorizationResponseGate) {
         var url: AuthorizationURL? = consume url
-        papers.withLock { papers in
-            papers.url = url.take()
-            papers.gate = gate
+        state.withLock { state in
+            state.url = url.take()
+            state.gate = gate
         }
     }
 
     /// Takes a response that came by another way and was admitted there.
     func deliver(_ response: consuming AuthorizationResponse) {
         var response: AuthorizationResponse? = consume response
-        papers.withLock { papers in
-            if let response = response.take() { papers.response = consume response }
+        state.withLock { state in
+            if let response = response.take() { state.response = consume response }
         }
         event.give(.delivered)
     }
 
     /// Hands the response out, once.
-    func takeResponse() -> AuthorizationResponse? { papers.withLock { $0.response.take() } }
+    func takeResponse() -> AuthorizationResponse? { state.withLock { $0.response.take() } }
 
     /// Whether a response with another state came.
-    var hasSeenForeign: Bool { papers.withLock { $0.hasSeenForeign } }
+    var hasSeenForeign: Bool { state.withLock { $0.hasSeenForeign } }
 
     // MARK: - Requests
 
@@ -90,7 +90,7 @@ final class RedirectHandler: Sendable {
     private func start(isHeadOnly: Bool) -> LoopbackResponse {
         // Desktops request with HEAD what kind of page it is before they start the browser.
         if isHeadOnly { return LoopbackResponse(status: 200, contentType: "text/html", publicText: "") }
-        guard let url = papers.withLock({ $0.url.take() }) else { return ResponsePage.usedLink.response() }
+        guard let url = state.withLock({ $0.url.take() }) else { return ResponsePage.usedLink.response() }
         var sink = RedirectLocationSink()
         if failure(SecretBuilder.LimitExceeded.self, of: try url.pour(into: &sink)) != nil {
             event.give(.failed(.unavailable(.pageFailed)))
@@ -125,11 +125,11 @@ final class RedirectHandler: Sendable {
 
     private func admit(_ response: consuming AuthorizationResponse) -> AuthorizationResponseGate.Admission {
         var response: AuthorizationResponse? = consume response
-        return papers.withLock { papers in
-            guard let gate = papers.gate, let candidate = response.take() else { return .foreign }
+        return state.withLock { state in
+            guard let gate = state.gate, let candidate = response.take() else { return .foreign }
             let admission = gate.admit(candidate)
-            if admission == .admitted { papers.response = consume candidate }
-            if admission == .foreign { papers.hasSeenForeign = true }
+            if admission == .admitted { state.response = consume candidate }
+            if admission == .foreign { state.hasSeenForeign = true }
             return admission
         }
     }

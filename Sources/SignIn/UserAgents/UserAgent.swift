@@ -44,7 +44,7 @@ public struct UserAgent: Sendable {
     /// Throws at the sign-in, as `.userAgent(.unavailable)`, when nothing is left; the hint says what to do.
     ///
     /// - Parameters:
-    ///   - terminal: where to ask; without it nobody is asked.
+    ///   - terminal: where to ask; without it no question is asked.
     ///   - devicePrompt: shows a code for another device; without it none is shown.
     public static func automatic(
         in environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil,

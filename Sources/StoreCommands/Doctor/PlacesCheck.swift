@@ -19,10 +19,10 @@ struct PlacesCheck {
     func findings() async throws(StoreError) -> [Finding] {
         guard stores.count > 1 else { return [] }
         var findings: [Finding] = []
-        var doubles: [CredentialKey: [any CredentialStore]] = [:]
+        var duplicates: [CredentialKey: [any CredentialStore]] = [:]
         var places: [CredentialKey: Int] = [:]
         for index in stores.indices {
-            if let error = await failure(StoreError.self, awaiting: try await look(into: index, &places, &doubles)) {
+            if let error = await failure(StoreError.self, awaiting: try await look(into: index, &places, &duplicates)) {
                 if error.code == .cancelled { throw error }
                 let name = LoggableText(
                     reviewed: "a word of the program", unredacted: stores[index].identity.backend)
@@ -32,18 +32,19 @@ struct PlacesCheck {
                         remedy: error.hint?.worded))
             }
         }
-        guard !doubles.isEmpty else { return findings + [.good("stores", "no credential is in two of them")] }
-        return findings + [try await report(doubles)]
+        guard !duplicates.isEmpty else { return findings + [.good("stores", "no credential is in two of them")] }
+        return findings + [try await report(duplicates)]
     }
 
     private func look(
-        into index: Int, _ places: inout [CredentialKey: Int], _ doubles: inout [CredentialKey: [any CredentialStore]]
+        into index: Int, _ places: inout [CredentialKey: Int],
+        _ duplicates: inout [CredentialKey: [any CredentialStore]]
     ) async throws(StoreError) {
         var entries = stores[index].list(deadline: deadline).makeAsyncIterator()
         while let entry = try await entries.next() {
             if let first = places[entry.key] {
                 // A listing may show one twice.
-                if first != index { doubles[entry.key, default: [stores[first]]].append(stores[index]) }
+                if first != index { duplicates[entry.key, default: [stores[first]]].append(stores[index]) }
             } else if index < stores.count - 1 {
                 // Nothing comes after the last store, which may be a large one.
                 places[entry.key] = index
@@ -51,12 +52,12 @@ struct PlacesCheck {
         }
     }
 
-    private func report(_ doubles: [CredentialKey: [any CredentialStore]]) async throws(StoreError) -> Finding {
+    private func report(_ duplicates: [CredentialKey: [any CredentialStore]]) async throws(StoreError) -> Finding {
         var differing = 0
-        for (key, stores) in doubles.prefix(Self.mostCompared) {
+        for (key, stores) in duplicates.prefix(Self.mostCompared) {
             if try await !holdSame(key, stores) { differing += 1 }
         }
-        let text: LogMessage = "credentials in two of them: \(doubles.count), with different secrets: \(differing)"
+        let text: LogMessage = "credentials in two of them: \(duplicates.count), with different secrets: \(differing)"
         let remedy: LogMessage =
             """
             latchkey list --all-stores names them; latchkey move joins those with the same secret, and latchkey delete \

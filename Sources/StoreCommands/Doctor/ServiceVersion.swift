@@ -17,7 +17,7 @@ enum ServiceVersion {
         ("ksecretd", "/usr/bin/ksecretd"),
     ]
 
-    /// Asks the program of a process: one of those that are known, which nobody but root could have changed, for the
+    /// Asks the program of a process: one of those that are known, which no user but root could have changed, for the
     /// first line that it prints for `--version`, up to 80 bytes and two seconds.
     ///
     /// - Parameters:

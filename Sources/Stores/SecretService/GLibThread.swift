@@ -6,7 +6,7 @@ internal import Synchronization
 /// The one thread on which GLib and libsecret run, as a global actor.
 ///
 /// GLib completes asynchronous calls and delivers signals in the main context of the thread that made them, so all of
-/// it stays on this thread, which sleeps in GLib's poll. Nothing here blocks: a hung prompt holds up nobody else. Until
+/// it stays on this thread, which sleeps in GLib's poll. Nothing here blocks: a hung prompt holds up no other user. Until
 /// GLib is needed it isn't loaded, and the thread sleeps without it.
 @globalActor actor GLibThread {
     static let shared = GLibThread()

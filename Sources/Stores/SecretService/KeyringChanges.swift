@@ -68,7 +68,7 @@ extension KeyringCollection {
         bus = connection.subscribeToEnd { continuation.finish() }
     }
 
-    /// Returns the stream; listening ends when nobody reads it any more.
+    /// Returns the stream; listening ends when no task reads it any more.
     func stream() -> AsyncStream<CredentialChange> {
         AsyncStream { output in
             let task = Task { [self] in

@@ -51,7 +51,7 @@ extension KeyringCollection {
 
     /// Shows the prompt of another operation than unlocking, if the service asks for one.
     ///
-    /// - Parameter forbidden: what to throw when nobody may be asked.
+    /// - Parameter forbidden: what to throw when questions are forbidden.
     func finish(
         prompt path: String, forbidden: StoreError = .keyringLocked, _ session: KeyringSession,
         _ interruption: Interruption

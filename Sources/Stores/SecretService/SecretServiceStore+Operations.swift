@@ -57,13 +57,13 @@ extension SecretServiceStore: CredentialStore {
 
     /// Returns how things are, or throws why the store can't be used: no bus, no service, no such collection.
     ///
-    /// It asks nobody for anything. That the collection is locked is no error.
+    /// It asks no questions. That the collection is locked is no error.
     package func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState {
         try await collection.state(deadline)
     }
 
     /// Returns what is known of the service and of the store's collection, or throws why the service can't be used:
-    /// no bus, no service. That the collection is locked or missing is no error. It asks nobody for anything.
+    /// no bus, no service. That the collection is locked or missing is no error. It asks no questions.
     package func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
         try await collection.report(deadline)
     }

@@ -23,7 +23,7 @@ public struct SecretServiceStore: Sendable {
     package let configuration: SecretServiceConfiguration
     let versionKey: VersionKey
 
-    /// Makes the store; it talks to nobody yet.
+    /// Makes the store; it opens no connection yet.
     public init(_ configuration: SecretServiceConfiguration) {
         self.configuration = configuration
         versionKey = VersionKeyFile.key(in: configuration.coordination)

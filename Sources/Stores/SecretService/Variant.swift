@@ -5,7 +5,7 @@ internal import CLatchkeyLibsecret
     // Sendable: a GVariant never changes, and its references are counted atomically.
     private let pointer: OpaquePointer
 
-    /// Takes over a reference, or a value that was just made and belongs to nobody yet.
+    /// Takes over a reference, or a value that was just made and has no owner yet.
     init(adopting pointer: OpaquePointer) {
         unsafe self.pointer = g_variant_take_ref(pointer)
     }

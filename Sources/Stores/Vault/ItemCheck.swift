@@ -16,7 +16,7 @@ public enum ItemCheck: Sendable, Hashable {
     /// 10,000 items.
     package static let limit = 10_000
 
-    /// Throws `corrupted` unless the items of a view are those of its manifest, each where a look-up finds it.
+    /// Throws `corrupted` unless the items of a view are those of its manifest, each where a lookup finds it.
     func compare(_ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {
         if self == .never || self == .whenSmall && manifest.itemCount > Self.limit { return }
         var found = SetHash()

@@ -1,6 +1,6 @@
-/// The places in a table where an item may stand: eight in a row, that follow from its look-up value.
+/// The places in a table where an item may stand: eight in a row, that follow from its lookup value.
 ///
-/// A look-up is then one walk down one tree. Two look-up values that share the first 60 bits can stand side by side;
+/// A lookup is then one walk down one tree. Two lookup values that share the first 60 bits can stand side by side;
 /// that eight of them do isn't chance.
 struct ItemPlaces: Sendable, Hashable {
     let first: Int64
@@ -8,7 +8,7 @@ struct ItemPlaces: Sendable, Hashable {
 
     static let count = 8
 
-    /// From 1 to 2^63 − 8: half of the look-up value's first eight bytes, read as a little-endian number.
+    /// From 1 to 2^63 − 8: half of the lookup value's first eight bytes, read as a little-endian number.
     init(of lookup: [UInt8]) {
         var number: UInt64 = 0
         for (index, byte) in lookup.prefix(8).enumerated() { number |= UInt64(byte) << UInt64(index * 8) }

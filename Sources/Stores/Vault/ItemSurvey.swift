@@ -47,7 +47,7 @@ struct ItemSurvey {
                 items.append(Item(place: heading.place, problem: .movedItem(metadata.key)))
                 return
             }
-            // Two of one look-up value stand within eight places.
+            // Two of one lookup value stand within eight places.
             window.removeAll { $0.place <= heading.place - Int64(ItemPlaces.count) }
             let here = Candidate(place: heading.place, lookup: heading.lookup, metadata: metadata)
             for other in window where other.lookup == here.lookup {

@@ -2,7 +2,7 @@ internal import LatchkeyCredentials
 
 /// Where sealed rows are kept: an engine with transactions that sees nothing but opaque bytes.
 ///
-/// A table has *items* (a 32-byte look-up value, sealed metadata, a sealed secret) and a few named *records* (slots,
+/// A table has *items* (a 32-byte lookup value, sealed metadata, a sealed secret) and a few named *records* (slots,
 /// keys, manifest). It knows no key and no layout, so that SQLite here, memory in tests and a server's table elsewhere
 /// are the same to the sealed rows above.
 protocol RowTable: Sendable {
@@ -39,7 +39,7 @@ protocol RowTable: Sendable {
 
 /// One consistent state of a table.
 protocol RowView {
-    /// Lends the item under a look-up value, or returns `nil`.
+    /// Lends the item under a lookup value, or returns `nil`.
     func withItem<Result: ~Copyable>(
         _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result?
@@ -49,7 +49,7 @@ protocol RowView {
         place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result?
 
-    /// The item under a look-up value without its secret, which isn't read; `nil` when there is none.
+    /// The item under a lookup value without its secret, which isn't read; `nil` when there is none.
     ///
     /// Throws `corrupted` when there are two.
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading?
@@ -63,17 +63,17 @@ protocol RowView {
     func records() throws(StoreError) -> [NamedRecord]
 
     /// A number that is different after anyone's commit, the same for all who have the table open. It may be asked for
-    /// after the first look-up of the view.
+    /// after the first lookup of the view.
     func changeMark() throws(StoreError) -> UInt32
 
-    /// As `items`, but only those that a look-up finds by the place where a walk comes to them: all, unless the table
+    /// As `items`, but only those that a lookup finds by the place where a walk comes to them: all, unless the table
     /// was forged.
     func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading]
 }
 
 /// A view in which changes can be made.
 protocol RowTransaction: RowView {
-    /// Puts an item in the place of the one with the same look-up value, or in the first free one of its places.
+    /// Puts an item in the place of the one with the same lookup value, or in the first free one of its places.
     ///
     /// Throws `corrupted` when others stand in all of them.
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError)
@@ -104,7 +104,7 @@ struct ItemHeading: Sendable {
     let lookup: [UInt8]
     let metadata: [UInt8]
 
-    /// Whether it stands where a look-up finds it.
+    /// Whether it stands where a lookup finds it.
     var isInPlace: Bool { ItemPlaces(of: lookup).contains(place) }
 }
 

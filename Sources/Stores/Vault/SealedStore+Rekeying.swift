@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 // A new root key, with everything sealed anew: what opened the vault before opens nothing that is saved from then on.
 //
 // The slots' holders aren't needed, as the root key is sealed to public keys. It is one transaction: whoever is killed
-// in it leaves the vault as it was, and nobody ever sees two keys at once.
+// in it leaves the vault as it was, and no process ever sees two keys at once.
 
 extension SealedStore {
     /// Returns how many items were sealed anew. Others read until the commit, or until more has changed than fits into

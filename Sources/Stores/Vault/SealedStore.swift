@@ -222,7 +222,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     }
 
     static func openMetadata(_ item: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> ItemMetadata {
-        // One that was moved away isn't found by its look-up value any more.
+        // One that was moved away isn't found by its lookup value any more.
         guard item.isInPlace, let metadata = keys.openMetadata(of: item) else { throw .damagedItem }
         return metadata
     }

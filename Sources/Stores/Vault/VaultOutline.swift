@@ -21,7 +21,7 @@ package struct KeySlotOutline: Sendable, Hashable {
 }
 
 extension VaultStore {
-    /// Reads what a vault's file shows without a key. Asks nobody anything and changes nothing.
+    /// Reads what a vault's file shows without a key. Asks no questions and changes nothing.
     ///
     /// Throws what keeps the vault from being opened that can be seen that way: `unavailable`, `permissionDenied`,
     /// `corrupted`, `unsupported`; and `timedOut` when another process keeps it busy.
@@ -36,7 +36,7 @@ extension VaultStore {
     }
 
     /// Throws what keeps a vault from being opened that can be seen without its key: no file, wrong owner or mode, a
-    /// damaged or newer file. Asks nobody anything and changes nothing.
+    /// damaged or newer file. Asks no questions and changes nothing.
     package static func probe(at path: String, for use: VaultUse = .daily) throws(StoreError) {
         // While a process is writing to it, there is a vault.
         _ = try nilIf(\StoreError.isBusy, of: outlineNow(path, use))

@@ -31,7 +31,7 @@ extension VaultStore {
         try rows.keys.root.pour(into: &sink)
     }
 
-    /// Throws `unavailable` when the kernel lets this process have no keyring, so that nobody is asked in vain.
+    /// Throws `unavailable` when the kernel lets this process have no keyring, so that no question is asked in vain.
     package static func checkUnlocking() throws(StoreError) { try KernelKeyring.check() }
 
     /// Whether a vault is unlocked by `keepUnlocked(for:)`. Throws `unavailable` when the kernel refuses.

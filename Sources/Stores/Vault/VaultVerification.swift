@@ -31,7 +31,7 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     /// An item was forged, swapped or damaged. Items are counted from 1 in the order of the file; its name is there
     /// where only its secret doesn't open.
     case damagedItem(Int, CredentialKey?)
-    /// An item stands where no look-up finds it.
+    /// An item stands where no lookup finds it.
     case movedItem(CredentialKey)
     /// An item is there more than once.
     case duplicateItem(CredentialKey)

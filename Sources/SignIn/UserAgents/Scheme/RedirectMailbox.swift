@@ -75,7 +75,7 @@ final class RedirectMailbox: Sendable {
             let connection = accept(listener)
             guard connection >= 0 else {
                 let number = errno
-                // Whoever connected may have gone again; a listener that was shut down takes nobody (EINVAL).
+                // Whoever connected may have gone again; a listener that was shut down takes no connection (EINVAL).
                 if [EINTR, ECONNABORTED].contains(number) { continue }
                 return number == EINVAL ? nil : Failure(number: number)
             }
@@ -108,7 +108,7 @@ final class RedirectMailbox: Sendable {
     /// Gives an address to the sign-ins that wait for its scheme, until one admits it; returns whether one did. Throws
     /// where there is no descriptor to ask them with.
     ///
-    /// Sockets that nobody listens at any more are taken away.
+    /// Sockets that no process listens at any more are taken away.
     static func post<Purpose: SecretPurpose>(
         _ address: borrowing Secret<Purpose>, scheme: String, in folder: String
     ) throws(Failure) -> Bool {

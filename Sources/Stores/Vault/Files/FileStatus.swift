@@ -43,7 +43,7 @@ struct FileStatus {
         init(_ number: Int32) { self.number = number }
     }
 
-    /// Throws unless this is a regular file of this user that nobody else can write to.
+    /// Throws unless this is a regular file of this user that no other user can write to.
     func requireOwnFile(_ what: StaticString, _ path: String) throws(StoreError) {
         if isSymbolicLink { throw FileProblem.refuse(what, path, "is a symbolic link", hint: "name the file itself") }
         if isDirectory { throw FileProblem.refuse(what, path, "is a directory", hint: "name a file in it") }

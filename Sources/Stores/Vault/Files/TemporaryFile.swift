@@ -54,7 +54,7 @@ struct TemporaryFile: ~Copyable {
     /// Gives the file its name if that is still free; returns 0 or an errno.
     borrowing func rename(to file: String) -> Int32 {
         if unsafe latchkey_rename_new(path, file) == 0 { return 0 }
-        // NFS and file systems in user space often can't: then an empty file takes the name first, as nobody else can
+        // NFS and file systems in user space often can't: then an empty file takes the name first, as no other user can
         // any more.
         guard errno == EINVAL || errno == ENOSYS else { return errno }
         let placeholder = unsafe Glibc.open(

@@ -207,7 +207,7 @@ struct VaultPath {
 
 /// What a vault's file is for, and so what other users may do with it.
 package enum VaultUse: Sendable, Hashable {
-    /// It is the vault that is used: nobody else may do anything with its file or its directory.
+    /// It is the vault that is used: no other user may do anything with its file or its directory.
     case daily
     /// It is exported or imported. Others may see it, as it is sealed, and none of them may change or exchange it.
     case backup

@@ -94,7 +94,7 @@ package struct SystemCredential: Sendable, Hashable {
 
 extension FileStatus {
     /// Throws unless systemd could have made this: a directory or a file with one name, of root or of this user, that
-    /// others have no access to, and nobody but its owner may change.
+    /// others have no access to, and no user but its owner may change.
     ///
     /// systemd.exec(5) makes directories 0500 and files 0400. When they belong to root, an access list lets the unit's
     /// user in, and the mode's group bits show that list's mask: 0550 and 0440.

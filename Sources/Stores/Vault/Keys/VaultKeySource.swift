@@ -118,7 +118,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
 
     static let known: Set<KeySlotKind> = [.passphrase, .keyFile, .systemCredential, .secretService]
 
-    /// What a slot is called when nobody names it.
+    /// What a slot is called when no option names it.
     var slotName: KeySlotName {
         switch self {
         case .passphrase: .passphrase

@@ -5,7 +5,7 @@ public import LatchkeyLog
 /// inside, such a file is sound, and only someone who saw a newer one can tell.
 ///
 /// Each vault has a small file there, sealed under the vault's own key and named by a hash of the vault's id: it
-/// doesn't show how often the vault was changed, and nobody without the key can write another one. Whoever may
+/// doesn't show how often the vault was changed, and no process without the key can write another one. Whoever may
 /// delete it can make the vault be forgotten, which nothing notices; so can a power failure with what was seen in its
 /// last half minute.
 public struct RollbackMemory: Sendable {
@@ -16,7 +16,7 @@ public struct RollbackMemory: Sendable {
 
     /// - Parameters:
     ///   - directory: `$XDG_STATE_HOME/latchkey/vaults`, for one.
-    ///   - logger: told when nothing can be remembered, which keeps nobody from reading or saving: as `info` when a
+    ///   - logger: told when nothing can be remembered, which keeps no process from reading or saving: as `info` when a
     ///     vault is opened, as `warning` when one was changed.
     public init(directory: String, onRollback: RollbackChoice = .refuse, logger: RedactedLogger = .disabled) {
         self.directory = directory

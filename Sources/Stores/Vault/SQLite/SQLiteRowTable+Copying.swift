@@ -18,7 +18,7 @@ extension SQLiteRowTable {
         let temporaryFile: TemporaryFile?
         do throws(StoreError) {
             temporaryFile = try read { (view) throws(StoreError) -> TemporaryFile? in
-                // A look-up takes the lock.
+                // A lookup takes the lock.
                 _ = try view.record(Manifest.recordName)
                 guard try view.connection.fileByteCount() >= byteCount else { return nil }
                 let temporaryFile = try TemporaryFile(of: path, in: directory.isEmpty ? "/" : directory)

@@ -8,7 +8,7 @@ internal import Synchronization
 final class SQLiteRowTable: RowTable {
     let path: String
     private let isReadAsItIs: Bool
-    /// Lends to one reading task at a time; a look-up takes microseconds.
+    /// Lends to one reading task at a time; a lookup takes microseconds.
     private let reader: Mutex<SQLiteSession>
     /// Opened at the first write.
     private let writer = Mutex<SQLiteSession?>(nil)
@@ -71,7 +71,7 @@ final class SQLiteRowTable: RowTable {
 
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> SQLiteRowTable {
         let table = try SQLiteRowTable(path: path, asItIs: isReadAsItIs)
-        // Without locks nobody waits.
+        // Without locks no process waits.
         if isReadAsItIs { return table }
         return try table.copy(cancellation, from: byteCount) ?? table
     }

@@ -7,7 +7,7 @@ extension SQLiteSession {
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
         try snapshot { (session) throws(StoreError) -> [TableDamage] in
             var damage: [TableDamage] = []
-            // A look-up takes the lock. Where even that fails, the pages are looked at as they are.
+            // A lookup takes the lock. Where even that fails, the pages are looked at as they are.
             if try nilIf(\StoreError.isCorruption, of: session.record(Manifest.recordName)) == nil {
                 damage.append(TableDamage(kind: .structure, position: 0))
             }

@@ -6,7 +6,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
     private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
-    /// A walk comes to all rows, while a forged inner page can lead a look-up elsewhere: here each row that the walk
+    /// A walk comes to all rows, while a forged inner page can lead a lookup elsewhere: here each row that the walk
     /// (the outer one, as a cross join keeps the order) comes to is looked up as well.
     private lazy var readFoundItems = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
         try connection.prepare(
@@ -26,14 +26,14 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     /// What keeps the statements of one view on one state of the file.
     private enum View {
         case none, begun
-        /// The running look-up, until its statement is reset: a single read is then a single statement.
+        /// The running lookup, until its statement is reset: a single read is then a single statement.
         case lookup
         case transaction
     }
 
     /// The file's whole schema: anything else in it is refused.
     ///
-    /// Items stand in the order of their places, which follow from their look-up values: a look-up goes down one tree,
+    /// Items stand in the order of their places, which follow from their lookup values: a lookup goes down one tree,
     /// whose inner pages hold nothing but places. SQLite never compares with a row's content to find another, which
     /// would read all pages of a large one.
     static let schema: [(name: String, sql: String)] = [
@@ -59,7 +59,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         readRecord = try connection.prepare("SELECT content FROM records WHERE name = ?1")
     }
 
-    /// Which rows are the one with a look-up value; see `SQLiteStatement.bind(item:)`.
+    /// Which rows are the one with a lookup value; see `SQLiteStatement.bind(item:)`.
     fileprivate static let isItem = "place BETWEEN ?1 AND ?2 AND lookup = ?3"
 
     private static func checkSchema(_ connection: SQLiteConnection) throws(StoreError) {
@@ -91,10 +91,10 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         }
     }
 
-    /// Before any other statement than a view's first look-up.
+    /// Before any other statement than a view's first lookup.
     private func holdView() throws(StoreError) {
         guard view == .begun || view == .lookup else { return }
-        // While the look-up runs, this takes over its state of the file.
+        // While the lookup runs, this takes over its state of the file.
         try begin.run()
         view = .transaction
     }
@@ -217,7 +217,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     func changeMark() throws(StoreError) -> UInt32 {
-        // A look-up that found nothing has let go of its lock, and what a writer has written by then may yet be undone.
+        // A lookup that found nothing has let go of its lock, and what a writer has written by then may yet be undone.
         if view == .begun { _ = try record(Manifest.recordName) }
         return try connection.changeCounter()
     }
@@ -236,7 +236,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.run()
     }
 
-    /// Where the item with a look-up value is, or else where it is to be.
+    /// Where the item with a lookup value is, or else where it is to be.
     private func place(for lookup: [UInt8]) throws(StoreError) -> Int64 {
         let places = ItemPlaces(of: lookup)
         let statement = try writing.get().takenPlaces
@@ -320,6 +320,6 @@ extension SQLiteStatement {
 }
 
 extension StoreError {
-    /// Eight look-up values that share 60 bits are no chance.
+    /// Eight lookup values that share 60 bits are no chance.
     static var noFreePlace: StoreError { .vaultCorrupted("other items stand in all places of a new one") }
 }

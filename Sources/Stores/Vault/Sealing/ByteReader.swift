@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Reads little-endian fields from bytes that nobody vouches for: each read is bounded, and `nil` at the end.
+/// Reads little-endian fields from untrusted bytes: each read is bounded, and `nil` at the end.
 struct ByteReader {
     private let bytes: [UInt8]
     private var offset = 0

@@ -36,7 +36,7 @@ extension VaultKeys {
         return Sealing.openPublic(sealed, associatedData: metadataContext(lookup), key: metadata)
     }
 
-    /// Opens the metadata of an item, wherever it stands; `nil` for what isn't sealed for its look-up value.
+    /// Opens the metadata of an item, wherever it stands; `nil` for what isn't sealed for its lookup value.
     func openMetadata(of item: ItemHeading) -> ItemMetadata? {
         guard let bytes = openMetadata(item.metadata.span, at: item.lookup),
             let metadata = ItemMetadata.decode(bytes), lookup(of: metadata.key) == item.lookup

@@ -116,6 +116,12 @@ struct HintTests {
         #expect(count > 150)
     }
 
+    @Test func `no text leaves the provider to be filled in where it is known`() throws {
+        for (path, texts) in try Self.texts() where path != "StoreCommands/SignInDefinitions.swift" {
+            for text in texts { #expect(!text.contains(/latchkey [a-z -]+ PROVIDER/), "\(path): \(text)") }
+        }
+    }
+
     @Test func `a text that names what isn't there is noticed`() throws {
         let list = try #require(Self.grammar.command(named: "list"))
         #expect(Self.mistakes(in: "see latchkey lst", about: []) == ["there is no latchkey lst"])

@@ -17,9 +17,10 @@ public enum VaultKeyFile {
         let key = try Sealing.randomKey(as: KeyFileKey.self)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         guard descriptor >= 0 else {
-            // It is not the file that is missing, which is to be made.
-            if errno == ENOENT || errno == ENOTDIR {
-                throw FileProblem.system("folder for the key file", path, number: errno, hint: "make its folder first")
+            if errno == ENOENT {
+                throw StoreError(
+                    .unavailable, "there is no directory for the key file \(FileProblem.loggable(path))",
+                    hint: "make the directory first, or choose another path", platform: .errno(ENOENT))
             }
             throw FileProblem.system("key file", path, number: errno, hint: "choose another path")
         }

@@ -21,6 +21,8 @@ enum ProviderAddCommand {
         } catch let error as OAuthError {
             throw CommandFailure(error, .usage)
         }
+        // Before a client is registered that nobody wants.
+        let isReplaced = try confirmReplacing(configuration, arguments, context)
         if case .issuer(let text) = configuration.server {
             let http = context.http(certificateFile: configuration.certificateFile)
             let metadata = try await AuthorizationServerMetadata.discover(
@@ -39,7 +41,6 @@ enum ProviderAddCommand {
         } else if registers {
             try await registerAtHost(&configuration, context)
         }
-        let isReplaced = try confirmReplacing(configuration, arguments, context)
         if arguments.has(SignInDefinitions.clientSecret) { try await keepSecret(configuration, context) }
         try context.providers.write(configuration)
         let verb: StaticString = isReplaced ? "replaced" : "added"

@@ -54,7 +54,8 @@ struct Clipboard {
         guard secret.byteCount <= Self.maximumByteCount else {
             throw CommandFailure(
                 .badData, "clipboard.too-long",
-                "the secret has more than \(Self.maximumByteCount) bytes, too many for a clipboard")
+                "the secret has more than \(Self.maximumByteCount) bytes, too many for a clipboard",
+                hint: "write it to a pipe instead")
         }
         switch way {
         case .program(let name, let arguments):

@@ -15,11 +15,12 @@ extension CommandContext {
         for place in try await selector.places(of: key, beside: store, among: others, settings: settings) {
             let name = place.store.backendName
             let which: LogMessage = place.isSame ? "the same" : "another"
+            // A session isn't what `delete` deletes.
             output.warn(
                 "\(key) is in \(place.store.identity) as well, with \(which) secret",
-                hint:
-                    "latchkey delete --store \(name) takes it away there; latchkey list --all-stores shows what is where"
-            )
+                hint: key.kind == .password
+                    ? "latchkey delete --store \(name) takes it away there; latchkey list --all-stores shows what is where"
+                    : "latchkey accounts --all-stores shows what is where")
         }
     }
 

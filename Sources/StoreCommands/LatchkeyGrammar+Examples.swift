@@ -6,10 +6,16 @@ extension LatchkeyGrammar {
             "latchkey set example.org alice", "printf %s s3cret | latchkey set example.org alice",
         ],
         "get": [
-            "latchkey get example.org alice", "latchkey get example.org alice --no-prompt --store vault",
+            "latchkey get example.org alice", "latchkey get example.org alice --clip",
+            "latchkey get example.org alice --no-prompt --store vault",
         ],
         "delete": ["latchkey delete example.org alice"],
         "list": ["latchkey list", "latchkey list exam", "latchkey list --json"],
+        "generate": [
+            "latchkey generate example.org alice", "latchkey generate --words 5", "latchkey generate --length 40",
+        ],
+        "rename": ["latchkey rename example.org alice example.org ada"],
+        "edit": ["latchkey edit example.org alice"],
         "search": ["latchkey search alice"],
         "copy": ["latchkey copy --from secret-service --to vault example.org"],
         "move": [
@@ -51,6 +57,8 @@ extension LatchkeyGrammar {
         ],
         "vault unlock": ["latchkey vault unlock --for 8h"],
         "vault lock": ["latchkey vault lock"],
+        "vault status": ["latchkey vault status"],
+        "vault passwd": ["latchkey vault passwd"],
         "vault slots": ["latchkey vault slots"],
         "vault add-slot": [
             "latchkey vault add-slot laptop --key-file laptop.key",

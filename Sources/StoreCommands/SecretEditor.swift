@@ -76,7 +76,8 @@ struct SecretEditor {
     }
 
     private func unusable(_ number: Int32) -> CommandFailure {
-        CommandFailure(.cannotWrite, "editor.file", "the file to edit can't be used (errno \(number))")
+        CommandFailure(.cannotWrite, "editor.file", "the file to edit can't be used (errno \(number))",
+            hint: "see that the editor leaves a file of yours in its place")
     }
 
     // MARK: - The program
@@ -110,7 +111,8 @@ struct SecretEditor {
         defer { unsafe arguments.forEach { unsafe free($0) } }
         let number = unsafe posix_spawn(&process, "/bin/sh", nil, &attributes, arguments, environ)
         guard number == 0 else {
-            throw CommandFailure(.unavailable, "editor.failed", "the editor can't be started (errno \(number))")
+            throw CommandFailure(.unavailable, "editor.failed", "the editor can't be started (errno \(number))",
+                hint: "see that EDITOR names a program")
         }
         return process
     }

@@ -4,12 +4,11 @@ internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
-/// `latchkey vault status [--json]`.
+/// `latchkey vault status`.
 enum VaultStatusCommand {
     static let command = Command(
         CommandDefinition(
             "vault", "status", summary: "show whether a vault is unlocked, and what opens it",
-            options: [GlobalOptions.json],
             details: """
                 It asks for nothing. What only a key shows is shown where the vault opens without asking: the slots' names,
                 how many credentials there are, and the generation, which each change counts up. What was named and

@@ -39,22 +39,6 @@ package struct TerminalOutput: Sendable {
     /// Whether a person sees what is said on standard error.
     package var tellsPerson: Bool { isatty(standardError) == 1 }
 
-    /// The same output for a program that asked for JSON.
-    package func inJSON() -> TerminalOutput {
-        var output = self
-        output.isJSON = true
-        return output
-    }
-
-    /// The width that a terminal has: what `COLUMNS` says, or else the terminal itself.
-    private static func width(of descriptor: Int32, _ environment: ProgramEnvironment) -> Int? {
-        guard isatty(descriptor) == 1 else { return nil }
-        if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
-        var size = winsize()
-        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
-    }
-
     // MARK: - Results
 
     /// Writes one line.
@@ -161,6 +145,22 @@ package struct TerminalOutput: Sendable {
     package func endProgress() {
         guard isatty(standardError) == 1 else { return }
         _ = PipeSafeWrite.write("\r\(String(repeating: " ", count: 78))\r", to: standardError)
+    }
+
+    /// The same output for a program that asked for JSON.
+    package func inJSON() -> TerminalOutput {
+        var output = self
+        output.isJSON = true
+        return output
+    }
+
+    /// The width that a terminal has: what `COLUMNS` says, or else the terminal itself.
+    private static func width(of descriptor: Int32, _ environment: ProgramEnvironment) -> Int? {
+        guard isatty(descriptor) == 1 else { return nil }
+        if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     /// In place of what holds a secret after all, such as a server's text.

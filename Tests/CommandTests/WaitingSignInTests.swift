@@ -51,7 +51,7 @@ internal import TestServices
         #expect(said == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
         #expect(run.output.isEmpty)
         if let terminal { #expect(terminal.echoes) }
-        let list = try await self.run("list")
+        let list = try await self.run("list", "--all")
         #expect(list.status == 0 && list.output.isEmpty)
         let accounts = try await self.run("accounts")
         #expect(accounts.status == 0 && accounts.output.isEmpty)

@@ -17,6 +17,7 @@ struct HintTests {
         "StoreCommands/VaultNewKeyCommand.swift": ["--name"],
         "StoreCommands/LatchkeyGrammar+Examples.swift": ["--name"],
         "StoreCommands/Doctor/ProcessCheck.swift": ["--ulimit"],
+        "StoreCommands/Clipboard.swift": ["--clear", "--foreground", "--type"],
     ]
 
     /// The command line's sources, a line with the text of each literal in it.
@@ -114,6 +115,12 @@ struct HintTests {
             }
         }
         #expect(count > 150)
+    }
+
+    @Test func `no text leaves the provider to be filled in where it is known`() throws {
+        for (path, texts) in try Self.texts() where path != "StoreCommands/SignInDefinitions.swift" {
+            for text in texts { #expect(!text.contains(/latchkey [a-z -]+ PROVIDER/), "\(path): \(text)") }
+        }
     }
 
     @Test func `a text that names what isn't there is noticed`() throws {

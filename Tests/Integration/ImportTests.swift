@@ -38,7 +38,7 @@ struct ImportTests {
         }
         let before = try Data(contentsOf: URL(fileURLWithPath: file))
         let plan = try await latchkey(["import", "--from", "git", file, "--dry-run"])
-        #expect(plan.status == 0 && plan.outputText.contains("copied"))
+        #expect(plan.status == 0 && plan.outputText.contains("would copy"))
         #expect(try await latchkey(["list"]).outputText.isEmpty)
         let run = try await latchkey(["import", "--from", "git", file])
         #expect(run.status == 0 && run.errorText.contains("in clear"))

@@ -129,7 +129,8 @@ struct OtherPlacesTests {
         let line = try #require(lines(found, about: "stores").first)
         #expect(line.hasPrefix("note") && line.contains("credentials in two of them: 2, with different secrets: 1"))
         #expect(found.status == 0)
-        #expect(found.outputText.contains("to mend it: latchkey list --all-stores names them; latchkey move joins"))
+        #expect(
+            found.outputText.contains("to mend it: latchkey list --all --all-stores names them; latchkey move joins"))
         for name in ["example", "ada", "bob", "carol"] {
             #expect(!found.outputText.contains(name), "\(name)")
         }

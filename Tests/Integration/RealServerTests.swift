@@ -76,7 +76,7 @@ struct RealServerTests {
         #expect(try setting.server.accessTokensIssued(.hour) == 1, "a token that is still good is not refreshed")
 
         let canaries = try Canaries(record: record, tokens: [token])
-        let listing = try await terminal.run(["list", "latchkey:work", "--json"]).outputText
+        let listing = try await terminal.run(["list", "--all", "latchkey:work", "--json"]).outputText
         #expect(listing.contains(account))
         if let session = try await terminal.storedSession(of: "work", account: account) {
             try canaries.add(session: session)
@@ -86,7 +86,7 @@ struct RealServerTests {
         try await terminal.run(["sign-out", "work"])
         #expect(try setting.server.refreshTokensRevoked(.hour) == 1)
         try await terminal.run(["token", "work"], expecting: 1)
-        #expect(try await !terminal.run(["list", "--json"]).outputText.contains(account))
+        #expect(try await !terminal.run(["list", "--all", "--json"]).outputText.contains(account))
         try canaries.expectNone(in: terminal.transcript)
     }
 
@@ -204,7 +204,7 @@ struct RealServerTests {
         try await setting.terminal.run(["sign-out", "work"])
         #expect(try setting.server.refreshTokensRevoked(.hour, client: Glewlwyd.confidentialClient) == 1)
         try await setting.terminal.run(["provider", "remove", "work"])
-        #expect(try await !setting.terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+        #expect(try await !setting.terminal.run(["list", "--all", "--json"]).outputText.contains("latchkey:work"))
         try canaries.expectNone(in: setting.terminal.transcript)
     }
 
@@ -219,7 +219,7 @@ struct RealServerTests {
         let run = try await terminal.run(["sign-out", "--everywhere"])
         #expect(run.errorText.contains("work one: ") && run.errorText.contains("work two: "))
         #expect(try setting.server.refreshTokensRevoked(.hour) == 2)
-        #expect(try await !terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+        #expect(try await !terminal.run(["list", "--all", "--json"]).outputText.contains("latchkey:work"))
 
         // A server that is gone keeps no session here, and is said to be gone.
         try await terminal.run(["sign-in", "work", "--account", "one"])
@@ -227,7 +227,7 @@ struct RealServerTests {
         await setting.server.stop()
         let alone = try await terminal.run(["sign-out", "work", "--everywhere"], expecting: 69)
         #expect(alone.errorText.contains("work two: "))
-        #expect(try await !terminal.run(["list", "--json"]).outputText.contains("latchkey:work"))
+        #expect(try await !terminal.run(["list", "--all", "--json"]).outputText.contains("latchkey:work"))
     }
 
     @Test func `a server with a certificate of a private authority is trusted when told so, and not otherwise`()

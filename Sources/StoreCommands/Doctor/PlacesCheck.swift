@@ -60,7 +60,7 @@ struct PlacesCheck {
         let text: LogMessage = "credentials in two of them: \(duplicates.count), with different secrets: \(differing)"
         let remedy: LogMessage =
             """
-            latchkey list --all-stores names them; latchkey move joins those with the same secret, and latchkey delete \
+            latchkey list --all --all-stores names them; latchkey move joins those with the same secret, and latchkey delete \
             --store STORE takes one of two that differ away
             """
         return usesAllStores && differing > 0

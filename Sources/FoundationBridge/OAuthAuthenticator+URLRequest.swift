@@ -53,12 +53,10 @@ extension OAuthAuthenticator {
             of: DownloadedFile(path: file.path, maximumByteCount: maximumByteCount))
         defer { target.discard() }
         let client = FileTransfer(client: try urlSession(), target: target)
-        let result: (Data, URLResponse)
-        do throws(Failure) {
-            result = try await dataAndResponse(to: converted, request, 1 << 20, over: client)
-        } catch {
-            throw target.failureNumber == 0 ? error : Failure(.fileFailed(number: target.failureNumber))
-        }
+        let result = try await mapError(
+            { (error: Failure) in
+                target.failureNumber == 0 ? error : Failure(.fileFailed(number: target.failureNumber))
+            }, awaiting: await dataAndResponse(to: converted, request, 1 << 20, over: client))
         guard let response = result.1 as? HTTPURLResponse, (200...299).contains(response.statusCode) else {
             return result
         }

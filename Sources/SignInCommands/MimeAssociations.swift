@@ -78,13 +78,10 @@ struct MimeAssociations {
     }
 
     private static func lines(of file: String) throws(Failure) -> [String] {
-        let text: String
-        do throws(Failure) {
-            text = String(decoding: try PrivateFile.read(file, limit: maximumByteCount), as: UTF8.self)
-        } catch {
-            guard error.number == ENOENT else { throw error }
-            return []
-        }
+        let bytes = try nilIf(
+            { (error: Failure) in error.number == ENOENT }, of: PrivateFile.read(file, limit: maximumByteCount))
+        guard let bytes else { return [] }
+        let text = String(decoding: bytes, as: UTF8.self)
         // What isn't UTF-8 would not come back as it was.
         guard !text.unicodeScalars.contains("\u{FFFD}") else { throw Failure(number: EILSEQ) }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

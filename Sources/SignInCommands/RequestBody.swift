@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import Synchronization
 
@@ -45,9 +46,7 @@ final class RequestBody: Sendable {
     /// What would be refused by the server only after the token was sent is refused here.
     private static func json(_ text: String) throws -> Secret<MessageBody> {
         let body = Secret<MessageBody>(copying: Array(text.utf8).span)
-        do throws(JSONError) {
-            _ = try JSONDocument(body.duplicate(as: MessageBody.self))
-        } catch {
+        if failure(JSONError.self, of: try JSONDocument(body.duplicate(as: MessageBody.self))) != nil {
             throw CommandFailure(
                 .usage, "request.data", "--json-body takes JSON of at most 256 KiB",
                 hint: "quote it for the shell: --json-body '{\"name\": \"value\"}'; or give --data @FILE")

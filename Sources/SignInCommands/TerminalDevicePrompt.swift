@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import Synchronization
 
@@ -54,11 +55,7 @@ final class TerminalDevicePrompt: DevicePrompt {
         let address = LoggableText(
             reviewed: "where the server wants its codes entered", unredacted: device.address.text)
         output.note("on any device, open \(address) and enter the code in the next line")
-        do throws(OutputError) {
-            try output.show(device.userCode)
-        } catch {
-            throw .unavailable(.noTerminal)
-        }
+        try mapError({ (_: OutputError) in UserAgentError.unavailable(.noTerminal) }, of: output.show(device.userCode))
         let minutes = max(1, min(device.lifetime, timeout).components.seconds / 60)
         output.note("waiting up to \(minutes) minutes for you to do that")
     }

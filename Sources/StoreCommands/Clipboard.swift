@@ -3,6 +3,7 @@ internal import LatchkeyEnvironment
 internal import LatchkeyHardening
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// The person's clipboard, in which a secret stays for a while alone.
@@ -79,17 +80,12 @@ struct Clipboard {
         var variables = context.environment.variables
         // For what wl-copy writes into a file meanwhile: in memory, where it asks for the place.
         if let folder = context.environment.runtimeDirectory { variables["TMPDIR"] = folder }
-        let program: DetachedProgram
-        do throws(DetachedProgram.StartFailure) {
-            program = try DetachedProgram(arguments, environment: variables, input: ends[0])
-        } catch {
-            throw refused(name, "can't be started (errno \(error.number))")
-        }
+        let program = try mapError(
+            { (error: DetachedProgram.StartFailure) in refused(name, "can't be started (errno \(error.number))") },
+            of: DetachedProgram(arguments, environment: variables, input: ends[0]))
         // Our reading end is open: there is no SIGPIPE, and the pipe has room for all.
         var sink = FileDescriptorSecretSink(descriptor: ends[1])
-        do throws(FileDescriptorSecretSink.WriteFailure) {
-            try secret.pour(into: &sink)
-        } catch {
+        if failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) != nil {
             throw refused(name, "can't be given the secret")
         }
         close(ends[1])

@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey generate [SERVICE ACCOUNT]`.
@@ -65,14 +66,14 @@ enum GenerateCommand {
     }
 
     private static func make(_ arguments: ParsedArguments) throws -> Secret<Password> {
-        do throws(RandomSourceError) {
+        return try mappingError({ (error: RandomSourceError) in
+            CommandFailure(
+                .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
+        }) { () throws(RandomSourceError) in
             if let count = arguments.count(words) { return try SecretGenerator.words(count) }
             return try SecretGenerator.characters(
                 arguments.count(length) ?? 24,
                 of: arguments.value(alphabet).flatMap(SecretGenerator.Alphabet.init) ?? .alphanumeric)
-        } catch {
-            throw CommandFailure(
-                .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
         }
     }
 }

@@ -3,6 +3,7 @@ internal import Glibc
 internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// The person's editor, at a file in memory.
@@ -68,15 +69,14 @@ struct SecretEditor {
         defer { close(descriptor) }
         guard fchmod(descriptor, 0o600) == 0 else { throw unusable(errno) }
         var sink = FileDescriptorSecretSink(descriptor: descriptor)
-        do throws(FileDescriptorSecretSink.WriteFailure) {
-            try secret.pour(into: &sink)
-        } catch {
+        if let error = failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) {
             throw unusable(error.number)
         }
     }
 
     private func unusable(_ number: Int32) -> CommandFailure {
-        CommandFailure(.cannotWrite, "editor.file", "the file to edit can't be used (errno \(number))",
+        CommandFailure(
+            .cannotWrite, "editor.file", "the file to edit can't be used (errno \(number))",
             hint: "see that the editor leaves a file of yours in its place")
     }
 
@@ -111,7 +111,8 @@ struct SecretEditor {
         defer { unsafe arguments.forEach { unsafe free($0) } }
         let number = unsafe posix_spawn(&process, "/bin/sh", nil, &attributes, arguments, environ)
         guard number == 0 else {
-            throw CommandFailure(.unavailable, "editor.failed", "the editor can't be started (errno \(number))",
+            throw CommandFailure(
+                .unavailable, "editor.failed", "the editor can't be started (errno \(number))",
                 hint: "see that EDITOR names a program")
         }
         return process

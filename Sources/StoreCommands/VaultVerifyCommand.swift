@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
@@ -99,13 +100,14 @@ enum VaultVerifyCommand {
     }
 
     private static func open(_ context: CommandContext) async throws -> VaultStore {
-        do throws(StoreError) {
-            return try await context.openVault(onRollback: .report, itemCheck: .never)
-        } catch {
-            guard error.code == .corrupted else { throw error }
-            throw StoreError(
-                .corrupted, error.cause, hint: "it can't even be opened: restore a backup", platform: error.platform)
-        }
+        try await mapError(
+            { (error: StoreError) in
+                !error.isCorruption
+                    ? error
+                    : StoreError(
+                        .corrupted, error.cause, hint: "it can't even be opened: restore a backup",
+                        platform: error.platform)
+            }, awaiting: await context.openVault(onRollback: .report, itemCheck: .never))
     }
 }
 

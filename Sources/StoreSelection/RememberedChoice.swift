@@ -19,13 +19,14 @@ package struct RememberedChoice: Sendable, Hashable {
     /// Returns the name, or `nil` when nothing is remembered. Text that can't be a store's name is returned as it is:
     /// the selector refuses it.
     package func read() throws(StoreError) -> String? {
-        do throws(PrivateFile.Failure) {
-            let bytes = try PrivateFile.read(path, limit: Self.maximumByteCount, followsLinks: false)
-            return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
-        } catch {
-            if error.number == ENOENT || error.number == ENOTDIR { return nil }
-            throw unusable(.unavailable, "can't be read", error.number)
+        let bytes = try mappingError({ (error: PrivateFile.Failure) in
+            unusable(.unavailable, "can't be read", error.number)
+        }) { () throws(PrivateFile.Failure) in
+            try nilIf(
+                { (error: PrivateFile.Failure) in error.number == ENOENT || error.number == ENOTDIR },
+                of: PrivateFile.read(path, limit: Self.maximumByteCount, followsLinks: false))
         }
+        return bytes.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) }
     }
 
     /// Remembers a name, replacing the one before.

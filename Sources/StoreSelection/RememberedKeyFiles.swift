@@ -28,13 +28,12 @@ package struct RememberedKeyFiles: Sendable {
 
     /// - Parameter path: absolute. One with a line break can't be remembered.
     package func remember(_ path: String, for vault: VaultOutline) throws(StoreError) {
-        do throws(PrivateFile.Failure) {
-            guard !path.contains("\n") else { throw PrivateFile.Failure(number: EINVAL) }
-            try PrivateFile.makeFolder(directory)
-            try PrivateFile.replace(place(of: vault), with: "\(path)\n")
-        } catch {
-            throw StoreError(
+        try mappingError({ (error: PrivateFile.Failure) in
+            StoreError(
                 .cannotWrite, "the path of the vault's key file can't be remembered", platform: .errno(error.number))
+        }) { () throws(PrivateFile.Failure) in
+            guard !path.contains("\n") else { throw PrivateFile.Failure(number: EINVAL) }
+            try PrivateFile.replace(place(of: vault), with: "\(path)\n")
         }
     }
 

@@ -51,14 +51,14 @@ package struct VaultKeyring: Sendable {
     /// throws what the keyring throws.
     func key(for slot: KeySlotReference) async throws(StoreError) -> Secret<VaultSlotKey> {
         let item = try Self.item(slot)
-        let found: CredentialRecord<VaultSlotKey>?
-        do throws(StoreError) {
-            found = try await store.read(item, as: VaultSlotKey.self, deadline: .after(timeout))
-        } catch  where error.code == .unavailable {
-            throw StoreError(
-                .locked, "the desktop's keyring has the vault's key: \(error.cause)", hint: error.hint,
-                platform: error.platform)
-        }
+        let found = try await mapError(
+            { (error: StoreError) in
+                error.code != .unavailable
+                    ? error
+                    : StoreError(
+                        .locked, "the desktop's keyring has the vault's key: \(error.cause)", hint: error.hint,
+                        platform: error.platform)
+            }, awaiting: await store.read(item, as: VaultSlotKey.self, deadline: .after(timeout)))
         guard let found else {
             throw StoreError(
                 .locked, "the keyring doesn't keep the vault's key \(slot)",

@@ -106,6 +106,7 @@ import TestServices
         try await run(["provider", "add"], ["other", "--service", "github", "--client-id", "me"])
         try await run(["provider", "remove"], ["other"])
         try await run(["scheme", "list"])
+        try await run(["vault", "status"])
         try await run(["vault", "slots"])
         try await run(["vault", "verify"])
         try await run(["vault", "verify"], ["--accept"])

@@ -176,9 +176,7 @@ extension SignInService {
 
     /// Not to know why costs the person a question, and nothing else.
     private func rememberEnd(of account: String) async {
-        do throws(StoreError) {
-            try await sessions.rememberEnd(of: account)
-        } catch {
+        if let error = await failure(StoreError.self, awaiting: try await sessions.rememberEnd(of: account)) {
             log.info("that the session was ended can't be remembered: \(error)")
         }
     }

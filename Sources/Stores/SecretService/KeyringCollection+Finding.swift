@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// Where a named collection is, found once an operation: labels and aliases may change between two of them.
 @GLibThread final class CollectionPlace {
@@ -77,12 +78,10 @@ extension KeyringCollection {
     func onCollection(
         _ call: () async throws(KeyringFailure) -> Variant
     ) async throws(KeyringFailure) -> Variant {
-        do throws(KeyringFailure) {
-            return try await call()
-        } catch {
-            if case .bus(let failure) = error, failure.meaning == .noSuchObject { throw missing(failure) }
-            throw error
-        }
+        try await mapError(
+            { (error: KeyringFailure) in
+                if case .bus(let failure) = error, error.isNoSuchObject { missing(failure) } else { error }
+            }, awaiting: await call())
     }
 
     private func missing(_ failure: BusFailure?, among labels: [String] = []) -> KeyringFailure {

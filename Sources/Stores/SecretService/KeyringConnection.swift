@@ -159,12 +159,10 @@ internal import LatchkeySystem
     func presence(_ deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
         let interruption = try Interruption(deadline)
-        do throws(KeyringFailure) {
-            return try await openBus(interruption).presence(of: BusName.wellKnown, interruption)
-        } catch {
-            if case .interrupted = error, !Task.isCancelled { throw .busTimedOut }
-            throw error.storeError
-        }
+        return try await mapError(
+            { (error: KeyringFailure) in
+                if case .interrupted = error, !Task.isCancelled { StoreError.busTimedOut } else { error.storeError }
+            }, awaiting: await openBus(interruption).presence(of: BusName.wellKnown, interruption))
     }
 
     /// What tells this session's bus from others.

@@ -28,10 +28,11 @@ extension CommandContext {
         let name = configuration.name
         switch error.code {
         case .sessionEnded:
-            return CommandFailure(ended: configuration, error, "")
+            return CommandFailure(ended: configuration, account, error, "")
         case .refreshLost:
             return CommandFailure(
-                ended: configuration, error, ": an earlier refresh was cut off before its tokens could be stored")
+                ended: configuration, account, error,
+                ": an earlier refresh was cut off before its tokens could be stored")
         case .oauth(let cause) where cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
             // Some servers say nothing more of a refresh token that they don't know any more.
             return CommandFailure(
@@ -55,7 +56,7 @@ extension CommandContext {
         let hint: LogMessage = "sign in first: latchkey sign-in \(name)"
         let ended = (try? await sessions(configuration).endedSessions()) ?? []
         if ended.contains(where: { account == nil || $0.account.hasSameOctets(as: account ?? "") }) {
-            return CommandFailure(ended: configuration, SignInError.ended, "")
+            return CommandFailure(ended: configuration, account, SignInError.ended, "")
         }
         guard let account else {
             return CommandFailure(
@@ -93,9 +94,13 @@ extension SignInError {
 }
 
 extension CommandFailure {
-    fileprivate init(ended configuration: ProviderConfiguration, _ error: SignInError, _ why: LogMessage) {
+    /// - Parameter account: the one that the command line names, which the next sign-in is to be for as well.
+    fileprivate init(
+        ended configuration: ProviderConfiguration, _ account: String?, _ error: SignInError, _ why: LogMessage
+    ) {
+        let name = configuration.name
         self.init(
-            error.exitStatus, error.codeName, "your session at \(configuration.name) has ended\(why)",
-            hint: "latchkey sign-in \(configuration.name)")
+            error.exitStatus, error.codeName, "your session at \(name) has ended\(why)",
+            hint: account.map { "latchkey sign-in \(name) --account \(Account($0))" } ?? "latchkey sign-in \(name)")
     }
 }

@@ -122,6 +122,8 @@ package enum SignInDefinitions {
 
             Exit status after a response: 0 for 2xx; 77 for 401 and 403; 75 for 408, 425, 429 and 503; 69 for other
             5xx; 22 for any other, such as 404 or 409. The body is written first.
+
+            --header and --json-body stand on the command line, where every user of the machine can read them.
             """)
     package static let run = CommandDefinition(
         "run", topic: .programs, summary: "run a program with the access token in its environment, and nowhere else",

@@ -32,6 +32,8 @@ import TestServices
             #expect(run.status == 77 && run.output.isEmpty)
             #expect(run.errorText == Self.ended, "\(command)")
         }
+        let named = try await scene.run("token", "work", "--account", "octocat")
+        #expect(named.errorText.hasSuffix("\nlatchkey: hint: latchkey sign-in work --account octocat\n"))
         try await scene.run("sign-in", "work").successful("sign-in")
         #expect(try await scene.run("token", "work").status == 0)
         let accounts = try await scene.run("accounts").successful("accounts").outputText

@@ -132,6 +132,43 @@ struct HintTests {
         #expect(Self.mistakes(in: "latchkey list --key-file F", about: []) == ["there is no --key-file there"])
     }
 
+    // MARK: - The table of codes
+
+    /// What looks like a code and is none: hosts, a file of the kernel's. Categories of the log begin with our name.
+    private static let others: Set = [
+        "github.com", "gitlab.com", "codeberg.org", "plc.directory", "alice.test", "memory.max",
+    ]
+
+    @Test func `the table has each error's code once, in order, and nothing else`() throws {
+        var codes: Set<String> = []
+        for (_, code) in try SinksTests.sources() {
+            for found in code.matches(of: /"([a-z]+(?:-[a-z]+)*\.[a-z0-9]+(?:-[a-z0-9]+)*)"/) {
+                let text = String(found.output.1)
+                if !text.hasPrefix("latchkey."), !Self.others.contains(text) { codes.insert(text) }
+            }
+        }
+        #expect(codes.count > 150)
+        let rows = try Repository.lines("Docs/Errors.md").filter { $0.hasPrefix("| `") }.map { line in
+            line.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
+        }
+        let listed = rows.map { String($0[1].filter { $0 != "`" && $0 != " " }) }
+        #expect(listed == listed.sorted() && Set(listed).count == listed.count)
+        for code in codes.subtracting(listed).sorted() { Issue.record("Docs/Errors.md: add \(code)") }
+        for code in Set(listed).subtracting(codes).sorted() { Issue.record("Docs/Errors.md: remove \(code)") }
+        for row in rows { #expect(row.count == 5 && row[2].count > 8, "\(row)") }
+    }
+
+    @Test func `what the table says that helps is there`() throws {
+        for line in try Repository.lines("Docs/Errors.md") where line.hasPrefix("| `") {
+            for text in line.matches(of: /`([^`]+)`/).map({ String($0.output.1) }) {
+                let mistakes = Self.mistakes(in: text, about: []).filter { !$0.contains("--passphrase-fd 3") }
+                #expect(mistakes.isEmpty, "\(line)")
+            }
+        }
+    }
+
+    // MARK: - Errors of commands
+
     /// Errors that nothing more can be said of: their code, and why.
     private static let withoutHint = [
         "program.not-started": "the number says what the system refused",

@@ -148,18 +148,18 @@ struct HintTests {
             }
         }
         #expect(codes.count > 150)
-        let rows = try Repository.lines("Docs/Errors.md").filter { $0.hasPrefix("| `") }.map { line in
+        let rows = try Repository.lines("Docs/Reference/error-codes.md").filter { $0.hasPrefix("| `") }.map { line in
             line.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
         }
         let listed = rows.map { String($0[1].filter { $0 != "`" && $0 != " " }) }
         #expect(listed == listed.sorted() && Set(listed).count == listed.count)
-        for code in codes.subtracting(listed).sorted() { Issue.record("Docs/Errors.md: add \(code)") }
-        for code in Set(listed).subtracting(codes).sorted() { Issue.record("Docs/Errors.md: remove \(code)") }
+        for code in codes.subtracting(listed).sorted() { Issue.record("Docs/Reference/error-codes.md: add \(code)") }
+        for code in Set(listed).subtracting(codes).sorted() { Issue.record("Docs/Reference/error-codes.md: remove \(code)") }
         for row in rows { #expect(row.count == 5 && row[2].count > 8, "\(row)") }
     }
 
     @Test func `what the table says that helps is there`() throws {
-        for line in try Repository.lines("Docs/Errors.md") where line.hasPrefix("| `") {
+        for line in try Repository.lines("Docs/Reference/error-codes.md") where line.hasPrefix("| `") {
             for text in line.matches(of: /`([^`]+)`/).map({ String($0.output.1) }) {
                 let mistakes = Self.mistakes(in: text, about: []).filter { !$0.contains("--passphrase-fd 3") }
                 #expect(mistakes.isEmpty, "\(line)")

@@ -36,7 +36,9 @@ extension LatchkeyGrammar {
         "use": ["latchkey use github alice"],
         "token": ["latchkey token github | wl-copy"],
         "request": [
-            "latchkey request github GET /user", "latchkey request github POST /user/repos --data @repository.json",
+            "latchkey request github /user", "latchkey request github '/user/repos?page=2' --include",
+            "latchkey request github /user/repos --json-body '{\"name\": \"example\"}'",
+            "latchkey request github PATCH /user --data @profile.json",
         ],
         "run": ["latchkey run github -- gh api user", "latchkey run work --env TOKEN -- make deploy"],
         "provider add": [

@@ -154,7 +154,9 @@ struct HintTests {
         let listed = rows.map { String($0[1].filter { $0 != "`" && $0 != " " }) }
         #expect(listed == listed.sorted() && Set(listed).count == listed.count)
         for code in codes.subtracting(listed).sorted() { Issue.record("Docs/Reference/error-codes.md: add \(code)") }
-        for code in Set(listed).subtracting(codes).sorted() { Issue.record("Docs/Reference/error-codes.md: remove \(code)") }
+        for code in Set(listed).subtracting(codes).sorted() {
+            Issue.record("Docs/Reference/error-codes.md: remove \(code)")
+        }
         for row in rows { #expect(row.count == 5 && row[2].count > 8, "\(row)") }
     }
 

@@ -61,8 +61,9 @@ enum AccountsCommand {
     private static func table(_ rows: [Row], namesStore: Bool) -> TextTable {
         var table =
             namesStore
-            ? TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "STORE", "SCOPES")
-            : TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "SCOPES")
+            ? TextTable(
+                "PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "STORE", "SCOPES", dropping: ["SCOPES", "EXPIRES"])
+            : TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "SCOPES", dropping: ["SCOPES", "EXPIRES"])
         for row in rows {
             let expiry = row.end
             let account = Account(row.session.account)

@@ -17,7 +17,7 @@ enum ProviderListCommand {
                 .array(all.map(json)))
             return .success
         }
-        var table = TextTable("NAME", "SERVER", "CLIENT ID", "SCOPES")
+        var table = TextTable("NAME", "SERVER", "CLIENT ID", "SCOPES", dropping: ["SCOPES", "CLIENT ID"])
         for one in all {
             table.append(
                 "\(one.name)", "\(one.serverName)", "\(shown(one.clientID))",
@@ -29,7 +29,7 @@ enum ProviderListCommand {
 
     /// The built-in services, each with the command that signs in there.
     private static func listAvailable(_ output: TerminalOutput) throws {
-        var table = TextTable("SERVICE", "SIGN IN WITH", "CLIENT ID FROM")
+        var table = TextTable("SERVICE", "SIGN IN WITH", "CLIENT ID FROM", wrapping: true, dropping: ["CLIENT ID FROM"])
         var list: [LatchkeyTerminal.JSONValue] = []
         for service in BuiltInProvider.all {
             let page = service.registrationPage().map(shown)

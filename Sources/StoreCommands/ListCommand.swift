@@ -148,8 +148,9 @@ enum ListCommand {
 
     private static func heading(namesStore: Bool) -> TextTable {
         namesStore
-            ? TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL")
-            : TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL")
+            ? TextTable(
+                "SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL", dropping: ["LABEL", "KIND", "CHANGED"])
+            : TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL", dropping: ["LABEL", "KIND", "CHANGED"])
     }
 
     private static func append(_ row: Row, to table: inout TextTable, namesStore: Bool) {

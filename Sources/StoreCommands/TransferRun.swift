@@ -70,7 +70,7 @@ package struct TransferRun {
     }
 
     private func table(_ rows: [Row]) -> TextTable {
-        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "RESULT")
+        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "RESULT", dropping: ["KIND"])
         for row in rows {
             table.append(
                 "\(name(row.key.service))", "\(name(row.key.account))", "\(row.key.kind)", result(row.outcome))

@@ -22,7 +22,7 @@ enum VaultSlotsCommand {
     }
 
     private static func table(_ slots: [KeySlotDescription]) -> TextTable {
-        var table = TextTable("NAME", "KIND", "MADE", "COST")
+        var table = TextTable("NAME", "KIND", "MADE", "COST", dropping: ["COST", "MADE"])
         for slot in slots {
             let cost: LogMessage = slot.cost.map { "\($0.memoryByteCount >> 20) MiB × \($0.passes)" } ?? "-"
             table.append("\(slot.name)", "\(slot.kind)", "\(Moment(slot.created))", cost)

@@ -73,7 +73,7 @@ private struct VaultStatus {
     }
 
     var table: TextTable {
-        var table = TextTable("ABOUT", "FOUND")
+        var table = TextTable("ABOUT", "FOUND", wrapping: true)
         table.append("vault", "\(shownPath)")
         table.append("state", state)
         table.append("size", "\(outline.byteCount) bytes")

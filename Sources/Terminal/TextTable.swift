@@ -8,10 +8,15 @@ package struct TextTable: Sendable {
     private var written: [Int]?
     /// Whether the last column's cells go on in the next line where they are too wide, rather than being cut.
     private let wraps: Bool
+    /// The headings of columns that go before any cell is cut, the first to go first.
+    private let dropped: [String]
+    /// The widths when the heading was written: which columns there are is decided then.
+    private var headed: [Int]?
 
-    package init(_ heading: LogMessage..., wrapping wraps: Bool = false) {
+    package init(_ heading: LogMessage..., wrapping wraps: Bool = false, dropping dropped: [String] = []) {
         self.heading = heading
         self.wraps = wraps
+        self.dropped = dropped
     }
 
     /// The same table without the rows that it has so far: for what comes after they were written.
@@ -19,6 +24,7 @@ package struct TextTable: Sendable {
         guard !rows.isEmpty else { return self }
         var next = self
         next.written = widths
+        next.headed = headed ?? widths
         next.rows = []
         return next
     }
@@ -35,8 +41,22 @@ package struct TextTable: Sendable {
     /// - Parameter width: how many columns a line may have; `nil`: any number.
     func text(width: Int? = nil) -> String {
         guard !rows.isEmpty else { return "" }
-        let widths = width.map { fitted(self.widths, to: $0) } ?? self.widths
-        return (written == nil ? [heading] + rows : rows).map { line($0.map(\.text), widths) }.joined()
+        let columns = width.map(columns) ?? Array(heading.indices)
+        var widths = columns.map { self.widths[$0] }
+        if let width { widths = fitted(widths, columns.map { heading[$0].text.count }, to: width) }
+        return (written == nil ? [heading] + rows : rows).map { row in
+            line(columns.map { row[$0].text }, widths)
+        }.joined()
+    }
+
+    /// The columns that a line has room for.
+    private func columns(in width: Int) -> [Int] {
+        let widths = headed ?? self.widths
+        var columns = Array(heading.indices)
+        for name in dropped where columns.reduce(2 * (columns.count - 1), { $0 + widths[$1] }) > width {
+            columns.removeAll { heading[$0].text == name }
+        }
+        return columns
     }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {
@@ -76,12 +96,12 @@ package struct TextTable: Sendable {
     }
 
     /// Takes from the widest column until all fit: down to eight characters, then down to the headings and no further.
-    private func fitted(_ widths: [Int], to width: Int) -> [Int] {
+    private func fitted(_ widths: [Int], _ headings: [Int], to width: Int) -> [Int] {
         var widths = widths
         var surplus = widths.reduce(2 * (widths.count - 1), +) - width
         for least in [8, 1] {
             while surplus > 0 {
-                let wide = widths.indices.filter { widths[$0] > max(least, heading[$0].text.count) }
+                let wide = widths.indices.filter { widths[$0] > max(least, headings[$0]) }
                 guard let widest = wide.max(by: { widths[$0] < widths[$1] }) else { break }
                 widths[widest] -= 1
                 surplus -= 1

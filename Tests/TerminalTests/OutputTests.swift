@@ -217,6 +217,21 @@ internal import TestServices
         try await terminal.waitUntilShown(expected)
     }
 
+    @Test func `columns that matter least go before a cell is cut, and don't come back further down`() throws {
+        var table = TextTable("NAME", "KIND", "LABEL", dropping: ["LABEL", "KIND"])
+        table.append("a name", "password", "a label")
+        #expect(table.text(width: 25) == "NAME    KIND      LABEL\na name  password  a label\n")
+        #expect(table.text(width: 24) == "NAME    KIND\na name  password\n")
+        #expect(table.text(width: 15) == "NAME\na name\n")
+        #expect(table.text() == "NAME    KIND      LABEL\na name  password  a label\n")
+        var next = table.continued()
+        next.append("b", "k", "l")
+        #expect(next.text(width: 24) == "b       k\n")
+        next.append("c", "a kind that is wide", "l")
+        #expect(next.text(width: 40).split(separator: "\n").count == 2)
+        #expect(next.text(width: 24) == "b       k\nc       a kind that is …\n")
+    }
+
     @Test func `a table's columns are as wide as their longest cell`() throws {
         var table = TextTable("A", "LONG", "B")
         table.append("x", "y", "z")

@@ -161,6 +161,25 @@ import TestServices
                 """)
     }
 
+    @Test func `a redirect that the server refuses is answered with what to register, or the option to name it`()
+        async throws
+    {
+        let client = RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/registered"])
+        let scene = try await RefreshScene(
+            signsIn: false,
+            configuration: AuthorizationServerConfiguration(clients: [client], pushedRequests: .required))
+        let run = try await scene.run("sign-in", "work")
+        #expect(run.status == 77, "\(run.errorText)")
+        #expect(
+            run.errorText.contains(
+                /hint: .*if the server refuses the redirect URI, register http:\/\/127\.0\.0\.1\/[\w-]+\/callback there/
+            ),
+            "\(run.errorText)")
+        #expect(run.errorText.hasSuffix(", or give the registered one with --redirect\n"))
+        // What the hint says helps.
+        try await scene.run("sign-in", "work", "--redirect", "http://127.0.0.1/registered").successful("sign-in")
+    }
+
     @Test func `a provider with nothing but an ended session can be removed, and leaves nothing`() async throws {
         try await endSession()
         let run = try await scene.run("provider", "remove", "work", "--json").successful("provider remove")

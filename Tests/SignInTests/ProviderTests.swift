@@ -32,6 +32,34 @@ struct ProviderTests {
         #expect(fields["scope"] == "user-read-private")
     }
 
+    @Test func `a path alone is on an origin that the service's tokens may go to`() throws {
+        let bases = [
+            "codeberg": "https://codeberg.org/api/v1", "github": "https://api.github.com/",
+            "gitlab": "https://gitlab.com/api/v4", "google": "https://www.googleapis.com/",
+            "mastodon": "https://social.example/", "microsoft": "https://graph.microsoft.com/v1.0",
+            "spotify": "https://api.spotify.com/v1",
+        ]
+        for service in BuiltInProvider.all where !service.findsServerByAccount {
+            let provider = try builtIn(service.name.text, host: service.host == .required ? "social.example" : nil)
+            let base = try #require(provider.apiBase, "\(service.name)")
+            #expect(base.origin + base.path == bases[service.name.text], "\(service.name)")
+            #expect(provider.origins.contains(base.origin), "\(service.name)")
+        }
+        let own = try #require(BuiltInProvider.named("github"))
+        var choices = BuiltInProvider.Choices(name: .gitHub, clientID: "client")
+        choices.host = "git.example.org"
+        #expect(try own.provider(choices).apiBase == HTTPURL("https://git.example.org/api/v3"))
+    }
+
+    @Test func `a service that needs a client id says where to register it`() {
+        for service in BuiltInProvider.all {
+            let needsPage = service.standardClientID == nil && !service.registersPrograms
+            #expect((service.registrationPage() != nil) == needsPage, "\(service.name)")
+        }
+        let page = BuiltInProvider.named("gitlab")?.registrationPage(at: "git.example.org")
+        #expect(page == "https://git.example.org/-/user_settings/applications")
+    }
+
     // MARK: - Built-in services
 
     private func builtIn(

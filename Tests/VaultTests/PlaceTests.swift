@@ -29,7 +29,7 @@ import Testing
         return store
     }
 
-    @Test func `places follow from look-up values, and show no order`() async throws {
+    @Test func `places follow from lookup values, and show no order`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 64)
         let saved = try (0..<64).map { try #require(try place("\($0)", store)) }
@@ -121,7 +121,7 @@ import Testing
     ]
 
     @Test(arguments: heads)
-    func `look-up values that begin alike stand side by side, up to eight`(_ head: [UInt8]) async throws {
+    func `lookup values that begin alike stand side by side, up to eight`(_ head: [UInt8]) async throws {
         let folder = try VaultFolder()
         _ = try await folder.store()
         try holdNeighbours(try SQLiteRowTable(path: folder.vault), head)

@@ -51,7 +51,10 @@ package enum LatchkeyGrammar {
     }
 
     private static let files: [(name: LogMessage, meaning: LogMessage)] = [
-        ("$XDG_CONFIG_HOME/latchkey/config", "lines `name = value`: store, vault, collection, all-stores, key-file, passphrase-file"),
+        (
+            "$XDG_CONFIG_HOME/latchkey/config",
+            "lines `name = value`: store, vault, collection, all-stores, key-file, passphrase-file"
+        ),
         ("$XDG_CONFIG_HOME/latchkey/providers", "the servers to sign in at, without secrets"),
         ("$XDG_DATA_HOME/latchkey/vault", "the vault, where no other path is named"),
         ("$XDG_STATE_HOME/latchkey", "which store is used, and how far each vault was seen"),

@@ -43,7 +43,8 @@ extension CommandContext {
         }
         let hint: LogMessage =
             switch builtIn?.host {
-            case nil: "add it: latchkey provider add \(name) --issuer URL --client-id ID"
+            case nil:
+                "latchkey provider list shows those there are; a new one: latchkey provider add \(name) --issuer URL --client-id ID"
             case .required: "sign in first: latchkey sign-in \(name) --host HOST"
             case _ where builtIn?.findsServerByAccount == true:
                 "sign in first: latchkey sign-in \(name) --account HANDLE"

@@ -70,7 +70,7 @@ enum SignOutCommand {
                     failure: CommandFailure(
                         error.exitStatus, error.codeName,
                         "the tokens were not revoked, and may still be good: \(error.cause)",
-                        hint: error.hint?.worded(provider: "\(configuration.name)")))
+                        hint: "end it at the server, on its page of connected applications"))
             }
         }
     }

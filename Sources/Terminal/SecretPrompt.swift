@@ -85,7 +85,7 @@ package struct SecretPrompt: Sendable {
     /// nothing happens.
     package func showStatus(_ line: LogMessage) {
         guard isAllowed, let device = try? TerminalDevice(path: path, question: line) else { return }
-        device.write("\r\u{1B}[K\(line.text)")
+        device.write("\r\u{1B}[K\(line.text.prefix(device.width - 1))")
     }
 
     /// Ends the line that `showStatus` left open.

@@ -18,6 +18,12 @@ struct TerminalDevice: ~Copyable {
         close(descriptor)
     }
 
+    /// In columns; a line that is written over must stay below it, or the terminal scrolls.
+    var width: Int {
+        var size = winsize()
+        return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) : 80
+    }
+
     func write(_ text: String) {
         _ = try? DescriptorBytes.write(text.utf8.span, to: descriptor)
     }

@@ -8,7 +8,7 @@ package struct TextTable: Sendable {
     private var written: [Int]?
     /// Whether the last column's cells go on in the next line where they are too wide, rather than being cut.
     private let wraps: Bool
-    /// The headings of columns that go before any cell is cut, the first to go first.
+    /// The headings of columns that are cut before others, and go where even that isn't enough; the first to go first.
     private let dropped: [String]
     /// The widths when the heading was written: which columns there are is decided then.
     private var headed: [Int]?
@@ -43,7 +43,7 @@ package struct TextTable: Sendable {
         guard !rows.isEmpty else { return "" }
         let columns = width.map(columns) ?? Array(heading.indices)
         var widths = columns.map { self.widths[$0] }
-        if let width { widths = fitted(widths, columns.map { heading[$0].text.count }, to: width) }
+        if let width { widths = fitted(widths, columns, to: width) }
         return (written == nil ? [heading] + rows : rows).map { row in
             line(columns.map { row[$0].text }, widths)
         }.joined()
@@ -53,11 +53,18 @@ package struct TextTable: Sendable {
     private func columns(in width: Int) -> [Int] {
         let widths = headed ?? self.widths
         var columns = Array(heading.indices)
-        for name in dropped where columns.reduce(2 * (columns.count - 1), { $0 + widths[$1] }) > width {
-            columns.removeAll { heading[$0].text == name }
+        for name in dropped {
+            let needed = columns.reduce(2 * (columns.count - 1)) { sum, column in
+                let isDropped = dropped.contains(heading[column].text)
+                return sum + (isDropped ? min(widths[column], least(column)) : widths[column])
+            }
+            if needed > width { columns.removeAll { heading[$0].text == name } }
         }
         return columns
     }
+
+    /// What a cell can be cut to and still be read.
+    private func least(_ column: Int) -> Int { max(8, heading[column].text.count) }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         let last = cells.count - 1
@@ -95,13 +102,20 @@ package struct TextTable: Sendable {
         return lines
     }
 
-    /// Takes from the widest column until all fit: down to eight characters, then down to the headings and no further.
-    private func fitted(_ widths: [Int], _ headings: [Int], to width: Int) -> [Int] {
+    /// Takes from the columns that may be dropped, then from the widest until all fit: down to eight characters, then down
+    /// to the headings and no further.
+    private func fitted(_ widths: [Int], _ columns: [Int], to width: Int) -> [Int] {
         var widths = widths
         var surplus = widths.reduce(2 * (widths.count - 1), +) - width
+        for name in dropped {
+            guard let index = columns.firstIndex(where: { heading[$0].text == name }) else { continue }
+            let taken = min(max(surplus, 0), max(0, widths[index] - least(columns[index])))
+            widths[index] -= taken
+            surplus -= taken
+        }
         for least in [8, 1] {
             while surplus > 0 {
-                let wide = widths.indices.filter { widths[$0] > max(least, headings[$0]) }
+                let wide = widths.indices.filter { widths[$0] > max(least, heading[columns[$0]].text.count) }
                 guard let widest = wide.max(by: { widths[$0] < widths[$1] }) else { break }
                 widths[widest] -= 1
                 surplus -= 1

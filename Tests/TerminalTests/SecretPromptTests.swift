@@ -118,4 +118,22 @@ internal import TestServices
             return
         }
     }
+
+    /// A countdown that is longer than the line would scroll the code away that it stands below.
+    @Test(arguments: [UInt16(40), 80]) func `a line that is written over stays below the terminal's width`(
+        _ columns: UInt16
+    ) async throws {
+        let terminal = try PseudoTerminal()
+        terminal.resize(columns: columns, rows: 10)
+        let prompt = SecretPrompt(path: terminal.path, isAllowed: true)
+        for seconds in ["59", "58"] {
+            let count = LoggableText(reviewed: "test", unredacted: seconds)
+            prompt.showStatus(
+                "9:\(count) is what is left of the time that the code is good for. Control-C gives up, as always.")
+        }
+        prompt.endStatus()
+        try await terminal.waitUntilShown("9:58")
+        for line in terminal.shown.components(separatedBy: "\r\u{1B}[K") { #expect(line.count < columns, "\(line)") }
+    }
+
 }

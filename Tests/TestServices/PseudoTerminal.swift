@@ -56,6 +56,12 @@ public final class PseudoTerminal: Sendable {
         return unsafe tcgetattr(device, &attributes) == 0 && attributes.c_lflag & tcflag_t(ECHO) != 0
     }
 
+    /// Gives the terminal another size, as a person does by its window's edge.
+    public func resize(columns: UInt16, rows: UInt16) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = unsafe ioctl(device, UInt(TIOCSWINSZ), &size)
+    }
+
     /// Types text, of any length. Enter is `\n` or `\r`, Ctrl-C is `\u{3}`, Ctrl-D is `\u{4}`.
     public func type(_ text: String) {
         var rest = Array(text.utf8)[...]

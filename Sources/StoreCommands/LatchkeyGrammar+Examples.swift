@@ -14,7 +14,7 @@ extension LatchkeyGrammar {
         "generate": [
             "latchkey generate example.org alice", "latchkey generate --words 5", "latchkey generate --length 40",
         ],
-        "rename": ["latchkey rename example.org alice example.org ada"],
+        "rename": ["latchkey rename example.org alice ada", "latchkey rename example.org alice example.com ada"],
         "edit": ["latchkey edit example.org alice"],
         "search": ["latchkey search alice"],
         "copy": ["latchkey copy --from secret-service --to vault example.org"],

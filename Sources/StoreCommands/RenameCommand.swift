@@ -4,7 +4,7 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 
-/// `latchkey rename SERVICE ACCOUNT NEW-SERVICE NEW-ACCOUNT`.
+/// `latchkey rename SERVICE ACCOUNT [NEW-SERVICE] NEW-ACCOUNT`.
 enum RenameCommand {
     private static let force = CommandOption.flag("--force", help: "replace a secret that the new name has")
 
@@ -12,8 +12,8 @@ enum RenameCommand {
         CommandDefinition(
             "rename", summary: "give a secret another name",
             operands: KeyOperands.both + [
-                .required("NEW-SERVICE", help: "what it is for from now on"),
-                .required("NEW-ACCOUNT", help: "whose it is from now on"),
+                .required("NEW", help: "whose it is from now on, or with NEW-ACCOUNT, what it is for"),
+                .optional("NEW-ACCOUNT", help: "whose it is, where NEW is a service"),
             ],
             options: [force],
             details: """
@@ -23,8 +23,10 @@ enum RenameCommand {
                 """)
     ) { arguments, context in
         let old = try arguments.credentialKey()
-        let new = try CredentialKey(
-            service: arguments.operand("NEW-SERVICE"), account: arguments.operand("NEW-ACCOUNT"))
+        let name = arguments.operand("NEW")
+        let new =
+            try arguments.optionalOperand("NEW-ACCOUNT").map { try CredentialKey(service: name, account: $0) }
+            ?? CredentialKey(service: old.service, account: name)
         guard old != new else {
             throw CommandFailure(.usage, "rename.same-name", "the new name is the old one", hint: "give another one")
         }

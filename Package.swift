@@ -277,10 +277,18 @@ let package = Package(
             name: "sample-store",
             dependencies: ["LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyCredentials", "LatchkeyLog"],
             path: "Tests/SampleStore"),
+        // A service to sign in at, in a file and a line of its own.
+        .executableTarget(
+            name: "sample-provider",
+            dependencies: [
+                "LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeySignIn",
+                "LatchkeyOAuth",
+            ],
+            path: "Tests/SampleProvider"),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "sample-store",
+                "sample-store", "sample-provider",
                 "TestServices", "LatchkeyTestServer", "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeySecrets",
                 "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
                 "LatchkeyTerminal", "vault-writer",

@@ -1,3 +1,4 @@
+package import LatchkeySignIn
 package import LatchkeyStoreCommands
 
 /// The commands that need the network, and beside them those that don't: `latchkey-auth` runs all of them.
@@ -10,4 +11,12 @@ package enum SignInCommandTable {
             ProviderRemoveCommand.command, SchemeCommand.add, SchemeCommand.list, SchemeCommand.remove,
             SchemeCommand.receive, DemoCommand.command, ImportCommand.command,
         ]
+
+    /// The same for a program with a service of its own, which `--service` names, `provider list --available` lists and
+    /// shells complete.
+    package static func adding(_ service: BuiltInProvider) -> [Command] {
+        BuiltInProvider.add(service)
+        SignInDefinitions.add(service: service.word)
+        return all
+    }
 }

@@ -1,4 +1,5 @@
 package import LatchkeyTerminal
+internal import Synchronization
 
 /// The commands that `latchkey-auth` runs. They are defined here, so that `latchkey` can check a command line and show
 /// its help without the network's libraries.
@@ -21,9 +22,16 @@ package enum SignInDefinitions {
     package static let redirect = CommandOption.value(
         "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
     package static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
+    /// Beside those that are known here, services that the program adds before it reads its command line.
+    private static let addedServices = Mutex<[StaticString]>([])
+
+    package static func add(service: StaticString) { addedServices.withLock { $0.append(service) } }
+
     package static let service = CommandOption.value(
         "--service", "SERVICE",
-        form: .choice(["bluesky", "codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]),
+        form: .choice(
+            ["bluesky", "codeberg", "github", "gitlab", "google", "mastodon", "microsoft", "spotify"]
+                + addedServices.withLock { $0 }),
         help: "a built-in service, when NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
     package static let host = CommandOption.value(
         "--host", "HOST",

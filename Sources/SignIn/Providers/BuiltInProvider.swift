@@ -1,7 +1,8 @@
-internal import LatchkeyHTTP
+package import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
 internal import LatchkeySystem
+internal import Synchronization
 
 /// A service whose addresses and particulars are known: all that is left to say is who the client is there.
 package struct BuiltInProvider: Sendable {
@@ -32,6 +33,8 @@ package struct BuiltInProvider: Sendable {
         }
     }
 
+    /// The name, as the command line's options have it.
+    package let word: StaticString
     package let name: ProviderName
     package let host: Host
     /// The client id where the person has none; `nil` where one must be registered.
@@ -47,11 +50,20 @@ package struct BuiltInProvider: Sendable {
     let registration: Registration?
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
 
+    /// A service where a person registers a client on a page.
+    package init(
+        _ name: StaticString, host: Host = .fixed, registrationPage: String?,
+        make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
+    ) {
+        self.init(name, host: host, standardClientID: nil, registrationPage: registrationPage, make: make)
+    }
+
     init(
         _ name: StaticString, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
         takesAnyLoopbackPath: Bool = false, registration: Registration? = nil, registrationPage: String? = nil,
         make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
     ) {
+        word = name
         self.name = ProviderName(known: name)
         self.host = host
         self.standardClientID = standardClientID
@@ -84,10 +96,17 @@ package struct BuiltInProvider: Sendable {
         return "https://\(chosen ?? standard)\(page)"
     }
 
-    /// Each service, by name.
-    package static let all: [BuiltInProvider] = [
+    /// Each service, by name; after them those that the program adds.
+    package static var all: [BuiltInProvider] { standard + added.withLock { $0 } }
+
+    private static let standard: [BuiltInProvider] = [
         .bluesky, .codeberg, .gitHub, .gitLab, .google, .mastodon, .microsoft, .spotify,
     ]
+
+    private static let added = Mutex<[BuiltInProvider]>([])
+
+    /// Adds a service of the program's own, before anything else is done.
+    package static func add(_ service: BuiltInProvider) { added.withLock { $0.append(service) } }
 
     /// Whether a text is a host's name, with or without a port.
     package static func isHost(_ text: String) -> Bool {
@@ -124,7 +143,7 @@ extension OAuthProvider {
 }
 
 /// The origin of a service on a host of the person's.
-struct ServiceHost: Sendable {
+package struct ServiceHost: Sendable {
     private let base: HTTPURL
     /// As it was given.
     let name: String
@@ -149,7 +168,7 @@ struct ServiceHost: Sendable {
 
     var origin: String { base.origin }
 
-    func url(_ path: String) throws(OAuthError) -> HTTPURL {
+    package func url(_ path: String) throws(OAuthError) -> HTTPURL {
         return try mapError(
             { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) }, of: HTTPURL(base.origin + path))
     }

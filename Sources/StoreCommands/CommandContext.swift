@@ -60,7 +60,8 @@ extension CommandContext {
             readingFileAt: folder + "/config", isNamed: environment["LATCHKEY_CONFIG"] != nil, home: environment.home,
             catalogue: catalogue)
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
-        let prompt = SecretPrompt(isAllowed: mayPrompt)
+        let prompt = SecretPrompt(isAllowed: mayPrompt, keepsEchoOff: true)
+        SecretPrompt.sayWhenInterrupted(on: output)
         let logger = Self.logger(arguments, environment, output)
 
         self.environment = environment

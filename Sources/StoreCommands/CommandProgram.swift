@@ -63,6 +63,7 @@ package struct CommandProgram: Sendable {
         } catch {
             status = Self.report(error, on: output)
         }
+        SecretPrompt.restoreTerminal()
         let withheld = live.withheldTextCount
         if withheld > 0 {
             output.warn(

@@ -38,6 +38,7 @@ struct SecretEditor {
         let own = try TemporaryFolder(in: folder, prefix: "latchkey-")
         let path = own.path + "/secret"
         try write(secret, to: path)
+        SecretPrompt.restoreTerminal()
         let status = try wait { try start(path) }
         guard status == 0 else {
             throw CommandFailure(

@@ -220,7 +220,7 @@ struct DoctorTests {
         ).successful("store")
         let findings = try await doctor(environment)
         let duplicates = try #require(findings.first { $0.topic == "duplicates" })
-        #expect(duplicates.text.hasPrefix("1 credentials are kept in several items"))
+        #expect(duplicates.text.hasPrefix("1 credential is kept in several items"))
         #expect(duplicates.remedy?.contains("latchkey doctor --repair-duplicates") == true)
         let repaired = try await doctor(environment, ["--repair-duplicates"])
         #expect(texts(repaired, "duplicates") == ["no credential is kept twice"])

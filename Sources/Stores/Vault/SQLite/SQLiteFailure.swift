@@ -32,8 +32,14 @@ extension StoreError {
                 .cannotWrite, "the system could not write the vault; the old content stays",
                 hint: "see that its disk has room, and that files may grow (`ulimit -f`)")
         case SQLITE_READONLY:
-            return error(.cannotWrite, "the vault can't be written", hint: "is its file system mounted read-only?")
-        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: return error(.permissionDenied, "the vault can't be opened")
+            return error(
+                .cannotWrite, "the vault can't be written",
+                hint: "see that its folder is yours to write to (mode 700), and its file system isn't mounted read-only"
+            )
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+            return error(
+                .permissionDenied, "the vault can't be opened",
+                hint: "see that you own the file and its folder, with modes 600 and 700")
         case SQLITE_TOOBIG: return error(.tooLarge, "the row is larger than a vault takes")
         case SQLITE_NOMEM: return error(.unavailable, "there is not enough memory for the vault")
         case SQLITE_INTERRUPT: return .cancelled

@@ -8,7 +8,7 @@ extension LatchkeyGrammar {
         ("show", "get"), ("cat", "get"), ("read", "get"), ("lookup", "get"), ("print", "get"), ("open", "get"),
         ("rm", "delete"), ("remove", "delete"), ("del", "delete"), ("erase", "delete"), ("clear", "delete"),
         ("ls", "list"), ("find", "search"), ("grep", "search"),
-        ("mv", "move"), ("cp", "copy"),
+        ("mv", "rename"), ("cp", "copy"),
         ("login", "sign-in"), ("signin", "sign-in"), ("auth", "sign-in"), ("logon", "sign-in"),
         ("logout", "sign-out"), ("signout", "sign-out"), ("logoff", "sign-out"),
         ("whoami", "accounts"), ("users", "accounts"), ("switch", "use"), ("select", "use"),

@@ -66,7 +66,7 @@ import Testing
         ("login", "sign-in"), ("logout", "sign-out"), ("rm", "delete"), ("ls", "list"), ("init", "vault init"),
         ("unlock", "vault unlock"), ("lock", "vault lock"), ("show", "get"), ("cat", "get"), ("add", "set"),
         ("export", "vault export"), ("verify", "vault verify"), ("slots", "vault slots"), ("rekey", "vault rekey"),
-        ("find", "search"), ("api", "request"), ("remove", "delete"), ("mv", "move"), ("whoami", "accounts"),
+        ("find", "search"), ("api", "request"), ("remove", "delete"), ("mv", "rename"), ("whoami", "accounts"),
     ])
     func `words of other programs lead to the right command`(_ word: String, _ command: String) {
         do throws(UsageError) {

@@ -54,7 +54,10 @@ internal import TestServices
     @Test func `control-C while a vault opens says so, and leaves the terminal as it was`() async throws {
         let terminal = try PseudoTerminal()
         let running = try await startSet(terminal, Self.passphrase)
-        try await running.wait(for: "Ctrl-C to be a signal") { terminal.sendsSignals }
+        try await running.wait(for: "Ctrl-C to be a signal") {
+            // On a busy machine the next question, where it is a byte, may be there first.
+            terminal.sendsSignals || terminal.shown.contains("Secret for a/b")
+        }
         terminal.type("\u{3}")
         let run = try await running.finish()
         #expect(run.status == 130)

@@ -22,7 +22,10 @@ enum ImportCommand {
         let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
             .sorted { $0.isListed(before: $1) }
         if read.skippedCount > 0 {
-            context.output.note("\(read.skippedCount) entries are not of a kind that is kept here, and were left out")
+            context.output.note(
+                LogMessage.counted(
+                    read.skippedCount, "entry is not of a kind that is kept here, and was left out",
+                    "entries are not of a kind that is kept here, and were left out"))
         }
         guard !keys.isEmpty else {
             throw CommandFailure(
@@ -70,14 +73,22 @@ enum ImportCommand {
         func read(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
             let file = arguments.optionalOperand("FILE")
             let path = AbsolutePath.of(file ?? usualPath(context.environment))
-            switch self {
-            case .git: return Read(try await GitCredentials.read(path))
-            case .gh: return Read(try await GitHubHosts.read(path))
-            case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
-            case .libsecretFile:
-                let passphrase = try passphrase(arguments, context)
-                return Read(try await LibsecretFile.read(path, passphrase: passphrase))
-            case .collection: return try await collection(file, context)
+            do {
+                switch self {
+                case .git: return Read(try await GitCredentials.read(path))
+                case .gh: return Read(try await GitHubHosts.read(path))
+                case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
+                case .libsecretFile:
+                    let passphrase = try passphrase(arguments, context)
+                    return Read(try await LibsecretFile.read(path, passphrase: passphrase))
+                case .collection: return try await collection(file, context)
+                }
+            } catch let error as ImportError {
+                guard case .unreadable(let number) = error.problem else { throw error }
+                let shown = LoggableText(reviewed: "the path of a file to import", unredacted: path)
+                throw CommandFailure(
+                    error.exitStatus, error.codeName, "the file \(shown) can't be read (errno \(number))",
+                    hint: "give the file's path: latchkey import --from \(name) FILE")
             }
         }
 
@@ -98,7 +109,8 @@ enum ImportCommand {
             if let descriptor = try arguments.passedDescriptor(SignInDefinitions.sourcePassphrase) {
                 return try PassphraseFile.read(descriptor: descriptor.number, deadline: context.deadline)
             }
-            return try context.prompt.askForPassphrase("Passphrase of the file to import")
+            return try context.prompt.askForPassphrase(
+                "Passphrase of the file to import", otherwise: "give \(SignInDefinitions.sourcePassphrase.name)")
         }
 
         /// Everything in a collection: what is the store's own goes before what another program calls the same.

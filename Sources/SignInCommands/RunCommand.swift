@@ -23,6 +23,7 @@ enum RunCommand {
                 try await service.accessToken(for: account, deadline: context.deadline)
             }
         }
+        SecretPrompt.restoreTerminal()
         var sink = ChildEnvironmentSink(variable: variable, path: path, arguments: words)
         if let error = failure(ChildEnvironmentSink.StartFailure.self, of: try token.pour(into: &sink)) {
             throw notStarted(words[0], error.number)

@@ -29,9 +29,10 @@ struct Clipboard {
     init(_ context: CommandContext) throws(CommandFailure) {
         self.context = context
         let environment = context.environment
-        func has(_ display: String, _ program: String) -> Bool {
-            environment[display] != nil && DetachedProgram.path(of: program, in: environment["PATH"]) != nil
+        func isInstalled(_ program: String) -> Bool {
+            DetachedProgram.path(of: program, in: environment["PATH"]) != nil
         }
+        func has(_ display: String, _ program: String) -> Bool { environment[display] != nil && isInstalled(program) }
         if has("WAYLAND_DISPLAY", "wl-copy") {
             // A signal would leave its temporary file behind; when it loses the selection it removes that.
             let script = """
@@ -45,9 +46,15 @@ struct Clipboard {
         } else if context.prompt.isPossible {
             way = .terminal
         } else {
+            let lacksDisplay = !environment.hasDisplay && (isInstalled("wl-copy") || isInstalled("xclip"))
             throw CommandFailure(
-                .unavailable, "clipboard.none", "no clipboard can be reached from here",
-                hint: "install wl-clipboard or xclip, or run it in a terminal")
+                .unavailable, "clipboard.none",
+                lacksDisplay
+                    ? "there is no clipboard: WAYLAND_DISPLAY and DISPLAY name no display"
+                    : "no clipboard can be reached from here",
+                hint: lacksDisplay
+                    ? "run it in the desktop's session, or in a terminal"
+                    : "install wl-clipboard or xclip, or run it in a terminal")
         }
     }
 
@@ -108,7 +115,8 @@ struct Clipboard {
     private func waitForPerson() {
         let limit = ContinuousClock.now + .seconds(Self.time)
         _ = try? context.prompt.ask(
-            "Copied through the terminal. Enter takes it away, and \(Self.time) seconds do", as: MessageBody.self,
+            "Asked the terminal to copy it; not every terminal does. Enter takes it away, and \(Self.time) seconds do",
+            as: MessageBody.self,
             stopping: { ContinuousClock.now < limit ? nil : .timedOut })
     }
 }

@@ -37,7 +37,19 @@ extension CommandContext {
                     "it is in \(place.store.identity): name that one with --store \(place.store.backendName), or give --all-stores"
             )
         }
-        return CommandFailure(absent: key, in: store, hint: "latchkey list shows what there is")
+        if let git = try? CredentialKey(service: "git:https://" + key.service, account: key.account),
+            try await store.read(git, as: Password.self, deadline: deadline) != nil
+        {
+            return CommandFailure(absent: key, in: store, hint: "git has one there: latchkey get \(words(of: git))")
+        }
+        return CommandFailure(
+            absent: key, in: store, hint: "latchkey list shows what there is, and latchkey accounts the sign-ins")
+    }
+
+    /// As a command line takes them.
+    private func words(of key: CredentialKey) -> LoggableText {
+        LoggableText(
+            reviewed: "services and accounts are what a listing shows", unredacted: "\(key.service) \(key.account)")
     }
 
     /// Where sign-ins are found, for somebody who saw the names of what they have stored.

@@ -21,6 +21,8 @@ package struct CommandContext: Sendable {
     /// Whether credentials are looked for in every store.
     package let usesAllStores: Bool
     package let configurationFolder: String
+    /// What is wrong with the configuration, where the command goes on without it.
+    let configurationProblem: CommandFailure?
     /// What protects this process.
     package let hardening: HardeningReport
 
@@ -56,11 +58,34 @@ extension CommandContext {
         // Before anything here opens a file, which would take a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
-        let configuration = try StoreConfiguration(
-            readingFileAt: folder + "/config", isNamed: environment["LATCHKEY_CONFIG"] != nil, home: environment.home,
-            catalogue: catalogue)
+        func context(
+            _ configuration: StoreConfiguration, _ problem: CommandFailure? = nil
+        ) throws -> CommandContext {
+            try CommandContext(
+                arguments: arguments, environment: environment, output: output, catalogue: catalogue,
+                hardening: hardening, passphrase: passphrase, folder: folder, configuration: configuration,
+                problem: problem)
+        }
+        do {
+            self = try context(
+                try StoreConfiguration(
+                    readingFileAt: folder + "/config", isNamed: environment["LATCHKEY_CONFIG"] != nil,
+                    home: environment.home, catalogue: catalogue))
+        } catch let error as CommandFailure where error.exitStatus == .configuration {
+            // It is the doctor's to say what is wrong.
+            guard arguments.command.name == DoctorCommand.command.definition.name else { throw error }
+            self = try context(StoreConfiguration(), error)
+        }
+    }
+
+    private init(
+        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue,
+        hardening: HardeningReport, passphrase: PassedDescriptor?, folder: String, configuration: StoreConfiguration,
+        problem: CommandFailure?
+    ) throws {
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
-        let prompt = SecretPrompt(isAllowed: mayPrompt)
+        let prompt = SecretPrompt(isAllowed: mayPrompt, keepsEchoOff: true)
+        SecretPrompt.sayWhenInterrupted(on: output)
         let logger = Self.logger(arguments, environment, output)
 
         self.environment = environment
@@ -68,6 +93,7 @@ extension CommandContext {
         self.prompt = prompt
         self.logger = logger
         configurationFolder = folder
+        configurationProblem = problem
         self.hardening = hardening
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
         var settings = StoreSettings(
@@ -152,14 +178,17 @@ extension CommandContext {
 extension SecretPrompt {
     /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
     ///
-    /// - Parameter attempt: from 1; a later one says first that the one before was wrong.
+    /// - Parameters:
+    ///   - attempt: from 1; a later one says first that the one before was wrong.
+    ///   - otherwise: how to give it where nobody can be asked.
     package func askForPassphrase(
-        _ question: LogMessage, attempt: Int = 1
+        _ question: LogMessage, attempt: Int = 1, otherwise: LogMessage = "name its file in LATCHKEY_PASSPHRASE_FILE"
     ) throws(StoreError) -> Secret<Passphrase> {
         if attempt > 1 {
             try? show("It doesn't open with that. Attempt \(attempt) of \(VaultKeySearch.attemptCount):")
         }
         return try mapError(
-            { (error: PromptError) in StoreError(prompt: error) }, of: ask(question, as: Passphrase.self))
+            { (error: PromptError) in StoreError(prompt: error, otherwise: otherwise) },
+            of: ask(question, as: Passphrase.self))
     }
 }

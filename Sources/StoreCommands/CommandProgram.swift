@@ -63,10 +63,11 @@ package struct CommandProgram: Sendable {
         } catch {
             status = Self.report(error, on: output)
         }
+        SecretPrompt.restoreTerminal()
         let withheld = live.withheldTextCount
         if withheld > 0 {
             output.warn(
-                "a secret that is in use stood in \(withheld) lines of messages or logs, which were withheld",
+                "a secret that is in use stood in \(LogMessage.counted(withheld, "line", "lines")) of messages or logs, withheld for that",
                 hint: "another program, such as a server, sent it back as ordinary text: see which one")
         }
         exit((status == .interrupted ? Interruption.exitStatus ?? status : status).rawValue)
@@ -110,8 +111,16 @@ package struct CommandProgram: Sendable {
     private func run(
         _ command: Command, _ arguments: ParsedArguments, _ context: CommandContext
     ) async throws -> ExitStatus {
-        guard cancelsWhenInterrupted else { return try await command.run(arguments, context) }
-        let task = Task { try await command.run(arguments, context) }
+        let work = {
+            @Sendable () async throws -> ExitStatus in
+            do {
+                return try await command.run(arguments, context)
+            } catch {
+                throw context.settings.explained(error)
+            }
+        }
+        guard cancelsWhenInterrupted else { return try await work() }
+        let task = Task { try await work() }
         Interruption.onFirst { [logger = context.logger] in
             task.cancel()
             logger.debug("asked to stop; what is under way is put in order first")

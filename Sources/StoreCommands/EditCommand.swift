@@ -10,10 +10,10 @@ enum EditCommand {
         CommandDefinition(
             "edit", summary: "change a secret in an editor", operands: KeyOperands.both,
             details: """
-                VISUAL or EDITOR names the editor. The file is in memory (XDG_RUNTIME_DIR or /dev/shm), never on a disk, and
-                goes when the editor ends; an editor's own history is its own. A line break that the editor puts at the
-                end of a secret that had none is taken off. Nothing is saved when the editor fails, or the file is empty.
-                Exit status 1: there is no secret.
+                VISUAL or EDITOR names the editor; else it is `editor`, or `vi`. The file is in memory (XDG_RUNTIME_DIR or
+                /dev/shm), never on a disk, and goes when the editor ends; an editor's own history is its own. A line
+                break that the editor puts at the end of a secret that had none is taken off. Nothing is saved when the
+                editor fails, or the file is empty. Exit status 1: there is no secret.
                 """),
         startsPrograms: true
     ) { arguments, context in

@@ -21,7 +21,7 @@ extension StoreError: CommandError {
 
 extension StoreError {
     /// What a question to the person means for the store that needed the answer.
-    init(prompt error: PromptError) {
+    init(prompt error: PromptError, otherwise: LogMessage) {
         let code: Code =
             switch error.problem {
             case .forbidden, .noTerminal, .failed: .locked
@@ -30,7 +30,18 @@ extension StoreError {
             case .tooLong, .different: .wrongKey
             case .timedOut: .timedOut
             }
-        self.init(code, error.cause, hint: error.hint)
+        self.init(code, error.cause, hint: error.hint(otherwise: otherwise))
+    }
+}
+
+extension PromptError {
+    /// - Parameter otherwise: how to give the answer where nobody can be asked.
+    func hint(otherwise: LogMessage) -> LogMessage? {
+        switch problem {
+        case .forbidden: "run it without --no-prompt, or \(otherwise)"
+        case .noTerminal: "run it in a terminal, or \(otherwise)"
+        default: hint
+        }
     }
 }
 

@@ -61,7 +61,7 @@ enum GenerateCommand {
         if arguments.optionalOperand("SERVICE") != nil && arguments.optionalOperand("ACCOUNT") == nil {
             throw CommandFailure(
                 .usage, "usage.missing-operand", "ACCOUNT is missing",
-                hint: "usage: latchkey generate [OPTIONS] [SERVICE ACCOUNT]")
+                hint: "usage: latchkey generate [OPTIONS] [SERVICE] [ACCOUNT]")
         }
     }
 

@@ -62,7 +62,9 @@ enum ListCommand {
         }
         if arguments.has(GlobalOptions.json) { try array.end() }
         if rows.hiddenCount > 0, context.output.tellsPerson, !context.output.isJSON {
-            context.output.note("\(rows.hiddenCount) more belong to sign-ins: latchkey accounts, or list --all")
+            context.output.note(
+                "\(LogMessage.counted(rows.hiddenCount, "more belongs", "more belong")) to sign-ins: latchkey accounts, or list --all"
+            )
         }
         // What can't be seen may be there all the same.
         let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals

@@ -4,6 +4,7 @@ internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
@@ -58,12 +59,16 @@ struct NewVaultKey: ~Copyable {
     }
 
     /// Asks for a passphrase, twice, says how strong it is, and takes a weak one only after a question.
-    init(asking prompt: SecretPrompt, _ question: LogMessage) throws {
-        var passphrase = try Self.ask(prompt, question)
+    ///
+    /// - Parameter otherwise: how to give it where nobody can be asked.
+    init(
+        asking prompt: SecretPrompt, _ question: LogMessage, otherwise: LogMessage = "give --new-passphrase-fd"
+    ) throws {
+        var passphrase = try Self.ask(prompt, question, otherwise)
         while PassphraseStrength(passphrase).isWeak,
             try !prompt.confirm("It can be guessed: several words are stronger. Use it all the same?")
         {
-            passphrase = try Self.ask(prompt, question)
+            passphrase = try Self.ask(prompt, question, otherwise)
         }
         guard try prompt.ask("The same again", as: Passphrase.self).matches(passphrase) else {
             throw PromptError(problem: .different, question: question)
@@ -72,8 +77,12 @@ struct NewVaultKey: ~Copyable {
         made = .nothing
     }
 
-    private static func ask(_ prompt: SecretPrompt, _ question: LogMessage) throws -> Secret<Passphrase> {
-        let passphrase = try prompt.ask(question, as: Passphrase.self)
+    private static func ask(
+        _ prompt: SecretPrompt, _ question: LogMessage, _ otherwise: LogMessage
+    ) throws -> Secret<Passphrase> {
+        let passphrase = try mapError(
+            { (error: PromptError) in CommandFailure(error, error.exitStatus, hint: error.hint(otherwise: otherwise)) },
+            of: prompt.ask(question, as: Passphrase.self))
         guard !passphrase.isEmpty else {
             throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
         }

@@ -1,6 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyEnvironment
+internal import LatchkeyHardening
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
@@ -18,9 +19,11 @@ struct SecretEditor {
 
     /// Throws when there is no editor, or no file system in memory.
     init(_ environment: ProgramEnvironment) throws(CommandFailure) {
-        guard let command = environment["VISUAL"] ?? environment["EDITOR"] else {
+        // The last two are what a system has for that, as crontab(1) and git take them.
+        let usual = ["editor", "vi"].first { DetachedProgram.path(of: $0, in: environment["PATH"]) != nil }
+        guard let command = environment["VISUAL"] ?? environment["EDITOR"] ?? usual else {
             throw CommandFailure(
-                .configuration, "editor.none", "no editor is named",
+                .configuration, "editor.none", "no editor is named, and there is neither editor nor vi",
                 hint: "set EDITOR, as in: EDITOR=nano latchkey edit …")
         }
         let folders = [environment.runtimeDirectory, "/dev/shm"].compactMap { $0 }
@@ -29,7 +32,7 @@ struct SecretEditor {
                 .unavailable, "editor.no-memory", "there is no file system in memory to edit a secret in",
                 hint: "mount a tmpfs at /dev/shm, or set XDG_RUNTIME_DIR to one")
         }
-        self.command = command + Self.options(for: command)
+        self.command = command + Self.options(for: command, environment)
         self.folder = folder
     }
 
@@ -38,6 +41,7 @@ struct SecretEditor {
         let own = try TemporaryFolder(in: folder, prefix: "latchkey-")
         let path = own.path + "/secret"
         try write(secret, to: path)
+        SecretPrompt.restoreTerminal()
         let status = try wait { try start(path) }
         guard status == 0 else {
             throw CommandFailure(
@@ -58,9 +62,14 @@ struct SecretEditor {
     }
 
     /// What keeps vim from writing down in the home directory what was deleted or copied.
-    private static func options(for command: String) -> String {
-        let name = command.split(separator: " ").first?.split(separator: "/").last ?? ""
-        return ["vim", "nvim"].contains(name) ? " -c 'set viminfo= noundofile nobackup'" : ""
+    private static func options(for command: String, _ environment: ProgramEnvironment) -> String {
+        let word = String(command.split(separator: " ").first ?? "")
+        // Debian's `vi` and `editor` lead to a program such as vim.basic.
+        let path = DetachedProgram.path(of: word, in: environment["PATH"]) ?? word
+        let resolved = unsafe realpath(path, nil)
+        defer { unsafe free(resolved) }
+        let name = (unsafe resolved.map { unsafe String(cString: $0) } ?? path).split(separator: "/").last ?? ""
+        return name.hasPrefix("vim") || name == "nvim" ? " -c 'set viminfo= noundofile nobackup'" : ""
     }
 
     private func write(_ secret: borrowing Secret<Password>, to path: String) throws {

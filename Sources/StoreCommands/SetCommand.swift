@@ -9,7 +9,7 @@ enum SetCommand {
     private static let label = CommandOption.value(
         "--label", "TEXT", help: "what keyring applications show; else the service and the account")
 
-    static let force = CommandOption.flag("--force", help: "replace a secret without asking")
+    static let force = CommandOption.flag("--force", help: "at a terminal, replace without asking")
     private static let allowEmpty = CommandOption.flag("--allow-empty", help: "save a secret of no bytes as well")
 
     static let command = Command(

@@ -16,6 +16,9 @@ struct StoreConfiguration: Sendable, Equatable {
     private(set) var keyFile: String?
     private(set) var passphraseFile: String?
 
+    /// As without a file.
+    init() {}
+
     static let maximumByteCount = 64 * 1024
 
     /// Reads the file; without a file everything is `nil`.
@@ -83,10 +86,27 @@ struct StoreConfiguration: Sendable, Equatable {
             case "all-stores": throw Self.unreadable(path, "has neither yes nor no for all-stores in line \(index + 1)")
             case "key-file": keyFile = try file(value)
             case "passphrase-file": passphraseFile = try file(value)
-            default: throw Self.unreadable(path, "has an unknown name in line \(index + 1)")
+            default: throw Self.unknown(String(name), path, line: index + 1, catalogue)
             }
         }
     }
+
+    /// What looks like a name of ours is shown, and nothing else: something else may have been pasted there.
+    private static func unknown(
+        _ name: String, _ path: String, line: Int, _ catalogue: StoreCatalogue
+    ) -> CommandFailure {
+        let shown = UsageError.name(name).map { ", `\($0)`," as LogMessage } ?? ""
+        let names =
+            ["store", "all-stores", "key-file", "passphrase-file"] + catalogue.backends.compactMap { $0.place?.word }
+        guard let near = Suggestion.nearest(to: name, in: names) else {
+            return unreadable(path, "has an unknown name\(shown) in line \(line)")
+        }
+        return unreadable(
+            path, "has an unknown name\(shown) in line \(line)", hint: "did you mean \(near)? \(grammar)")
+    }
+
+    private static let grammar: LogMessage =
+        "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
 
     private static func trim(_ text: Substring) -> Substring {
         let isBlank = { (character: Character) in character == " " || character == "\t" }
@@ -97,8 +117,7 @@ struct StoreConfiguration: Sendable, Equatable {
 
     private static func unreadable(
         _ path: String, _ what: LogMessage,
-        hint: LogMessage =
-            "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
+        hint: LogMessage = grammar
     ) -> CommandFailure {
         let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
         return CommandFailure(

@@ -31,7 +31,7 @@ package enum TransferCommand {
                 Without SERVICE, all credentials of every kind. Each one is read back and compared before it counts,
                 and before a move deletes it; where it was cut short, the same command goes on. Another secret in the
                 target is left alone without --replace, and the exit status is 73. Exit status 1: there is nothing to
-                do it with.
+                do it with. Which store is used stays as it is.
                 """)
     }
 
@@ -56,10 +56,32 @@ package enum TransferCommand {
                 .notFound, "credential.not-found", "there is no such credential in \(source.identity)",
                 hint: "latchkey list --store \(ends.0.name) shows what there is")
         }
-        return try await TransferRun(
+        let run = TransferRun(
             transfer: transfer, work: mode == .copy ? "copying" : "moving", isRehearsal: arguments.has(dryRun),
-            showsJSON: arguments.has(GlobalOptions.json)
-        ).run(keys, context)
+            showsJSON: arguments.has(GlobalOptions.json))
+        let isMoved = mode == .move && !arguments.has(dryRun)
+        do {
+            let status = try await run.run(keys, context)
+            if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
+            return status
+        } catch let error as CommandFailure {
+            // What could be moved was.
+            if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
+            throw error
+        }
+    }
+
+    /// Whoever empties the store in use would find nothing there with the next command.
+    private static func tellStoreInUse(_ from: StoreBackend, _ to: StoreBackend, _ context: CommandContext) async {
+        let choice = try? await context.selector.choose(
+            named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
+        guard let choice, choice.backend.name.description == from.name.description else { return }
+        let configuration = LoggableText(
+            reviewed: "the path of the configuration", unredacted: context.configurationFolder + "/config")
+        let change: LogMessage =
+            choice.source == .environment
+            ? "LATCHKEY_STORE=\(to.name) changes that" : "`store = \(to.name)` in \(configuration) changes that"
+        context.output.note("\(from.name) is still the store that is used; \(change), or --store \(to.name)")
     }
 
     private static func backend(

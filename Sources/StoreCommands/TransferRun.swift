@@ -38,7 +38,7 @@ package struct TransferRun {
             throw CommandFailure(
                 .cannotWrite, "transfer.differs",
                 """
-                \(transfer.target.identity) has other secrets for \(differing) of \(rows.count) credentials; they were \
+                \(transfer.target.identity) has other secrets for \(differing) of \(LogMessage.credentials(rows.count)), \
                 left alone
                 """, hint: "look at them, then give --replace to overwrite the target's")
         }

@@ -24,8 +24,8 @@ enum VaultExportCommand {
                 Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
                 everything was read back from it. It is one moment's state; others use the vault meanwhile. For that a
                 large vault is first copied as it is, sealed, and takes its size twice on the disk for as long.
-                FILE may be where others see it, such as /tmp or a home that they can read: it shows nothing without its
-                key. To use it as a vault, move it into a folder of its own with mode 700.
+                FILE's folder has to be there. It may be where others see it, such as /tmp or a home that they can read: it
+                shows nothing without its key. To use it as a vault, move it into a folder of its own with mode 700.
 
                 With --leave-out-damaged the vault isn't compared with what was saved last: an older password that someone
                 without its key put back is exported as it is. `latchkey vault verify` tells before.
@@ -64,14 +64,16 @@ enum VaultExportCommand {
         key.announce(on: context.output)
         let shown = LoggableText(reviewed: "the path of an export", unredacted: path)
         try context.output.write(
-            "\(shown): \(done.itemCount) credentials, all read back",
+            "\(shown): \(LogMessage.credentials(done.itemCount)), all read back",
             json: .object([
                 ("file", .text(shown)), ("credentials", .number(Int64(done.itemCount))),
                 ("missing", .number(Int64(done.missingCount))),
             ]))
         if done.missingCount > 0 {
             context.output.warn(
-                "\(done.missingCount) credentials could not be read, and are not in it",
+                LogMessage.counted(
+                    done.missingCount, "credential could not be read, and is not in it",
+                    "credentials could not be read, and are not in it"),
                 hint: "a backup may have them")
         }
         return .success

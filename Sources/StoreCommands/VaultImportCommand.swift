@@ -85,7 +85,8 @@ enum VaultImportCommand {
             settings.vaultKey = .search(
                 VaultKeySearch(credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"]) {
                     (attempt) throws(StoreError) in
-                    try prompt.askForPassphrase("Passphrase of the file to import", attempt: attempt)
+                    try prompt.askForPassphrase(
+                        "Passphrase of the file to import", attempt: attempt, otherwise: "give --import-passphrase-fd")
                 })
         }
         do throws(StoreError) {

@@ -65,7 +65,9 @@ enum VaultInitCommand {
         }
         if let file = keyFilePath(arguments, context) { return try NewVaultKey(keyFile: file) }
         if case .search = context.settings.vaultKey {
-            return try NewVaultKey(asking: context.prompt, "New passphrase of the vault")
+            return try NewVaultKey(
+                asking: context.prompt, "New passphrase of the vault",
+                otherwise: "name its file in LATCHKEY_PASSPHRASE_FILE")
         }
         return try NewVaultKey(reading: context.settings.vaultKey)
     }

@@ -9,12 +9,33 @@ enum VaultLockCommand {
     static let command = Command(
         CommandDefinition(
             "vault", "lock", summary: "take away what latchkey vault unlock left",
-            details: "Processes that have the vault open go on.")
+            details: """
+                Processes that have the vault open go on. What opens it without asking, such as its key file, still does:
+                that is said.
+                """)
     ) { _, context in
         let wasUnlocked = try await VaultStore.lock(at: context.settings.vaultPath, deadline: context.deadline)
+        let done: LogMessage = wasUnlocked ? "locked the vault" : "the vault was not unlocked"
+        let still = context.output.isJSON ? nil : await stillOpening(context)
         try context.output.tell(
-            wasUnlocked ? "locked the vault" : "the vault was not unlocked",
+            still.map { "\(done); its \($0) still opens it without asking" } ?? done,
             json: .object([("was_unlocked", .bool(wasUnlocked))]))
         return .success
+    }
+
+    /// What opens the vault all the same.
+    private static func stillOpening(_ context: CommandContext) async -> LogMessage? {
+        let settings = context.settings.askingNobody
+        switch settings.vaultKey {
+        case .keyFile, .search: break
+        case .passphraseFile, .passphraseDescriptor: return nil
+        }
+        guard let vault = try? await settings.openVault() else { return nil }
+        switch try? await vault.openedSlot(deadline: context.deadline)?.kind {
+        case .keyFile?: return "key file"
+        case .systemCredential?: return "system credential"
+        case .secretService?: return "key in the keyring"
+        default: return nil
+        }
     }
 }

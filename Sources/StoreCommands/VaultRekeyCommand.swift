@@ -27,7 +27,7 @@ enum VaultRekeyCommand {
         }
         context.logger.info("rekeyed \(vault.identity)")
         try context.output.write(
-            "\(vault.identity): \(count) credentials sealed under a new key",
+            "\(vault.identity): \(LogMessage.credentials(count)) sealed under a new key",
             json: .object([("credentials", .number(Int64(count)))]))
         return .success
     }

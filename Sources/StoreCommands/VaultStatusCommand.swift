@@ -27,7 +27,7 @@ enum VaultStatusCommand {
         do throws(StoreError) {
             let vault = try await context.settings.askingNobody.openVault()
             status.contents = .init(
-                slots: try await vault.slots(deadline: context.deadline).map(\.name).sorted { $0.text < $1.text },
+                slots: try await vault.slots(deadline: context.deadline).sorted { $0.name.text < $1.name.text },
                 generation: vault.extent.generation, itemCount: vault.extent.itemCount)
         } catch {
             // That nothing opens it without asking is its state, and no error.
@@ -46,7 +46,7 @@ enum VaultStatusCommand {
 /// What is known of a vault without asking anybody.
 private struct VaultStatus {
     struct Contents {
-        let slots: [KeySlotName]
+        let slots: [KeySlotDescription]
         let generation: UInt64
         let itemCount: UInt64
     }
@@ -77,9 +77,8 @@ private struct VaultStatus {
         table.append("vault", "\(shownPath)")
         table.append("state", state)
         table.append("size", "\(outline.byteCount) bytes")
-        table.append("slots", LogMessage.joined(kinds))
+        table.append("slots", LogMessage.joined(contents?.slots.map(\.kindAndName) ?? kinds))
         if let contents {
-            table.append("names", LogMessage.joined(contents.slots.map { "\($0)" }))
             table.append("credentials", "\(contents.itemCount)")
             table.append("generation", "\(contents.generation)")
         }
@@ -95,9 +94,18 @@ private struct VaultStatus {
             ("seconds", seconds.map { .number($0) } ?? .null),
             ("bytes", .number(Int64(outline.byteCount))),
             ("slots", .array(kinds.map { .message($0) })),
-            ("names", contents.map { .array($0.slots.map { .message("\($0)") }) } ?? .null),
+            ("names", contents.map { .array($0.slots.map { .message("\($0.name)") }) } ?? .null),
             ("credentials", contents.map { .number(Int64($0.itemCount)) } ?? .null),
             ("generation", contents.map { .number(Int64($0.generation)) } ?? .null),
         ])
+    }
+}
+
+extension KeySlotDescription {
+    /// With the name that somebody gave it.
+    fileprivate var kindAndName: LogMessage {
+        let kind: LogMessage = "\(kind)"
+        let usual: [KeySlotName] = [.passphrase, .keyFile, .systemCredential, .secretService]
+        return usual.contains(name) ? kind : "\(kind) \(name)"
     }
 }

@@ -48,7 +48,7 @@ enum VaultVerifyCommand {
                     : "restore a backup, or go on with what is there: latchkey vault verify --accept")
         }
         if !context.output.isJSON {
-            try context.output.write("\(vault.identity): \(found.itemCount) credentials, all sound")
+            try context.output.write("\(vault.identity): \(LogMessage.credentials(found.itemCount)), all sound")
         }
         return .success
     }

@@ -196,10 +196,12 @@ private struct ArgumentReader {
         let hint: LogMessage =
             if command != nil, !others.isEmpty {
                 "it is an option of \(LogMessage.joined(others.map { $0.wordsMessage })); \(usageHint(command))"
+            } else if name == "-V" {
+                "did you mean --version?"
             } else if let near = Suggestion.nearest(to: name, in: all.map(\.name)) {
                 "did you mean \(near)?"
             } else if !name.hasPrefix("--") {
-                "options begin with two hyphens; \(usageHint(command))"
+                "options but -h begin with two hyphens; \(usageHint(command))"
             } else {
                 usageHint(command)
             }

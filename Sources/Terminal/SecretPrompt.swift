@@ -10,11 +10,25 @@ package import LatchkeySecrets
 package struct SecretPrompt: Sendable {
     let path: String
     let isAllowed: Bool
+    private let keepsEchoOff: Bool
 
-    /// - Parameter isAllowed: `false` for `--no-prompt`: every question throws `forbidden`.
-    package init(path: String = "/dev/tty", isAllowed: Bool) {
+    /// - Parameters:
+    ///   - isAllowed: `false` for `--no-prompt`: every question throws `forbidden`.
+    ///   - keepsEchoOff: whether the echo stays off after a question for a secret, until `restoreTerminal`: while a
+    ///     vault opens, a person types the next secret already.
+    package init(path: String = "/dev/tty", isAllowed: Bool, keepsEchoOff: Bool = false) {
         self.path = path
         self.isAllowed = isAllowed
+        self.keepsEchoOff = keepsEchoOff
+    }
+
+    /// Puts the terminal back as it was before the first question. To be called before the program ends, and before
+    /// another one takes over the terminal.
+    package static func restoreTerminal() { TerminalRescue.disarm() }
+
+    /// Has Ctrl-C between two questions say the same as in one.
+    package static func sayWhenInterrupted(on output: TerminalOutput) {
+        TerminalRescue.setFarewell(output.text(of: PromptError(problem: .interrupted, question: "")))
     }
 
     /// Whether a person can be asked: it is allowed, and there is a terminal.
@@ -34,8 +48,9 @@ package struct SecretPrompt: Sendable {
     ) throws(PromptError) -> Secret<Purpose> {
         guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
         let device = try TerminalDevice(path: path, question: question)
+        let staysQuiet = keepsEchoOff && (!isShown || TerminalRescue.isArmed)
         let mode = try device.enterSecretMode(question: question)
-        defer { mode.leave() }
+        defer { if staysQuiet { mode.keepEchoOff() } else { mode.leave() } }
         device.write("\(question.text): ")
         defer { device.write("\n") }
         var line = SecretLine(limit: limit)

@@ -45,97 +45,37 @@ struct TerminalDevice: ~Copyable {
         }
     }
 
-    /// Turns off echo, line editing and the signals of keys, until `leave`.
+    /// Turns off echo, line editing and the signals of keys, until `leave` or `keepEchoOff`.
     ///
-    /// What was typed before the question is thrown away: it was shown on the screen.
+    /// What was typed before the question is thrown away: it was shown on the screen, or meant for another question.
     func enterSecretMode(question: LogMessage) throws(PromptError) -> SecretMode {
-        var saved = termios()
-        guard unsafe tcgetattr(descriptor, &saved) == 0 else {
+        var present = termios()
+        guard unsafe tcgetattr(descriptor, &present) == 0 else {
             throw PromptError(problem: .failed(number: errno), question: question)
         }
-        var secret = saved
+        return try SecretMode(descriptor: descriptor, present: present, question: question)
+    }
+}
+
+/// A terminal without echo. Ends with `leave` or `keepEchoOff`, or with a signal that ends the process.
+struct SecretMode: ~Copyable {
+    fileprivate init(descriptor: Int32, present: termios, question: LogMessage) throws(PromptError) {
+        var secret = present
         secret.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL | ICANON | ISIG | IEXTEN)
         secret.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR | IGNCR | ISTRIP)
         unsafe withUnsafeMutableBytes(of: &secret.c_cc) { keys in
             unsafe keys[Int(VMIN)] = 1
             unsafe keys[Int(VTIME)] = 0
         }
-        return try SecretMode(descriptor: descriptor, saved: saved, entering: secret, question: question)
-    }
-}
-
-/// A terminal without echo. Ends with `leave`, or with a signal that ends the process.
-struct SecretMode: ~Copyable {
-    private let descriptor: Int32
-    private let saved: termios
-
-    fileprivate init(
-        descriptor: Int32, saved: termios, entering secret: termios, question: LogMessage
-    ) throws(PromptError) {
-        self.descriptor = descriptor
-        self.saved = saved
-        TerminalRescue.arm(descriptor: descriptor, saved: saved)
-        var secret = secret
-        if unsafe tcsetattr(descriptor, TCSAFLUSH, &secret) != 0 {
+        guard TerminalRescue.arm(descriptor: descriptor, saved: present), TerminalRescue.enter(&secret) else {
             let number = errno
             TerminalRescue.disarm()
             throw PromptError(problem: .failed(number: number), question: question)
         }
     }
 
-    borrowing func leave() {
-        var saved = saved
-        unsafe tcsetattr(descriptor, TCSADRAIN, &saved)
-        TerminalRescue.disarm()
-    }
-}
+    borrowing func leave() { TerminalRescue.disarm() }
 
-/// Puts the terminal back when a signal comes in the middle of a question, and then lets it have its effect: the one
-/// that the program has set up for it, such as `Interruption`'s, or the end of the process.
-enum TerminalRescue {
-    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-
-    // A signal handler can reach nothing but globals. They are written before the handler is set, by the one thread
-    // that asks (one question at a time: there is one terminal), and only read in the handler.
-    private nonisolated(unsafe) static var descriptor: Int32 = -1
-    private nonisolated(unsafe) static var saved = termios()
-    private nonisolated(unsafe) static let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
-    private static let came = Atomic<Bool>(false)
-
-    /// Whether a signal has come since `arm` that didn't end the process: nobody waits for the answer any more.
-    static var isNeeded: Bool { came.load(ordering: .relaxed) }
-
-    static func arm(descriptor: Int32, saved: termios) {
-        unsafe Self.descriptor = descriptor
-        unsafe Self.saved = saved
-        came.store(false, ordering: .relaxed)
-        var action = sigaction()
-        unsafe action.__sigaction_handler.sa_handler = { number in
-            // tcsetattr, signal and raise are async-signal-safe (signal-safety(7)).
-            unsafe tcsetattr(TerminalRescue.descriptor, TCSANOW, &TerminalRescue.saved)
-            if let handler = unsafe TerminalRescue.former[Int(number)].__sigaction_handler.sa_handler {
-                TerminalRescue.came.store(true, ordering: .relaxed)
-                handler(number)
-            } else {
-                signal(number, SIG_DFL)
-                raise(number)
-            }
-        }
-        for number in signals {
-            let before = unsafe former + Int(number)
-            unsafe sigaction(number, nil, before)
-            if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
-        }
-    }
-
-    static func disarm() {
-        for number in signals {
-            var present = sigaction()
-            unsafe sigaction(number, nil, &present)
-            // The program's own handler may have given the signal its ordinary effect back.
-            if unsafe present.__sigaction_handler.sa_handler != nil {
-                unsafe sigaction(number, former + Int(number), nil)
-            }
-        }
-    }
+    /// Leaves all but the echo as it was: between two questions nobody is to see what is typed ahead.
+    borrowing func keepEchoOff() { TerminalRescue.keepEchoOff() }
 }

@@ -96,15 +96,20 @@ package struct TerminalOutput: Sendable {
 
     /// Says on standard error what went wrong and what to do about it.
     package func report(_ error: some RedactedError) {
+        _ = PipeSafeWrite.write(text(of: error), to: standardError)
+    }
+
+    /// What `report` writes.
+    func text(of error: some RedactedError) -> String {
         let isWithheld = isWithheld(error.logMessage)
         if isJSON {
-            return say(
+            return object(
                 "error", isWithheld ? Self.withheld : error.cause.worded.text, hint: error.hint, code: error.codeName)
         }
         let message = isWithheld ? "\(Self.withheld) [\(error.codeName)]" : error.logMessage.text
         var text = "\(program): \(painted("error:", "1;31")) \(message)\n"
         if let hint = error.hint { text += "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n" }
-        _ = PipeSafeWrite.write(text, to: standardError)
+        return text
     }
 
     /// Says on standard error what is not as it should be although the command did what it was asked for.
@@ -121,13 +126,17 @@ package struct TerminalOutput: Sendable {
     }
 
     /// The same for a program: an object in a line of its own.
-    private func say(_ level: String, _ message: String, hint: LogMessage? = nil, code: StaticString? = nil) {
+    private func say(_ level: String, _ message: String, hint: LogMessage? = nil) {
+        _ = PipeSafeWrite.write(object(level, message, hint: hint), to: standardError)
+    }
+
+    private func object(_ level: String, _ message: String, hint: LogMessage?, code: StaticString? = nil) -> String {
         var members = [("level", level)]
         if let code { members.append(("code", code.description)) }
         members.append(("message", message))
         if let hint { members.append(("hint", clean(hint))) }
         let text = members.map { "\(JSONText.quote($0)): \(JSONText.quote($1))" }.joined(separator: ", ")
-        _ = PipeSafeWrite.write("{\(text)}\n", to: standardError)
+        return "{\(text)}\n"
     }
 
     /// Says on standard error how the program is used.

@@ -38,7 +38,7 @@ package struct UsageError: CommandError, Hashable {
     package var exitStatus: ExitStatus { .usage }
 
     /// The text, when it looks like the name of a command or an option.
-    static func name(_ text: String) -> LoggableText? {
+    package static func name(_ text: String) -> LoggableText? {
         let word = text.utf8.drop { $0 == UInt8(ascii: "-") }
         let looksLikeAName =
             (1...24).contains(word.count) && text.utf8.count - word.count <= 2

@@ -73,7 +73,7 @@ import TestServices
         ).successful("provider add")
         let terminal = try PseudoTerminal()
         #expect(try await start(["list"], terminal).finish().status == 0)
-        try await terminal.waitUntilShown("latchkey: 1 more belong to sign-ins: latchkey accounts, or list --all\r\n")
+        try await terminal.waitUntilShown("latchkey: 1 more belongs to sign-ins: latchkey accounts, or list --all\r\n")
         let piped = try await run("list")
         #expect(piped.output.isEmpty && piped.errorOutput.isEmpty)
         #expect(try await run("list", "--all").outputText.contains("client-secret"))

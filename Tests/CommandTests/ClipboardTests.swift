@@ -98,16 +98,23 @@ internal import TestServices
     }
 
     @Test func `without a display and a terminal there is no clipboard, and nobody is asked for a key`() async throws {
-        let run = try await clip(["LATCHKEY_PASSPHRASE_FILE": directory / "none"])
+        let run = try await clip(["LATCHKEY_PASSPHRASE_FILE": directory / "none", "PATH": directory / "bin"])
         #expect(run.status == 69 && run.errorText.contains("[clipboard.none]"), "\(run.errorText)")
         #expect(run.errorText.contains("latchkey: hint: install wl-clipboard or xclip, or run it in a terminal"))
+    }
+
+    @Test func `a program without a display is told apart from a missing one`() async throws {
+        try makeProgram("xclip", "exit 1")
+        let run = try await clip(["PATH": directory / "bin"])
+        #expect(run.status == 69 && run.errorText.contains("WAYLAND_DISPLAY and DISPLAY name no display"))
+        #expect(run.errorText.contains("latchkey: hint: run it in the desktop's session, or in a terminal"))
     }
 
     @Test func `a terminal takes it into its own clipboard, and loses it again`() async throws {
         let terminal = try PseudoTerminal()
         let running = try BuiltProducts.latchkey().start(
             ["get", "--clip", "example.org", "ada"], environment: environment, terminal: terminal)
-        try await terminal.waitForQuestion("Copied through the terminal", from: running)
+        try await terminal.waitForQuestion("Asked the terminal to copy it; not every terminal does", from: running)
         // The base64 of hunter2.
         #expect(terminal.shown.hasPrefix("\u{1B}]52;c;aHVudGVyMg==\u{7}"))
         terminal.type("\r")

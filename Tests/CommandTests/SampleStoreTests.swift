@@ -72,7 +72,24 @@ import TestServices
         #expect(vault.status == 0, "\(vault.errorText)")
         let moved = try await run(["move", "--from", "shelf", "--to", "vault"], with: more)
         #expect(moved.status == 0, "\(moved.errorText)")
+        // It is empty now, and still the one that `set` saves in.
+        let note =
+            "latchkey: shelf is still the store that is used; LATCHKEY_STORE=vault changes that, or --store vault"
+        #expect(moved.errorText == note + "\n")
         #expect(try await run(["get", "example.org", "ada", "--store", "vault"], with: more).outputText == "s3cret")
         #expect(try await run(["list", "--json"], with: more).outputText.contains("[]"))
+
+        // One that isn't used is emptied without a word, and so is one that is only looked at.
+        let back = try await run(["move", "--from", "vault", "--to", "shelf"], with: more)
+        #expect(back.status == 0 && back.errorText.isEmpty, "\(back.errorText)")
+        let rehearsed = try await run(["move", "--from", "shelf", "--to", "vault", "--dry-run"], with: more)
+        #expect(rehearsed.status == 0 && rehearsed.errorText.isEmpty, "\(rehearsed.errorText)")
+        let folder = directory / "settings"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("store = shelf\nshelf = \(shelf)\n".utf8).write(to: URL(fileURLWithPath: folder + "/config"))
+        let configured = try await run(
+            ["move", "--from", "shelf", "--to", "vault"],
+            with: ["LATCHKEY_KEY_FILE": key, "LATCHKEY_CONFIG": folder])
+        #expect(configured.errorText.contains("`store = vault` in \(folder)/config changes that, or --store vault"))
     }
 }

@@ -17,6 +17,7 @@ struct HintTests {
         "StoreCommands/VaultNewKeyCommand.swift": ["--name"],
         "StoreCommands/LatchkeyGrammar+Examples.swift": ["--name"],
         "StoreCommands/Doctor/ProcessCheck.swift": ["--ulimit"],
+        "StoreCommands/StoreSettings+Hints.swift": ["--unlock"],
         "StoreCommands/Clipboard.swift": ["--clear", "--foreground", "--type"],
     ]
 

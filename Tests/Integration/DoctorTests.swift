@@ -152,6 +152,11 @@ struct DoctorTests {
         let collection = try #require(used.first { $0.topic == "collection" })
         #expect(collection.state == "PROBLEM" && collection.text == "locked")
         #expect(collection.remedy?.contains("unlock it") == true)
+        // A shell is all that there is without a display.
+        let get = try await BuiltProducts.latchkey().run(
+            ["get", "a", "b", "--store", "secret-service"], environment: session.environment)
+        let hint = "latchkey: hint: unlock it without a display with `gnome-keyring-daemon --unlock`, which reads"
+        #expect(get.status == 77 && get.errorText.contains(hint), "\(get.errorText)")
         // It is left locked, and nobody was asked.
         #expect(
             try await doctor(session.environment, ["--store", "secret-service"], expecting: 77).count == used.count)
@@ -220,7 +225,7 @@ struct DoctorTests {
         ).successful("store")
         let findings = try await doctor(environment)
         let duplicates = try #require(findings.first { $0.topic == "duplicates" })
-        #expect(duplicates.text.hasPrefix("1 credentials are kept in several items"))
+        #expect(duplicates.text.hasPrefix("1 credential is kept in several items"))
         #expect(duplicates.remedy?.contains("latchkey doctor --repair-duplicates") == true)
         let repaired = try await doctor(environment, ["--repair-duplicates"])
         #expect(texts(repaired, "duplicates") == ["no credential is kept twice"])

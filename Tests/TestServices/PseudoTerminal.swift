@@ -62,6 +62,12 @@ public final class PseudoTerminal: Sendable {
         _ = unsafe ioctl(device, UInt(TIOCSWINSZ), &size)
     }
 
+    /// Whether Ctrl-C is a signal now, and no byte.
+    public var sendsSignals: Bool {
+        var attributes = termios()
+        return unsafe tcgetattr(device, &attributes) == 0 && attributes.c_lflag & tcflag_t(ISIG) != 0
+    }
+
     /// Types text, of any length. Enter is `\n` or `\r`, Ctrl-C is `\u{3}`, Ctrl-D is `\u{4}`.
     public func type(_ text: String) {
         var rest = Array(text.utf8)[...]

@@ -20,7 +20,13 @@ struct ChoiceCheck {
             case .store(let error): return (nil, [.refusal("choice", error, matters: true)])
             }
         }
-        var findings = [Finding.good("choice", "\(choice.backend.name) (\(choice.source.logMessage))")]
+        let name: LogMessage = "\(choice.backend.name) (\(choice.source.logMessage))"
+        // Why it is gone is the store's own line to say.
+        let error = await failure(StoreError.self, awaiting: try await choice.backend.probe(settings))
+        var findings: [Finding] = [
+            error?.code == .unavailable
+                ? .note("choice", "\(name), which can't be used: see below") : .good("choice", name)
+        ]
         for backend in context.selector.catalogue.backends
         where backend.name.description != choice.backend.name.description {
             findings.append(await why(backend))

@@ -110,6 +110,7 @@ enum DoctorCommand {
             left += repair.left
         }
         context.output.note(
-            "deleted \(deleted) items of the keyring; left \(left), for other programs or with other secrets")
+            "deleted \(LogMessage.counted(deleted, "item", "items")) of the keyring; left \(left), for other programs or with other secrets"
+        )
     }
 }

@@ -74,8 +74,10 @@ struct KeyringCheck {
         case .open(let count): return .good("collection", "open, items: \(count)")
         case .locked:
             let text: LogMessage = "locked"
-            let remedy: LogMessage = "unlock it in your keyring application, or log in again"
             let isReachable = settings.hasDisplay
+            let remedy: LogMessage =
+                isReachable
+                ? "unlock it in your keyring application, or log in again" : StoreSettings.unlockingWithoutDisplay
             return matters && !isReachable
                 ? .problem("collection", .refused, text, remedy: remedy) : .note("collection", text, remedy: remedy)
         case .missing:
@@ -95,7 +97,7 @@ struct KeyringCheck {
         return [
             .note(
                 "duplicates",
-                "\(found.count) credentials are kept in several items, of which the newest is read",
+                "\(LogMessage.counted(found.count, "credential is", "credentials are")) kept in several items, of which the newest is read",
                 remedy: "latchkey doctor --repair-duplicates")
         ]
     }

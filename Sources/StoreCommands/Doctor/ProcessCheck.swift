@@ -36,6 +36,7 @@ struct ProcessCheck {
     // MARK: - Files
 
     private var configuration: Finding {
+        if let problem = context.configurationProblem { return .refusal("configuration", problem, matters: true) }
         let file = context.configurationFolder + "/config"
         let memory = context.environment.stateDirectory + "/store"
         return .note(

@@ -22,7 +22,14 @@ struct VaultCheck {
         } catch {
             if error.code == .cancelled { throw error }
             // A vault that is there and can't be used is wrong, whatever store is chosen.
-            return ([.refusal("vault", error, matters: matters || error.code != .unavailable)], nil)
+            let isWrong = matters || error.code != .unavailable
+            let explained = settings.explained(error, wasUsed: matters)
+            return (
+                [
+                    explained.map { .refusal("vault", $0, matters: isWrong) }
+                        ?? .refusal("vault", error, matters: isWrong)
+                ], nil
+            )
         }
         let kinds = outline.slots.map { "\($0.kind)" as LogMessage }
         let file = Finding.good(
@@ -54,9 +61,10 @@ struct VaultCheck {
         let found = try await vault.verify(deadline: .after(.seconds(600)))
         guard found.isSound else {
             return .problem(
-                "integrity", .badData, "\(found.problems.count) problems", remedy: "latchkey vault verify names them")
+                "integrity", .badData, LogMessage.counted(found.problems.count, "problem", "problems"),
+                remedy: "latchkey vault verify names them")
         }
-        return .good("integrity", "\(found.itemCount) credentials, all sound")
+        return .good("integrity", "\(LogMessage.credentials(found.itemCount)), all sound")
     }
 }
 

@@ -1,4 +1,4 @@
-internal import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 
 /// A GError: domain, number and, when another program sent it, its D-Bus name. The prose is dropped.
@@ -104,15 +104,15 @@ extension StoreError {
             platform: failure?.platform)
     }
 
-    static let keyringLocked = StoreError(
+    package static let keyringLocked = StoreError(
         .locked, "the keyring is locked and may not ask for its password",
         hint: "unlock it in your keyring application, or \(Recovery.allowPrompt)")
 
-    static let keyringStaysLocked = StoreError(
+    package static let keyringStaysLocked = StoreError(
         .locked, "the keyring stayed locked",
         hint: "unlock it in your keyring application; without a display nothing can ask for its password")
 
-    static let keyringPromptDismissed = StoreError(
+    package static let keyringPromptDismissed = StoreError(
         .promptDismissed, "the keyring's prompt was dismissed, or could not be shown",
         hint: "try again and enter the keyring's password; without a display \(Recovery.chooseStore)")
 

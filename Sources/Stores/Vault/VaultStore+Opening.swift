@@ -141,7 +141,7 @@ extension VaultStore {
                 throw isThere ? error : StoreError(.busy, "the vault's key slots were changed while it was opened")
             }
         }
-        throw .noSlotOpens(source.kind, tried: slots.count)
+        throw .noSlotOpens(source.kind, source.name, tried: slots.count)
     }
 
     private static func open(
@@ -181,15 +181,25 @@ extension KeySlot {
     }
 }
 
+extension VaultKeySource {
+    /// For errors: a key file may have been named long ago, and has to be found before it can be exchanged.
+    fileprivate var name: LogMessage {
+        if case .keyFile(let path) = place { return "the key file \(FileProblem.loggable(path))" }
+        return "this"
+    }
+}
+
 extension StoreError {
-    fileprivate static func noSlotOpens(_ kind: KeySlotKind, tried count: Int) -> StoreError {
+    fileprivate static func noSlotOpens(
+        _ kind: KeySlotKind, _ source: LogMessage, tried count: Int
+    ) -> StoreError {
         if count == 0 {
             return .wrongKey("the vault has no \(kind) slot", hint: "open it with what it was made with")
         }
         return .wrongKey(
             count == 1
-                ? "this doesn't open the vault's \(kind) slot"
-                : "this opens none of the vault's \(count) \(kind) slots",
+                ? "\(source) doesn't open the vault's \(kind) slot"
+                : "\(source) opens none of the vault's \(count) \(kind) slots",
             hint: hint(kind))
     }
 
@@ -198,7 +208,7 @@ extension StoreError {
         case .passphrase: "type the passphrase again"
         case .secretService: "open it in another way, and replace that slot"
         case .systemCredential: "give the unit the credential that the slot was made with"
-        default: "name the key file that was made for this vault"
+        default: "\(Recovery.chooseKeyFile)"
         }
     }
 }

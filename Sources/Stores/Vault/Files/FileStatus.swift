@@ -52,7 +52,7 @@ struct FileStatus {
         guard !isWritableByOthers else {
             throw FileProblem.refuse(
                 what, path, "can be changed by other users",
-                hint: "run chmod 600 on it, and consider who may have changed it")
+                hint: "if it is the right file, run chmod 600 on it, and consider who may have changed it")
         }
     }
 
@@ -62,7 +62,7 @@ struct FileStatus {
         guard isPrivate else {
             throw FileProblem.refuse(
                 what, path, "can be used by other users",
-                hint: "run chmod 600 on it, and consider who may have read it")
+                hint: "if it is the right file, run chmod 600 on it, and consider who may have read it")
         }
         guard linkCount == 1 else {
             throw FileProblem.refuse(what, path, "has a second name (a hard link)", hint: "remove the other name")

@@ -47,12 +47,16 @@ public enum VaultKeyFile {
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ELOOP { throw FileProblem.refuse("key file", path, "is a symbolic link") }
-            throw FileProblem.system("key file", path, number: errno, hint: "\(Recovery.chooseKeyFile)")
+            throw FileProblem.system(
+                "key file", path, number: errno,
+                hint: errno == EACCES ? "see that you own it, with mode 600" : "\(Recovery.chooseKeyFile)")
         }
         defer { close(descriptor) }
         guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
             throw FileProblem.system("key file", path, number: errno)
         }
+        // What can't be a key file gets no advice on its mode.
+        if status.isRegularFile, status.owner == geteuid(), status.byteCount != byteCount { throw wrongLength(path) }
         try status.requirePrivateFile("key file", path)
         guard status.byteCount == byteCount else { throw wrongLength(path) }
         return try Secret(byteCount: byteCount) { (out) throws(StoreError) in

@@ -15,7 +15,10 @@ struct VaultPath {
     /// another user could put a journal beside it, which SQLite would play back.
     var isReadAsItIs = false
 
-    private static let openHint: LogMessage = "\(Recovery.createVault)"
+    private static func openHint(_ number: Int32) -> LogMessage {
+        number == ENOENT || number == ENOTDIR
+            ? "\(Recovery.createVault)" : "see that you own the file and its folders, with modes 600 and 700"
+    }
 
     // MARK: - Finding
 
@@ -26,9 +29,13 @@ struct VaultPath {
         switch canonical(name.directory) {
         case .success(let directory): resolved = VaultPath(file: join(directory, name.file), directory: directory)
         case .failure(let error):
-            throw FileProblem.system("vault", path, number: error.number, hint: openHint)
+            throw FileProblem.system("vault", path, number: error.number, hint: openHint(error.number))
         }
         let status = try resolved.status()
+        // What can't be a vault, such as /etc/passwd, gets no advice on its mode. Its beginning isn't looked at: see above.
+        if status.isRegularFile, status.owner == geteuid(), !status.isPrivate, !resolved.hasJournal {
+            try status.requireVaultLength()
+        }
         do throws(StoreError) {
             try status.requirePrivateFile("vault", resolved.file)
             try resolved.checkDirectories(.daily)
@@ -90,6 +97,12 @@ struct VaultPath {
             switch canonical(start + parts.joined(separator: "/")) {
             case .success(let directory):
                 try VaultPath(file: path, directory: directory).checkDirectories(.backup)
+                if use == .backup {
+                    // A disk that isn't mounted is not to be taken for a directory to be made.
+                    throw FileProblem.system(
+                        "directory", String(name.directory.dropLast()), number: ENOENT,
+                        hint: "make it first, or see that its disk is mounted")
+                }
                 return try checkWritable(directory)
             case .failure(let error):
                 guard error.number == ENOENT, parts.popLast() != nil else {
@@ -117,7 +130,7 @@ struct VaultPath {
         switch FileStatus.ofLink(at: file) {
         case .success(let status): return status
         case .failure(let error):
-            throw FileProblem.system("vault", file, number: error.number, hint: Self.openHint)
+            throw FileProblem.system("vault", file, number: error.number, hint: Self.openHint(error.number))
         }
     }
 

@@ -18,6 +18,9 @@ extension StoreError {
             return error(
                 .cannotWrite, "the vault was moved or exchanged while it was open; nothing was changed",
                 hint: "open it again")
+        case SQLite.readOnlyDirectory:
+            return error(
+                .cannotWrite, "the vault's folder can't be written to", hint: "see that it is yours, with mode 700")
         default: break
         }
         switch code & 0xFF {
@@ -32,8 +35,14 @@ extension StoreError {
                 .cannotWrite, "the system could not write the vault; the old content stays",
                 hint: "see that its disk has room, and that files may grow (`ulimit -f`)")
         case SQLITE_READONLY:
-            return error(.cannotWrite, "the vault can't be written", hint: "is its file system mounted read-only?")
-        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: return error(.permissionDenied, "the vault can't be opened")
+            return error(
+                .cannotWrite, "the vault can't be written",
+                hint: "see that its mode is 600, and that its file system isn't mounted read-only"
+            )
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+            return error(
+                .permissionDenied, "the vault can't be opened",
+                hint: "see that you own the file and its folder, with modes 600 and 700")
         case SQLITE_TOOBIG: return error(.tooLarge, "the row is larger than a vault takes")
         case SQLITE_NOMEM: return error(.unavailable, "there is not enough memory for the vault")
         case SQLITE_INTERRUPT: return .cancelled
@@ -58,6 +67,7 @@ enum SQLite {
     static let ioAccess = SQLITE_IOERR | (13 << 8)
     static let ioLock = SQLITE_IOERR | (15 << 8)
     static let readOnlyMoved = SQLITE_READONLY | (4 << 8)
+    static let readOnlyDirectory = SQLITE_READONLY | (6 << 8)
     static let ioFolderSync = SQLITE_IOERR | (5 << 8)
     static let ioDamaged = SQLITE_IOERR | (32 << 8)
     static let ioFileSystemDamaged = SQLITE_IOERR | (33 << 8)

@@ -1,0 +1,44 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+
+extension StoreSettings {
+    /// A command's error with a hint that knows how the store was named, and what the session has.
+    func explained(_ error: any Error) -> any Error {
+        switch error {
+        case let error as StoreError: explained(error) ?? error
+        case StoreSelector.Failure.store(let refusal):
+            // The selector names other stores for one that was used before, and nowhere else.
+            explained(refusal, wasUsed: refusal.recoveries.contains(.chooseStore)) ?? error
+        default: error
+        }
+    }
+
+    /// - Parameter wasUsed: whether it is the error of the store in use. `nil` where there is nothing to add.
+    func explained(_ error: StoreError, wasUsed: Bool = false) -> CommandFailure? {
+        hint(for: error, wasUsed: wasUsed).map { CommandFailure(error, error.exitStatus, hint: $0) }
+    }
+
+    private func hint(for error: StoreError, wasUsed: Bool) -> LogMessage? {
+        // A vault that was named, or was there before, may have been moved or lost: a new one has nothing in it.
+        if error.code == .unavailable, error.recoveries.contains(.createVault) {
+            let restore: LogMessage = "`latchkey vault import` brings a backup into it"
+            if places["vault"] != nil {
+                let path = LoggableText(reviewed: "the path of the vault", unredacted: vaultPath)
+                return "check the path, or make a vault with `latchkey vault init --vault \(path)`; \(restore)"
+            }
+            return wasUsed ? "put it back, or make a vault with `latchkey vault init`; \(restore)" : nil
+        }
+        let isLockedKeyring = [.keyringLocked, .keyringStaysLocked, .keyringPromptDismissed].contains(error)
+        return isLockedKeyring && !hasDisplay ? Self.unlockingWithoutDisplay : nil
+    }
+
+    /// How a keyring is unlocked where nothing can ask for its password.
+    static let unlockingWithoutDisplay: LogMessage =
+        """
+        unlock it without a display with `gnome-keyring-daemon --unlock`, which reads the password from standard input; \
+        or use a vault: --store vault
+        """
+}

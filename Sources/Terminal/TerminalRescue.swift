@@ -1,0 +1,97 @@
+internal import Glibc
+internal import Synchronization
+
+/// Puts the terminal back at the end of the questions, and when a signal comes in the midst of them: then it lets that
+/// have its effect, the one that the program has set up for it, such as `Interruption`'s, or the end of the process.
+enum TerminalRescue {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+
+    // A signal handler can reach nothing but globals. They are written before the handler is set, by the one thread
+    // that asks (one question at a time: there is one terminal), and only read in the handler.
+    private nonisolated(unsafe) static var descriptor: Int32 = -1
+    private nonisolated(unsafe) static var saved = termios()
+    private nonisolated(unsafe) static var present = termios()
+    private nonisolated(unsafe) static let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    private nonisolated(unsafe) static var farewell = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
+    private static let came = Atomic<Bool>(false)
+
+    /// Whether a signal has come since `arm` that didn't end the process: nobody waits for the answer any more.
+    static var isNeeded: Bool { came.load(ordering: .relaxed) }
+
+    /// Whether the terminal isn't as it was.
+    static var isArmed: Bool { unsafe descriptor >= 0 }
+
+    /// What Ctrl-C says on standard error before it ends the process.
+    static func setFarewell(_ text: String) {
+        unsafe farewell = .allocate(capacity: text.utf8.count)
+        _ = unsafe farewell.initialize(from: text.utf8)
+    }
+
+    /// Remembers how the terminal is, unless that was done for a question before. Returns `false` with an errno.
+    static func arm(descriptor device: Int32, saved: termios) -> Bool {
+        if isArmed { return true }
+        // The question's own goes with the question.
+        let own = fcntl(device, F_DUPFD_CLOEXEC, 0)
+        guard own >= 0 else { return false }
+        unsafe descriptor = own
+        unsafe (Self.saved, present) = (saved, saved)
+        came.store(false, ordering: .relaxed)
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = { TerminalRescue.handle($0) }
+        action.sa_flags = SA_RESTART
+        for number in signals {
+            let before = unsafe former + Int(number)
+            unsafe sigaction(number, nil, before)
+            if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
+        }
+        return true
+    }
+
+    /// Throws away what was typed ahead, too.
+    static func enter(_ mode: inout termios) -> Bool {
+        unsafe present = mode
+        return unsafe tcsetattr(descriptor, TCSAFLUSH, &mode) == 0
+    }
+
+    static func keepEchoOff() {
+        var quiet = unsafe saved
+        quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+        unsafe present = quiet
+        unsafe tcsetattr(descriptor, TCSADRAIN, &quiet)
+    }
+
+    /// Puts the terminal back. What was typed ahead meanwhile is thrown away: it may be a secret, which a shell would
+    /// show and remember.
+    static func disarm() {
+        guard isArmed else { return }
+        unsafe tcsetattr(descriptor, TCSAFLUSH, &saved)
+        for number in signals {
+            var current = sigaction()
+            unsafe sigaction(number, nil, &current)
+            // The program's own handler may have given the signal its ordinary effect back.
+            if unsafe current.__sigaction_handler.sa_handler != nil {
+                unsafe sigaction(number, former + Int(number), nil)
+            }
+        }
+        unsafe close(descriptor)
+        unsafe descriptor = -1
+    }
+
+    /// Everything called here is async-signal-safe (signal-safety(7)).
+    private static func handle(_ number: Int32) {
+        if number != SIGTSTP { unsafe tcflush(descriptor, TCIFLUSH) }
+        unsafe tcsetattr(descriptor, TCSANOW, &saved)
+        if number == SIGTSTP {
+            raise(SIGSTOP)
+            // Going on, in the foreground again.
+            unsafe tcsetattr(descriptor, TCSANOW, &present)
+        } else if let handler = unsafe former[Int(number)].__sigaction_handler.sa_handler {
+            came.store(true, ordering: .relaxed)
+            handler(number)
+        } else {
+            if number == SIGINT { _ = unsafe write(2, farewell.baseAddress, farewell.count) }
+            signal(number, SIG_DFL)
+            raise(number)
+        }
+    }
+}

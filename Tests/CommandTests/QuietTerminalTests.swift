@@ -1,0 +1,102 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// Between two questions the echo stays off: a vault takes half a second to open, and a person types the next secret
+/// already.
+@Suite struct QuietTerminalTests {
+    private static let passphrase = "orbit lantern cactus velvet"
+
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+        try Data(Self.passphrase.utf8).write(to: URL(fileURLWithPath: directory / "words"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory / "words")
+        try await BuiltProducts.latchkey().run(
+            ["vault", "init"],
+            environment: environment.merging(["LATCHKEY_PASSPHRASE_FILE": directory / "words"]) { $1 }
+        ).successful("vault init")
+    }
+
+    /// Starts `latchkey set a b` at a terminal, and gives it a passphrase.
+    private func startSet(_ terminal: PseudoTerminal, _ passphrase: String) async throws -> RunningProgram {
+        let running = try Program("/bin/sh").start(
+            ["-c", "exec \(try BuiltProducts.latchkey().path) set a b < /dev/tty"], environment: environment,
+            terminal: terminal)
+        try await terminal.waitForQuestion("Passphrase of the vault", from: running)
+        terminal.type(passphrase + "\r")
+        try await terminal.waitUntilShown("Passphrase of the vault: \r\n")
+        return running
+    }
+
+    @Test(arguments: [(Self.passphrase, "Secret for a/b"), ("wrong", "Attempt 2 of 3:\r\nPassphrase of the vault:")])
+    func `a secret that is typed before it is asked for isn't shown`(_ first: String, _ question: String) async throws {
+        let terminal = try PseudoTerminal()
+        let running = try await startSet(terminal, first)
+        var echoed = false
+        while !terminal.shown.contains(question) {
+            echoed = echoed || terminal.echoes
+            terminal.type("hunter2")
+            try await Task.sleep(for: .milliseconds(5))
+            guard terminal.shown.utf8.count < 100_000 else { break }
+        }
+        #expect(!echoed)
+        try await terminal.waitForQuestion(question, from: running)
+        terminal.type("\u{3}")
+        #expect(try await running.finish().status == 130)
+        #expect(!terminal.shown.contains("hunter2"))
+        #expect(terminal.echoes)
+    }
+
+    @Test func `control-C while a vault opens says so, and leaves the terminal as it was`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try await startSet(terminal, Self.passphrase)
+        try await running.wait(for: "Ctrl-C to be a signal") {
+            // On a busy machine the next question, where it is a byte, may be there first.
+            terminal.sendsSignals || terminal.shown.contains("Secret for a/b")
+        }
+        terminal.type("\u{3}")
+        let run = try await running.finish()
+        #expect(run.status == 130)
+        #expect(run.errorText.hasSuffix("latchkey: error: interrupted [prompt.interrupted]\n"), "\(run.errorText)")
+        #expect(!terminal.shown.contains("^C"))
+        #expect(terminal.echoes)
+    }
+
+    @Test func `a program that is stopped gives the terminal back until it goes on`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try await startSet(terminal, Self.passphrase)
+        try await terminal.waitForQuestion("Secret for a/b", from: running)
+        running.signal(SIGTSTP)
+        try await running.wait(for: "the echo") { terminal.echoes }
+        running.signal(SIGCONT)
+        try await running.wait(for: "the question to go on") { !terminal.echoes }
+        terminal.type("hunter2\r")
+        try await terminal.waitForQuestion("The same again", from: running)
+        terminal.type("hunter2\r")
+        #expect(try await running.finish().status == 0)
+        #expect(!terminal.shown.contains("hunter2"))
+        #expect(terminal.echoes)
+    }
+
+    @Test func `a program that is started after a question has the terminal as it was`() async throws {
+        var environment = environment
+        environment["EDITOR"] = "sh -c 'stty -a < /dev/tty > \(directory / "modes")'"
+        environment["XDG_RUNTIME_DIR"] = nil
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(
+            ["set", "a", "b"],
+            environment: environment.merging(["LATCHKEY_PASSPHRASE_FILE": directory / "words"]) { $1 }, input: [0x78]
+        ).successful("set")
+        let terminal = try PseudoTerminal()
+        let running = try latchkey.start(["edit", "a", "b"], environment: environment, terminal: terminal)
+        try await terminal.waitForQuestion("Passphrase of the vault", from: running)
+        terminal.type(Self.passphrase + "\r")
+        #expect(try await running.finish().status == 0)
+        let modes = String(decoding: try directory.read("modes"), as: UTF8.self)
+        #expect(modes.contains(" echo ") && modes.contains(" icanon "), "\(modes)")
+    }
+}

@@ -66,8 +66,9 @@ package struct CommandProgram: Sendable {
         SecretPrompt.restoreTerminal()
         let withheld = live.withheldTextCount
         if withheld > 0 {
+            let lines = LogMessage.counted(withheld, "line", "lines")
             output.warn(
-                "a secret that is in use stood in \(LogMessage.counted(withheld, "line", "lines")) of messages or logs, withheld for that",
+                "a secret that is in use stood in \(lines) of messages or logs, withheld for that",
                 hint: "another program, such as a server, sent it back as ordinary text: see which one")
         }
         exit((status == .interrupted ? Interruption.exitStatus ?? status : status).rawValue)

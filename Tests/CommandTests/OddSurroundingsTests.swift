@@ -81,7 +81,7 @@ internal import TestServices
             nil),
         Case(
             "a folder that is gone", "mkdir gone; cd gone; rmdir ../gone; latchkey list --vault x", 69,
-            "hint: make a vault"),
+            "hint: check the path, or make a vault"),
     ]
 
     private static let pipes =

@@ -22,10 +22,9 @@ struct ChoiceCheck {
         }
         let name: LogMessage = "\(choice.backend.name) (\(choice.source.logMessage))"
         // Why it is gone is the store's own line to say.
-        let error = await failure(StoreError.self, awaiting: try await choice.backend.probe(settings))
         var findings: [Finding] = [
-            error?.code == .unavailable
-                ? .note("choice", "\(name), which can't be used: see below") : .good("choice", name)
+            choice.backend.exists(settings)
+                ? .good("choice", name) : .note("choice", "\(name), which can't be used: see below")
         ]
         for backend in context.selector.catalogue.backends
         where backend.name.description != choice.backend.name.description {

@@ -109,8 +109,8 @@ enum DoctorCommand {
             deleted += repair.deleted
             left += repair.left
         }
+        let items = LogMessage.counted(deleted, "item", "items")
         context.output.note(
-            "deleted \(LogMessage.counted(deleted, "item", "items")) of the keyring; left \(left), for other programs or with other secrets"
-        )
+            "deleted \(items) of the keyring; left \(left), for other programs or with other secrets")
     }
 }

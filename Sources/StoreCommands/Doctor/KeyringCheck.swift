@@ -94,10 +94,11 @@ struct KeyringCheck {
         guard case .open = report.collection else { return [] }
         let found = try await store.duplicates(deadline: settings.deadline)
         guard !found.isEmpty else { return [.good("duplicates", "no credential is kept twice")] }
+        let credentials = LogMessage.counted(found.count, "credential is", "credentials are")
         return [
             .note(
                 "duplicates",
-                "\(LogMessage.counted(found.count, "credential is", "credentials are")) kept in several items, of which the newest is read",
+                "\(credentials) kept in several items, of which the newest is read",
                 remedy: "latchkey doctor --repair-duplicates")
         ]
     }

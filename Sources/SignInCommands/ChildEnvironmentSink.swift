@@ -20,7 +20,8 @@ struct ChildEnvironmentSink: SecretSink {
         let number: Int32
     }
 
-    /// Becomes the program. A variable of the same name that we were given is left out.
+    /// Becomes the program. A variable of the same name that we were given is left out, and so are Latchkey's own: they
+    /// say where the keys are to everything else.
     mutating func receive(_ bytes: Span<UInt8>) throws(StartFailure) {
         var entry = SecretBuilder(capacity: variable.utf8.count + bytes.count + 2)
         try mappingError({ (_: SecretBuilder.LimitExceeded) in StartFailure(number: E2BIG) }) {
@@ -40,7 +41,9 @@ struct ChildEnvironmentSink: SecretSink {
         var variables: [UnsafeMutablePointer<CChar>?] = unsafe []
         var next = unsafe environ
         while let text = unsafe next.pointee {
-            if unsafe strncmp(text, variable + "=", variable.utf8.count + 1) != 0 { unsafe variables.append(text) }
+            let isReplaced = unsafe strncmp(text, variable + "=", variable.utf8.count + 1) == 0
+            let isOwn = unsafe strncmp(text, "LATCHKEY_", 9) == 0
+            if !isReplaced && !isOwn { unsafe variables.append(text) }
             unsafe next += 1
         }
         // execve only reads it.

@@ -12,7 +12,8 @@ enum ProviderRemoveCommand {
         let accounts = try await service.accounts()
         guard accounts.isEmpty else {
             throw CommandFailure(
-                .refused, "provider.in-use", "\(accounts.count) accounts are signed in at \(configuration.name)",
+                .refused, "provider.in-use",
+                "\(LogMessage.counted(accounts.count, "account is", "accounts are")) signed in at \(configuration.name)",
                 hint: "sign out first: latchkey sign-out \(configuration.name)")
         }
         try await service.sessions.store.delete(

@@ -8,10 +8,13 @@ enum ListCommand {
     private static let all = CommandOption.flag(
         "--all", help: "list what sign-ins have stored too: sessions, keys and client secrets")
 
+    private static let stale = CommandOption.value(
+        "--stale", "DAYS", form: .count(1...36_500), help: "only what hasn't changed for so many days")
+
     static let command = Command(
         CommandDefinition(
             "list", summary: "list what is kept, without the secrets",
-            operands: [.optional("SERVICE", help: "only services that begin with this")], options: [all],
+            operands: [.optional("SERVICE", help: "only services that begin with this")], options: [all, stale],
             details: """
                 Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
                 one may come twice then while a vault is rekeyed. With --all-stores, each credential's store is shown
@@ -20,7 +23,10 @@ enum ListCommand {
                 """)
     ) { arguments, context in
         let beginning = arguments.optionalOperand("SERVICE") ?? ""
-        return try await list(arguments, context) { $0.key.service.utf8.starts(with: beginning.utf8) }
+        let latest = arguments.count(stale).map { UnixTime.now().seconds - Int64($0) * 86_400 }
+        return try await list(arguments, context) { entry in
+            entry.key.service.utf8.starts(with: beginning.utf8) && entry.modified.seconds <= latest ?? .max
+        }
     }
 
     static let search = Command(

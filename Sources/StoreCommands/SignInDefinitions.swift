@@ -140,7 +140,8 @@ package enum SignInDefinitions {
         details: """
             The program takes latchkey's place: it has its terminal and signals, and its exit status is the program's.
             The token is refreshed first when it has expired, and not again while the program runs. Whoever may read
-            the program's environment, which is you and root, can read the token there.
+            the program's environment, which is you and root, can read the token there. Latchkey's own variables, which
+            lead to other keys, are not handed on.
             """)
     package static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",

@@ -52,6 +52,23 @@ import TestServices
         #expect(nowhere.status == 69 && nowhere.errorText.contains("no shelf is named"), "\(nowhere.errorText)")
     }
 
+    @Test func `what hasn't changed for so many days is listed by itself`() async throws {
+        let shelf = directory / "shelf"
+        for account in ["old", "new"] {
+            #expect(try await run(["set", "example.org", account, "--shelf", shelf], input: "s3cret").status == 0)
+        }
+        let old = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: shelf).first {
+                $0.contains(Data("old".utf8).base64EncodedString())
+            })
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -400 * 86_400)], ofItemAtPath: shelf + "/" + old)
+        let stale = try await run(["list", "--stale", "365", "--shelf", shelf]).outputText
+        #expect(stale.contains(" old ") && !stale.contains(" new "), "\(stale)")
+        #expect(try await run(["list", "--stale", "500", "--shelf", shelf]).outputText.isEmpty)
+        #expect(try await run(["list", "--shelf", shelf]).outputText.contains(" new "))
+    }
+
     @Test func `the doctor asks it, and what is wrong with the store in use decides its status`() async throws {
         let shelf = directory / "shelf"
         try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)

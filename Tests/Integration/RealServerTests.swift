@@ -102,6 +102,9 @@ struct RealServerTests {
         #expect(try await run("--", "printenv", "LATCHKEY_TOKEN").output == token + [10])
         #expect(try await run("--env", "TOKEN", "--", "sh", "-c", "printf %s \"$TOKEN\"").output == token)
         #expect(try await run("--env", "TOKEN", "printenv", "LATCHKEY_TOKEN", expecting: 1).output == [])
+        // What leads to the vault's key and to everything else stays here.
+        let variables = try await run("--env", "TOKEN", "env").outputText
+        #expect(!variables.contains("LATCHKEY_") && variables.contains("\nTOKEN=") || variables.hasPrefix("TOKEN="))
         // A variable of that name that was there before is replaced, not doubled.
         #expect(
             try await run("--env", "HOME", "env").output.split(separator: 10).count {

@@ -1,6 +1,7 @@
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
-/// Makes secrets that nobody thought up. Each choice is uniform: octets that would favour some are thrown away.
+/// Makes random secrets. Each choice is uniform: octets that would favour some are thrown away.
 enum SecretGenerator {
     enum Alphabet: String, CaseIterable {
         case alphanumeric, printable, digits, hexadecimal
@@ -40,8 +41,10 @@ enum SecretGenerator {
     }
 
     private static func append(_ byte: UInt8, _ builder: inout SecretBuilder) {
-        // It has no limit.
-        try? builder.append(byte)
+        // A secret that is shorter than it was asked for must not come about.
+        if failure(SecretBuilder.LimitExceeded.self, of: try builder.append(byte)) != nil {
+            preconditionFailure("a builder without a limit refused bytes")
+        }
     }
 
     /// Lends a builder, and a function that chooses one of so many, 256 at most.

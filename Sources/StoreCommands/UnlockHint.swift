@@ -24,8 +24,6 @@ struct UnlockHint: Sendable {
             (try? VaultStore.checkUnlocking()) != nil
         else { return }
         try? prompt.show("`latchkey vault unlock` asks once, and then the vault opens for a while without asking.")
-        guard let slash = mark.lastIndex(of: "/") else { return }
-        try? PrivateFile.makeFolder(String(mark[..<slash]))
         try? PrivateFile.replace(mark, with: "")
     }
 }

@@ -75,7 +75,7 @@ package struct ResourceClient: Sendable {
         do throws(TransportError) {
             return try await http.send(request, limits: limits)
         } catch {
-            throw OAuthError(.networkError(error))
+            throw .network(error)
         }
     }
 }

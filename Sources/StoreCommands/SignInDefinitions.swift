@@ -62,6 +62,10 @@ package enum SignInDefinitions {
         "--origin", "URL", repeats: true,
         help: "let the token go to this origin too, such as https://api.example.org")
 
+    package static let forHost = CommandOption.value(
+        "--for-host", "HOST", repeats: true,
+        help: "answer git, docker and others that ask for this host: as --origin https://HOST")
+
     package static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
 
@@ -147,7 +151,8 @@ package enum SignInDefinitions {
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
-            issuer, service, host, clientID, register, clientSecret, scope, origin, dpop, par, redirect, anyScheme,
+            issuer, service, host, clientID, register, clientSecret, scope, origin, forHost, dpop, par, redirect,
+            anyScheme,
             development, certificateAuthority, force,
         ],
         details: """

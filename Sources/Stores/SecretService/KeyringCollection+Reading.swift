@@ -116,7 +116,9 @@ extension KeyringCollection {
         service: String?, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> [CredentialMetadata] {
         var first: [CredentialKey: KeyringItem] = [:]
-        for item in try await allItems(service: service, session, interruption) {
+        for item in try await allItems(
+            service.map { [(ItemAttributes.service, $0)] }, session, interruption)
+        {
             guard let key = item.key else { continue }
             if let other = first[key], other.precedes(item) { continue }
             first[key] = item
@@ -124,16 +126,16 @@ extension KeyringCollection {
         return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
     }
 
-    /// All items, or those of one service, unlocked, in no order.
+    /// All items, or those that have these attributes among others, unlocked, in no order.
     func allItems(
-        service: String?, _ session: KeyringSession, _ interruption: Interruption
+        _ attributes: [(String, String)]?, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         // A locked collection shows its items without their names, or not at all.
         _ = try await unlockIfLocked(session, interruption)
         for _ in 0..<Self.attempts {
             let paths =
-                if let service {
-                    try await search([(ItemAttributes.service, service)], session, interruption)
+                if let attributes {
+                    try await search(attributes, session, interruption)
                 } else {
                     try await allPaths(session, interruption)
                 }

@@ -307,6 +307,10 @@ let package = Package(
             ],
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(
+            name: "HelperTests",
+            dependencies: ["TestServices", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand"],
+            exclude: ["Fixtures"]),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",

@@ -46,16 +46,12 @@ enum GitHelper {
     private static func answer(
         _ request: borrowing GitExchange, _ service: String, from view: StoreView, _ context: CommandContext
     ) async throws -> Bool {
-        for store in view.stores {
-            for key in try await store.keys([service], request.account, context.deadline) {
-                guard let record = try await store.read(key, as: Password.self, deadline: context.deadline),
-                    let secret = GitSecret(record.secret), !secret.hasEnded(at: .now())
-                else { continue }
-                try answer(key.account == GitExchange.accountOfNobody ? "" : key.account, secret, context)
-                return true
-            }
-        }
-        return false
+        let record = try await view.credential(
+            services: [service], account: request.account, deadline: context.deadline)
+        guard let record, let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return false }
+        let account = record.metadata.key.account
+        try answer(account == GitExchange.accountOfNobody ? "" : account, secret, context)
+        return true
     }
 
     private static func answer(_ user: String, _ secret: borrowing GitSecret, _ context: CommandContext) throws {

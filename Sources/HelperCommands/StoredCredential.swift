@@ -12,8 +12,9 @@ extension StoreView {
         services: [String], account: String?, deadline: Deadline
     ) async throws -> CredentialRecord<Password>? {
         for store in stores {
-            for key in try await store.keys(services, account, deadline) {
-                if let record = try await store.read(key, as: Password.self, deadline: deadline) { return record }
+            // One listing for all, or a look at one after the other.
+            for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
+                if let record = try await store.credential(services, account, deadline) { return record }
             }
         }
         return nil
@@ -36,10 +37,25 @@ extension StoreView {
 }
 
 extension CredentialStore {
+    fileprivate func credential(
+        _ services: [String], _ account: String?, _ deadline: Deadline
+    ) async throws -> CredentialRecord<Password>? {
+        if account == nil, let keyring = self as? SecretServiceStore, services.allSatisfy(CredentialKey.isName) {
+            for service in services {
+                if let record = try await keyring.readLatest(service: service, deadline: deadline) { return record }
+            }
+            return nil
+        }
+        for key in try await keys(services, account, deadline) {
+            if let record = try await read(key, as: Password.self, deadline: deadline) { return record }
+        }
+        return nil
+    }
+
     /// The keys of the services' credentials that there may be: by the order of the services, then the one first that
     /// was changed last.
     func keys(_ services: [String], _ account: String?, _ deadline: Deadline) async throws -> [CredentialKey] {
-        let services = services.filter { (try? CredentialKey(service: $0, account: "any")) != nil }
+        let services = services.filter(CredentialKey.isName)
         if let account {
             return services.compactMap { try? CredentialKey(service: $0, account: account) }
         }
@@ -59,4 +75,9 @@ extension CredentialStore {
             return first == second ? one.modified > other.modified : first < second
         }.map(\.key)
     }
+}
+
+extension CredentialKey {
+    /// Whether a text can be a service's name.
+    static func isName(_ text: String) -> Bool { (try? CredentialKey(service: text, account: "any")) != nil }
 }

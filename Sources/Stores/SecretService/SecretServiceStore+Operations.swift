@@ -100,6 +100,13 @@ extension SecretServiceStore: CredentialStore {
         try await collection.repairDuplicates(of: key, losingOlder: discardingOlderSecrets, deadline)
     }
 
+    /// Returns the password of a service that was changed last, whosever it is, or `nil`.
+    package func readLatest(
+        service: String, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Password>? {
+        try await collection.readLatest(service: service, deadline)
+    }
+
     // MARK: - Other programs
 
     /// Saves in `target` what programs keep in this collection without a `service` and a `username`: git and Git

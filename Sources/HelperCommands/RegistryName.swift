@@ -16,7 +16,7 @@ struct RegistryName {
         if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
         host = rest[..<end].lowercased()
-        path = String(rest[end...])
+        path = String(rest[end...].reversed().drop { $0 == "/" }.reversed())
         if host.isEmpty || host.contains("@") { return nil }
     }
 
@@ -26,7 +26,7 @@ struct RegistryName {
     /// The names under which the same registry may be kept, the nearest first: as it was written, by host and path with
     /// and without the scheme, then by the host alone.
     var candidates: [String] {
-        let places = path.isEmpty || path == "/" ? [host] : [host + path, host]
+        let places = path.isEmpty ? [host] : [host + path, host]
         let forms = places.flatMap {
             [$0, "https://\($0)", "http://\($0)", "\($0)/", "https://\($0)/", "https://\($0)/v1/"]
         }

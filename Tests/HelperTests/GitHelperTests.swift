@@ -21,7 +21,13 @@ import TestServices
     @Test(arguments: HelperScene.Store.allCases)
     func `git clones and pushes with it, and a refused password is erased`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)
-        let server = try await GitServer(scene, user: "ada", password: "right")
+        let password = try scene.directory.write("server-password", "right")
+        let folder = try scene.directory.makeFolder("repositories")
+        try await scene.shell(
+            "git init --quiet --bare \"$1/project.git\" && git -C \"$1/project.git\" config http.receivepack true",
+            folder
+        ).successful("git init")
+        let server = try await FixtureServer("git_server.py", folder, "ada", password)
         let keep = try await scene.helper(
             "git-credential-latchkey", "store",
             input: "protocol=http\nhost=\(server.host)\nusername=ada\npassword=right\n\n")
@@ -38,7 +44,7 @@ import TestServices
         #expect(work.status == 0, "\(work.errorText)")
         #expect(try await scene.latchkey("get", "git:http://\(server.host)", "ada") == "right")
 
-        try server.setPassword("changed")
+        try scene.directory.write("server-password", "changed")
         let refused = try await scene.shell("cd clone && GIT_TERMINAL_PROMPT=0 git pull origin main", server.host)
         #expect(refused.status != 0)
         let gone = try await BuiltProducts.latchkey().run(
@@ -177,33 +183,4 @@ import TestServices
         #expect(run.errorText.contains("vault unlock") && run.errorText.count { $0 == "\n" } == 1, "\(run.errorText)")
         #expect(!terminal.shown.contains("Passphrase"))
     }
-}
-
-/// A server of git's on a loopback port.
-final class GitServer: Sendable {
-    let host: String
-    private let passwordFile: String
-    private let program: RunningProgram
-
-    init(_ scene: HelperScene, user: String, password: String) async throws {
-        let folder = try scene.directory.makeFolder("repositories")
-        passwordFile = try scene.directory.write("server-password", password)
-        try await scene.shell(
-            "git init --quiet --bare \"$1/project.git\" && git -C \"$1/project.git\" config http.receivepack true",
-            folder
-        ).successful("git init")
-        program = try Program("/usr/bin/python3").start(
-            [HelperScene.fixture("git_server.py"), folder, user, passwordFile],
-            environment: ["PATH": Program.searchPath])
-        try await program.wait(for: "the server's port") { [program] in program.outputSoFar.contains("port ") }
-        let line = program.outputSoFar.split(separator: "\n").first ?? ""
-        host = "127.0.0.1:" + line.dropFirst("port ".count)
-    }
-
-    func setPassword(_ password: String) throws {
-        try Data(password.utf8).write(to: URL(fileURLWithPath: passwordFile))
-    }
-
-    /// What the server said of each request.
-    var requests: [Substring] { program.outputSoFar.split(separator: "\n").dropFirst().map { $0 } }
 }

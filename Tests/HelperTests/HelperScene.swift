@@ -21,7 +21,8 @@ final class HelperScene: Sendable {
         "git-credential-latchkey", "docker-credential-latchkey", "cargo-credential-latchkey", "keyring",
     ]
 
-    init(_ store: Store = .vault, extra: [String: String] = [:]) async throws {
+    /// - Parameter misses: whether its vault is missing when the tools ask.
+    init(_ store: Store = .vault, misses: Bool = false) async throws {
         self.store = store
         desktop = store == .secretService ? try await PrivateSession(.unlocked) : nil
         directory = try desktop?.directory ?? TestDirectory()
@@ -34,7 +35,9 @@ final class HelperScene: Sendable {
         environment["PATH"] = "\(programs):\(Program.searchPath)"
         environment["LATCHKEY_STORE"] = store.rawValue
         if store == .vault { environment["LATCHKEY_KEY_FILE"] = directory / "key" }
-        self.environment = environment.merging(extra) { $1 }
+        if misses { environment["LATCHKEY_VAULT"] = directory / "nowhere" }
+        self.environment = environment
+        if misses { return }
         if store == .vault { try await latchkey("vault", "init", "--key-file", directory / "key") }
     }
 

@@ -23,7 +23,9 @@ final class ChildTerminal {
         self.own = own
         _ = fcntl(controller, F_SETFL, O_NONBLOCK)
         var attributes = termios()
-        if unsafe tcgetattr(own, &attributes) == 0 {
+        // In the background it would be the shell's, in the midst of a line that is typed.
+        let pattern = PassedTerminal.isOurs(own) ? own : device
+        if unsafe tcgetattr(pattern, &attributes) == 0 {
             if !takesInput { attributes.c_oflag &= ~tcflag_t(OPOST) }
             unsafe tcsetattr(device, TCSANOW, &attributes)
         }
@@ -39,6 +41,16 @@ final class ChildTerminal {
     func copySize() {
         var size = winsize()
         if unsafe ioctl(own, UInt(TIOCGWINSZ), &size) == 0 { _ = unsafe ioctl(controller, UInt(TIOCSWINSZ), &size) }
+    }
+
+    /// What the terminal makes of a key now: a signal to a program that is in its foreground, or `nil`.
+    func signal(of key: UInt8, to program: pid_t) -> Int32? {
+        var attributes = termios()
+        guard unsafe tcgetattr(controller, &attributes) == 0, attributes.c_lflag & tcflag_t(ISIG) != 0,
+            tcgetpgrp(controller) == program
+        else { return nil }
+        let keys = unsafe withUnsafeBytes(of: &attributes.c_cc) { unsafe Array($0) }
+        return [(VINTR, SIGINT), (VQUIT, SIGQUIT)].first { keys[Int($0.0)] == key && key != 0 }?.1
     }
 
     /// From then on the end of the program is the end of what can be read.
@@ -59,10 +71,15 @@ final class PassedTerminal {
         unsafe tcgetattr(descriptor, &saved)
     }
 
+    /// Whether this process is in the terminal's foreground.
+    static func isOurs(_ descriptor: Int32) -> Bool {
+        let foreground = tcgetpgrp(descriptor)
+        return foreground < 0 || foreground == getpgrp()
+    }
+
     /// Passes keys on, unless this process is in the background: then the terminal isn't ours to change.
     func enter() {
-        let foreground = tcgetpgrp(descriptor)
-        guard !isPassed, foreground < 0 || foreground == getpgrp() else { return }
+        guard !isPassed, Self.isOurs(descriptor) else { return }
         unsafe tcgetattr(descriptor, &saved)
         var raw = saved
         unsafe cfmakeraw(&raw)

@@ -143,6 +143,9 @@ struct MaskedProgram: ~Copyable {
         let count = unsafe read(0, &bytes, bytes.count)
         if count > 0 {
             typed = bytes[..<count]
+            // As if the program were in this job: a script that started us ends with it.
+            let signals = typed.compactMap { start.terminal?.signal(of: $0, to: program) }
+            for number in Set(signals) { RelayedSignals.sendToJob(number) }
         } else if count == 0 || errno != EINTR {
             // The terminal is gone.
             keyboard = nil

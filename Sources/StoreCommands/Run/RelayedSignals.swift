@@ -56,11 +56,21 @@ enum RelayedSignals {
     /// Stops this process and all of its job, as Ctrl-Z would, and returns when it is continued. Where nobody could
     /// continue it, the kernel stops nothing.
     static func stopJob() {
-        var (former, standard) = (sigaction(), sigaction())
-        unsafe sigaction(SIGTSTP, &standard, &former)
-        kill(0, SIGTSTP)
-        // The job's signal may go to any thread, and a moment later: this one goes to this thread now.
+        sendToJob(SIGTSTP)
+        var former = sigaction()
+        unsafe sigaction(SIGTSTP, nil, &former)
+        // Any thread of ours might have taken the job's signal, a moment later: this thread takes one of its own.
+        signal(SIGTSTP, SIG_DFL)
         raise(SIGTSTP)
         unsafe sigaction(SIGTSTP, &former, nil)
+    }
+
+    /// Sends a signal to all of this job but this process.
+    static func sendToJob(_ number: Int32) {
+        var former = sigaction()
+        unsafe sigaction(number, nil, &former)
+        signal(number, SIG_IGN)
+        kill(0, number)
+        unsafe sigaction(number, &former, nil)
     }
 }

@@ -35,6 +35,13 @@ package struct RunRequest: Sendable {
                 .missingOperand, "--env \(Self.shown(String(name.name))) has no secret",
                 hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
         }
+        for option in [SignInDefinitions.account, SignInDefinitions.certificateAuthority] where provider == nil {
+            guard !arguments.has(option) else {
+                throw UsageError(
+                    .missingOperand, "\(option.name) is for a sign-in, and there is no PROVIDER",
+                    hint: "leave it out, or write PROVIDER before --")
+            }
+        }
         tokenVariable = names.first.map { String($0.name) }
         fromOptions =
             try assignments.filter { $0.value != nil }.map { try Self.variable($0, "--env") { .secret($0) } }

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
@@ -113,6 +114,12 @@ struct ProviderConfiguration: Sendable {
         if usesDPoP { members.append(("dpop", .bool(true))) }
         if requiresPushedRequests { members.append(("par", .bool(true))) }
         if isDevelopment { members.append(("development", .bool(true))) }
+        // For the helpers, which link nothing that knows the services: whose sessions may be used, and where.
+        if let provider = try? provider() {
+            let origins = provider.origins.sorted().map { LatchkeyTerminal.JSONValue.text(Self.shown($0)) }
+            members.append(("authority", .text(Self.shown(provider.authority))))
+            members.append(("token_origins", .array(origins)))
+        }
         return .object(members)
     }
 

@@ -7,14 +7,18 @@ package struct Command: Sendable {
     package let definition: CommandDefinition
     /// Whether it starts programs that are not Latchkey's.
     package let startsPrograms: Bool
+    /// Says what went wrong in another program's words; `nil` where a person reads it.
+    package let reportsError: (@Sendable (any CommandError, TerminalOutput) -> ExitStatus)?
     package let run: @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
 
     package init(
         _ definition: CommandDefinition, startsPrograms: Bool = false,
+        reportsError: (@Sendable (any CommandError, TerminalOutput) -> ExitStatus)? = nil,
         run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
     ) {
         self.definition = definition
         self.startsPrograms = startsPrograms
+        self.reportsError = reportsError
         self.run = run
     }
 }

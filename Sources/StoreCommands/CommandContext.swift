@@ -21,6 +21,8 @@ package struct CommandContext: Sendable {
     /// Whether credentials are looked for in every store.
     package let usesAllStores: Bool
     package let configurationFolder: String
+    /// The options that say which store is meant, as a program of ours that is started takes them.
+    package let storeArguments: [String]
     /// What is wrong with the configuration, where the command goes on without it.
     let configurationProblem: CommandFailure?
     /// What protects this process.
@@ -83,7 +85,7 @@ extension CommandContext {
         hardening: HardeningReport, passphrase: PassedDescriptor?, folder: String, configuration: StoreConfiguration,
         problem: CommandFailure?
     ) throws {
-        let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
+        let mayPrompt = !arguments.has(GlobalOptions.noPrompt) && !arguments.command.isHelper
         let prompt = SecretPrompt(isAllowed: mayPrompt, keepsEchoOff: true)
         SecretPrompt.sayWhenInterrupted(on: output)
         let logger = Self.logger(arguments, environment, output)
@@ -93,6 +95,7 @@ extension CommandContext {
         self.prompt = prompt
         self.logger = logger
         configurationFolder = folder
+        storeArguments = GlobalOptions.storeArguments(arguments, catalogue)
         configurationProblem = problem
         self.hardening = hardening
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)

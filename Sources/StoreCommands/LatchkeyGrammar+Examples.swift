@@ -26,6 +26,9 @@ extension LatchkeyGrammar {
             "latchkey import --from git --dry-run", "latchkey import --from gh",
             "latchkey import --from gnome-keyring-collection Login",
         ],
+        "helper git": [
+            "latchkey helper git get", "git config --global credential.helper latchkey",
+        ],
         "doctor": ["latchkey doctor", "latchkey doctor --json"],
         "sign-in": [
             "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",

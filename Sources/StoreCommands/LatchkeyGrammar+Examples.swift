@@ -35,6 +35,7 @@ extension LatchkeyGrammar {
         "doctor": ["latchkey doctor", "latchkey doctor --json"],
         "sign-in": [
             "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",
+            "latchkey sign-in work --issuer https://login.example.org --client-id ID",
             "latchkey sign-in work --account alice",
         ],
         "sign-out": ["latchkey sign-out github", "latchkey sign-out --everywhere"],
@@ -75,7 +76,10 @@ extension LatchkeyGrammar {
         "vault remove-slot": ["latchkey vault remove-slot laptop"],
         "vault new-key": ["latchkey vault new-key | systemd-creds encrypt --name=latchkey - latchkey.cred"],
         "vault export": ["latchkey vault export ~/backup.vault"],
-        "vault import": ["latchkey vault import ~/backup.vault", "latchkey vault import old.vault --on-conflict keep"],
+        "vault import": [
+            "latchkey vault import ~/backup.vault", "latchkey vault import old.vault --on-conflict keep",
+            "latchkey vault import ~/backup.vault --key-file ~/backup.key --new-key-file ~/vault.key",
+        ],
         "vault rekey": ["latchkey vault rekey"],
         "vault verify": ["latchkey vault verify"],
         "vault accept-rollback": ["latchkey vault accept-rollback"],

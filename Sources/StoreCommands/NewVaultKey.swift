@@ -81,7 +81,7 @@ struct NewVaultKey: ~Copyable {
         _ prompt: SecretPrompt, _ question: LogMessage, _ otherwise: LogMessage
     ) throws -> Secret<Passphrase> {
         let passphrase = try mapError(
-            { (error: PromptError) in CommandFailure(error, error.exitStatus, hint: error.hint(otherwise: otherwise)) },
+            { (error: PromptError) in CommandFailure(error, otherwise: otherwise) },
             of: prompt.ask(question, as: Passphrase.self))
         guard !passphrase.isEmpty else {
             throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")

@@ -32,6 +32,7 @@ enum VaultAddSlotCommand {
         try arguments.refuseTwo(
             of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
         let descriptor = try arguments.passedDescriptor(newPassphrase)
+        if let path = arguments.value(keyFile) { try VaultKeyFile.check(at: AbsolutePath.of(path)) }
         let vault = try await context.openVault()
         // Before a person thinks up a passphrase, and before a key file is made.
         let replaced = try await check(name, replacing: old, in: vault, context)

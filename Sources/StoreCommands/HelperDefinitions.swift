@@ -89,7 +89,25 @@ package enum HelperDefinitions {
             is answered. A unit that gets nothing has an empty credential: the journal says why.
             """)
 
-    package static let all = [git, docker, cargo, keyring, kubectl, aws, go, askpass, systemd]
+    package static let yes = CommandOption.flag("--yes", help: "write it without a question")
+    package static let undo = CommandOption.flag("--undo", help: "take away what setup wrote, and nothing else")
+    package static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
+    package static let setup = CommandDefinition(
+        "setup", topic: .helpers, summary: "have git, docker, cargo, pip, uv, aws or go ask latchkey",
+        operands: [
+            .optional("TOOL", help: "git, docker, cargo, pip, uv, aws or go; without it, all are listed"),
+            .optional("NAME", help: "aws: the profile (default)"),
+        ],
+        options: [yes, undo, printing],
+        details: """
+            Shows the change to the tool's configuration and asks before it writes. What was there stays; where something else
+            stands in the way, nothing is written. --store and --vault go into the helper's command line for git, aws and go.
+            docker, cargo, pip and uv look for the helper on PATH: where it isn't, a link is made in ~/.local/bin.
+
+            Without TOOL: which tools ask latchkey, and which files keep secrets in clear, with the command that moves them.
+            """)
+
+    package static let all = [setup, git, docker, cargo, keyring, kubectl, aws, go, askpass, systemd]
 
     /// The helpers by the names that they can be called by, as links to latchkey.
     package static let programs: [(name: StaticString, command: CommandDefinition)] = [

@@ -26,6 +26,9 @@ extension LatchkeyGrammar {
             "latchkey import --from git --dry-run", "latchkey import --from gh",
             "latchkey import --from gnome-keyring-collection Login",
         ],
+        "setup": [
+            "latchkey setup", "latchkey setup git", "latchkey setup docker --print", "latchkey setup git --undo",
+        ],
         "helper git": [
             "latchkey helper git get", "git config --global credential.helper latchkey",
         ],

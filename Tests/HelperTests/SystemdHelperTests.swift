@@ -25,18 +25,18 @@ import TestServices
     }
 
     @Test func `a unit gets the credential that its line names, exactly`() async throws {
-        let run = try await ask("0123456789abcdef/unit/app.service/db")
+        let run = try await ask("RANDOM/unit/app.service/db")
         #expect(run.status == 0 && run.outputText == "s3cret\n" && run.errorOutput.isEmpty, "\(run.errorText)")
     }
 
     @Test func `others get nothing, and the journal says why`() async throws {
         for (address, user, status, text) in [
-            ("0123/unit/app.service/other", 0, 1, "other of app.service isn't listed in "),
-            ("0123/unit/evil.service/db", 0, 1, "db of evil.service isn't listed in "),
-            ("0123/unit/other.service/db", 0, 1, "there is no secret for other.example/bob"),
-            ("0123/unit/app.service/db", 65534, 77, "no connection of root's"),
-            ("0123/unit/app.service", 0, 77, "not systemd on behalf of a unit"), ("", 0, 77, "not systemd on behalf"),
-            ("0123/unit//db", 0, 77, "not systemd on behalf"), ("a/b/unit/app.service/db", 0, 77, "not systemd"),
+            ("RANDOM/unit/app.service/other", 0, 1, "other of app.service isn't listed in "),
+            ("RANDOM/unit/evil.service/db", 0, 1, "db of evil.service isn't listed in "),
+            ("RANDOM/unit/other.service/db", 0, 1, "there is no secret for other.example/bob"),
+            ("RANDOM/unit/app.service/db", 65534, 77, "no connection of root's"),
+            ("RANDOM/unit/app.service", 0, 77, "not systemd on behalf of a unit"), ("", 0, 77, "not systemd on behalf"),
+            ("RANDOM/unit//db", 0, 77, "not systemd on behalf"), ("RANDOM/b/unit/app.service/db", 0, 77, "not systemd"),
         ] as [(String, Int, Int32, String)] {
             let run = try await ask(address, user: user)
             #expect(run.status == status && run.output.isEmpty, "\(address) \(run.errorText)")
@@ -45,7 +45,7 @@ import TestServices
     }
 
     @Test func `a map that others may write, a link, and a line of another form are refused`() async throws {
-        let address = "0123/unit/app.service/db"
+        let address = "RANDOM/unit/app.service/db"
         #expect(unsafe chmod(map, 0o666) == 0)
         #expect(try await ask(address).errorText.contains("others may write"))
         try scene.directory.write("config/latchkey/systemd-credentials", "app.service db example.org\n")

@@ -16,7 +16,8 @@ with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         os.setuid(int(user))
         client = socket.socket(socket.AF_UNIX)
         if address:
-            client.bind("\0" + address)
+            # systemd has another number each time.
+            client.bind("\0" + address.replace("RANDOM", os.urandom(8).hex()))
         client.connect(folder + "/socket")
         received = b""
         while data := client.recv(4096):

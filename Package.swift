@@ -175,8 +175,8 @@ let package = Package(
             "LatchkeyHelperCommands", at: "HelperCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyInMemory", "LatchkeyJSON", "LatchkeyLog",
-                "LatchkeySecretService", "LatchkeySecrets",
+                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyInMemory", "LatchkeyJSON",
+                "LatchkeyLog", "LatchkeySecretService", "LatchkeySecrets",
             ]),
         // Modules that differ from `Latchkey` in case only would share a file where case is ignored.
         .executableTarget(

@@ -93,10 +93,10 @@ package enum HelperDefinitions {
     package static let undo = CommandOption.flag("--undo", help: "take away what setup wrote, and nothing else")
     package static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
     package static let setup = CommandDefinition(
-        "setup", topic: .helpers, summary: "have git, docker, cargo, pip, uv, aws or go ask latchkey",
+        "setup", topic: .helpers, summary: "have git, docker, cargo, pip, uv, kubectl, aws or go ask latchkey",
         operands: [
-            .optional("TOOL", help: "git, docker, cargo, pip, uv, aws or go; without it, all are listed"),
-            .optional("NAME", help: "aws: the profile (default)"),
+            .optional("TOOL", help: "git, docker, cargo, pip, uv, kubectl, aws or go; without it, all are listed"),
+            .optional("NAME", help: "aws: the profile (default); kubectl: the provider"),
         ],
         options: [yes, undo, printing],
         details: """

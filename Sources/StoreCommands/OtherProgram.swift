@@ -36,7 +36,11 @@ package enum OtherProgram {
 
     /// Has that program work with other arguments, silently, and returns its exit status.
     package static func runQuietly(_ arguments: [String]) throws(CommandFailure) -> Int32 {
-        let path = try path()
+        try runQuietly(path(), arguments)
+    }
+
+    /// The same with any program.
+    package static func runQuietly(_ path: String, _ arguments: [String]) throws(CommandFailure) -> Int32 {
         var status: Int32 = 0
         let number = WorkerProcess.runQuietly(path, arguments, &status)
         if number != 0 { throw notStarted(path, number) }

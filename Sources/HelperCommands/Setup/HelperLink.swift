@@ -17,7 +17,11 @@ struct HelperLink: Sendable {
     func isThere() throws(CommandFailure) -> Bool {
         for folder in (environment["PATH"] ?? "").split(separator: ":") {
             let place = "\(folder)/\(name)"
-            guard unsafe access(place, X_OK) == 0 else { continue }
+            guard unsafe access(place, X_OK) == 0 else {
+                // One that is made here is found first.
+                if place == path && !FileNames.exist(place) { return false }
+                continue
+            }
             if FileNames.resolved(place) == program { return true }
             throw CommandFailure(
                 .refused, "setup.other-program",

@@ -12,10 +12,11 @@ enum SetupCommand {
             try SetupOverview(context).write()
             return .success
         }
+        if word == "kubectl" { return try KubectlSetup(arguments, context).run(arguments) }
         guard let setup = ToolSetup.named(word) else {
             throw CommandFailure(
                 .usage, "setup.unknown-tool", "there is no set-up for such a tool",
-                hint: "the tools are \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" }))")
+                hint: "the tools are \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
         }
         let run = try SetupRun(setup, arguments, context)
         if arguments.has(HelperDefinitions.undo) { return try run.undo() }
@@ -36,14 +37,12 @@ private struct SetupRun {
     init(_ setup: ToolSetup, _ arguments: ParsedArguments, _ context: CommandContext) throws {
         let name = arguments.optionalOperand("NAME")
         guard name == nil || setup.tool.description == "aws" else {
-            throw CommandFailure(.usage, "usage.too-many-operands", "only aws takes a profile's name")
+            throw CommandFailure(
+                .usage, "usage.too-many-operands", "only aws and kubectl take a name",
+                hint: "usage: latchkey setup \(setup.tool)")
         }
         let options = context.storeArguments.dropLast().map { " " + $0 }.joined()
-        guard let program = ThisProgram.path, Self.isPlain(program + options + (name ?? "")) else {
-            throw CommandFailure(
-                .refused, "setup.unusable", "a path or name has characters that configurations would misread",
-                hint: "use paths of letters, digits and / . _ - + = alone")
-        }
+        let program = try ToolSetup.Place.plainProgram(with: options + (name ?? ""))
         self.setup = setup
         self.context = context
         place = ToolSetup.Place(environment: context.environment, program: program, options: options, name: name)
@@ -51,11 +50,6 @@ private struct SetupRun {
         link = setup.link.map { HelperLink(name: $0, program: program, environment: context.environment) }
         records = SetupRecords(folder: context.environment.stateDirectory + "/setup")
         isConsented = arguments.has(HelperDefinitions.yes)
-    }
-
-    /// What stands in configurations of several syntaxes as it is.
-    private static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || " /._-+=:".utf8.contains($0) }
     }
 
     private var name: String { ([setup.tool.description] + (place.name.map { [$0] } ?? [])).joined(separator: "-") }
@@ -73,7 +67,7 @@ private struct SetupRun {
         }
         try show(change, isLinkShown: needsLink)
         if printsOnly { return .success }
-        try consent("Write this?")
+        try context.consent(isConsented)
         let made = needsLink ? try link?.make() : nil
         if let change {
             // First, so that what is written can be taken back whatever happens.
@@ -112,18 +106,6 @@ private struct SetupRun {
         for line in text.split(separator: "\n") { try context.output.write("\(sign) \(shown(String(line)))") }
     }
 
-    private func consent(_ question: LogMessage) throws {
-        if isConsented { return }
-        guard context.prompt.isPossible else {
-            throw CommandFailure(
-                .refused, "setup.not-asked", "nobody can be asked whether to write this",
-                hint: "give --yes to have it written")
-        }
-        guard try context.prompt.confirm(question) else {
-            throw CommandFailure(.refused, "setup.kept", "everything was left as it is")
-        }
-    }
-
     // MARK: - Taking it back
 
     func undo() throws -> ExitStatus {
@@ -142,7 +124,7 @@ private struct SetupRun {
         }
         let change = TextChange(place: places[0], removed: record.inserted, inserted: record.removed)
         try show(change, isLinkShown: false)
-        try consent("Write this?")
+        try context.consent(isConsented)
         let former = change.applied(to: content)
         if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
         if let path = record.link, FileNames.resolved(path) == place.program { FileNames.remove(path) }
@@ -153,5 +135,37 @@ private struct SetupRun {
 
     private func shown(_ text: String) -> LoggableText {
         LoggableText(reviewed: "lines that setup writes hold no secret", unredacted: text)
+    }
+}
+
+extension CommandContext {
+    /// Asks whether to write what was shown. Throws where that isn't wanted, or nobody can be asked.
+    func consent(_ isGiven: Bool) throws {
+        if isGiven { return }
+        guard prompt.isPossible else {
+            throw CommandFailure(
+                .refused, "setup.not-asked", "nobody can be asked whether to write this",
+                hint: "give --yes to have it written")
+        }
+        guard try prompt.confirm("Write this?") else {
+            throw CommandFailure(
+                .refused, "setup.kept", "everything was left as it is", hint: "--print shows it without a question")
+        }
+    }
+}
+
+extension ToolSetup.Place {
+    /// The path of `latchkey`, which stands with other words in configurations of several syntaxes as it is.
+    static func plainProgram(with words: String) throws(CommandFailure) -> String {
+        guard let program = ThisProgram.path,
+            (program + words).utf8.allSatisfy({
+                ASCII.isLetter($0) || ASCII.isDigit($0) || " /._-+=:".utf8.contains($0)
+            })
+        else {
+            throw CommandFailure(
+                .refused, "setup.unusable", "a path or name has characters that configurations would misread",
+                hint: "use paths and names of letters, digits and / . _ - + = : alone")
+        }
+        return program
     }
 }

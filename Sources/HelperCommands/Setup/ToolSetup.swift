@@ -40,18 +40,18 @@ struct ToolSetup: Sendable {
     } change: { text, place throws(CommandFailure) in
         let value = "\(place.program) helper git\(place.options)"
         if !text.places(of: "helper = \(value)\n").isEmpty { return nil }
-        return .appending("[credential]\n\thelper = \(value)\n", to: text)
+        return .appending("[credential]\n    helper = \(value)\n", to: text)
     }
 
     private static let docker = ToolSetup(tool: "docker", link: "docker-credential-latchkey") { place in
         (place.environment["DOCKER_CONFIG"] ?? place.environment.home + "/.docker") + "/config.json"
     } change: { text, _ throws(CommandFailure) in
-        if text.isEmpty { return .inserting("{\n\t\"credsStore\": \"latchkey\"\n}\n", at: 0) }
+        if text.isEmpty { return .inserting("{\n    \"credsStore\": \"latchkey\"\n}\n", at: 0) }
         guard let document = try? JSONDocument(Secret(copying: text)), let brace = text.index(of: UInt8(ascii: "{"))
         else { throw notUnderstood("docker", "is no JSON") }
         guard let present = document.member("credsStore") else {
             let comma = document.isEmpty ? "" : ","
-            return .inserting("\n\t\"credsStore\": \"latchkey\"\(comma)", at: brace + 1)
+            return .inserting("\n    \"credsStore\": \"latchkey\"\(comma)", at: brace + 1)
         }
         if document.isText(present, "latchkey") { return nil }
         let name = try? document.publicText(present, limit: 256)

@@ -175,8 +175,8 @@ let package = Package(
             "LatchkeyHelperCommands", at: "HelperCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyJSON", "LatchkeyLog", "LatchkeySecretService",
-                "LatchkeySecrets",
+                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyInMemory", "LatchkeyJSON", "LatchkeyLog",
+                "LatchkeySecretService", "LatchkeySecrets",
             ]),
         // Modules that differ from `Latchkey` in case only would share a file where case is ignored.
         .executableTarget(
@@ -306,6 +306,10 @@ let package = Package(
                 "LatchkeyTerminal", "vault-writer",
             ],
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
+        .testTarget(
+            name: "HelperTests",
+            dependencies: ["TestServices", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand"],
+            exclude: ["Fixtures"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

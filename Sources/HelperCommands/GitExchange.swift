@@ -48,6 +48,19 @@ struct GitExchange: ~Copyable {
         return "git:\(scheme)://\(place.hasSuffix("/") ? String(place.dropLast()) : place)"
     }
 
+    /// The account under which a user's credential is kept; `nil` where git doesn't say whose.
+    var account: String? { user.map { $0.isEmpty ? Self.accountOfNobody : $0 } }
+
+    /// In place of a user without a name, who signs in by other means than a password (RFC 4559).
+    static let accountOfNobody = "(no user)"
+
+    /// The attributes by which other helpers' items are found in a keyring: git's own, and Git Credential Manager's.
+    var shapes: [[(String, String)]] {
+        guard let service else { return [] }
+        let name = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        return [[("protocol", scheme), ("server", String(name.first ?? ""))], [("service", service)]]
+    }
+
     /// The origin whose sessions may be used. Tokens go over HTTPS, or to a loopback address, which `provider add`
     /// sees to.
     var origin: String { "\(scheme)://\(host.lowercased())" }

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySecretService
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
@@ -33,17 +34,24 @@ enum GitHelper {
     private static func get(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
-        for store in view.stores {
-            for key in try await view.keys(service, request.user, in: store, context.deadline) {
-                guard let record = try await store.read(key, as: Password.self, deadline: context.deadline),
-                    let secret = GitSecret(record.secret), !secret.hasEnded(at: .now())
-                else { continue }
-                return try answer(key.account, secret, context)
-            }
-        }
+        if try await answer(request, service, from: view, context) { return }
         if let session = try await context.session(at: request.origin, user: request.user, view) {
-            try answer(session, request, context)
+            return try answer(session, request, context)
         }
+        let others = try await view.ofOtherPrograms(having: request.shapes, deadline: context.deadline)
+        if let others { _ = try await answer(request, service, from: others, context) }
+    }
+
+    /// Answers with what is stored, and returns whether there is anything.
+    private static func answer(
+        _ request: borrowing GitExchange, _ service: String, from view: StoreView, _ context: CommandContext
+    ) async throws -> Bool {
+        let record = try await view.credential(
+            services: [service], account: request.account, deadline: context.deadline)
+        guard let record, let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return false }
+        let account = record.metadata.key.account
+        try answer(account == GitExchange.accountOfNobody ? "" : account, secret, context)
+        return true
     }
 
     private static func answer(_ user: String, _ secret: borrowing GitSecret, _ context: CommandContext) throws {
@@ -82,10 +90,10 @@ enum GitHelper {
     // MARK: - Store and erase
 
     private static func store(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
-        guard let service = request.service, let user = request.user, let secret = GitSecret.kept(request) else {
+        guard let service = request.service, let account = request.account, let secret = GitSecret.kept(request) else {
             return
         }
-        let key = try CredentialKey(service: service, account: user)
+        let key = try CredentialKey(service: service, account: account)
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
         // git stores each credential that worked, those that it has from here too.
@@ -118,7 +126,7 @@ enum GitHelper {
         guard let service = request.service else { return }
         let view = try await context.openView()
         for store in view.stores {
-            for key in try await view.keys(service, request.user, in: store, context.deadline) {
+            for key in try await store.keys([service], request.account, context.deadline) {
                 guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
                     continue
                 }
@@ -128,6 +136,29 @@ enum GitHelper {
                 case .none: break
                 }
                 try await store.delete(key, condition: .matches(record.version), deadline: context.deadline)
+            }
+        }
+        try await eraseOfOtherPrograms(request, service, view, context)
+    }
+
+    /// What another helper keeps would be the answer again and again: it is deleted as well, where it is exactly what was
+    /// refused.
+    private static func eraseOfOtherPrograms(
+        _ request: borrowing GitExchange, _ service: String, _ view: StoreView, _ context: CommandContext
+    ) async throws {
+        let account = request.account
+        for case let keyring as SecretServiceStore in view.stores {
+            for attributes in request.shapes {
+                switch request.password {
+                case .some(let password):
+                    try await keyring.deleteOtherPrograms(having: attributes, deadline: context.deadline) {
+                        key, secret in
+                        key.service.hasSameOctets(as: service)
+                            && (account ?? key.account).hasSameOctets(as: key.account)
+                            && secret.matches(password)
+                    }
+                case .none: break
+                }
             }
         }
     }

@@ -58,8 +58,11 @@ extension CommandContext {
         try await service(configuration(arguments), arguments)
     }
 
-    func service(_ configuration: ProviderConfiguration, _ arguments: ParsedArguments) async throws -> SignInService {
-        let store = try await store(of: configuration)
+    /// - Parameter view: what the command has open already.
+    func service(
+        _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, in view: StoreView? = nil
+    ) async throws -> SignInService {
+        let store = try await store(of: configuration, in: view)
         let http = http(configuration, arguments)
         if configuration.findsServerByAccount {
             return try await atProtocolService(configuration, arguments, store, http)
@@ -71,8 +74,11 @@ extension CommandContext {
 
 extension CommandContext {
     /// The store that a provider's sessions are kept in.
-    func store(of configuration: ProviderConfiguration) async throws -> any CredentialStore {
-        try await openView().store(
+    func store(
+        of configuration: ProviderConfiguration, in view: StoreView? = nil
+    ) async throws -> any CredentialStore {
+        let open = if let view { view } else { try await openView() }
+        return try await open.store(
             forService: SessionStore.service(ofProvider: configuration.name.text), deadline: deadline)
     }
 

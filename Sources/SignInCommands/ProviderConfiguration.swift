@@ -64,6 +64,18 @@ struct ProviderConfiguration: Sendable {
         }
     }
 
+    /// The origins that `--for-host` names.
+    static func originsOfHosts(_ arguments: ParsedArguments) throws -> [String] {
+        try arguments.all(SignInDefinitions.forHost).map { host in
+            guard BuiltInProvider.isHost(host), let origin = origin("https://" + host) else {
+                throw CommandFailure(
+                    .usage, "provider.host", "--for-host takes a host's name, with or without a port",
+                    hint: "leave https:// and what follows the name out")
+            }
+            return origin
+        }
+    }
+
     /// The origin that a text is, HTTPS or on a loopback address; `nil` for any other text.
     private static func origin(_ text: String) -> String? {
         guard let url = try? HTTPURL(text), url.isConfidential, url.path == "/", url.query == nil else { return nil }

@@ -6,7 +6,7 @@ package enum SignInCommandTable {
     package static let all =
         StoreCommandTable.all + [
             SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
-            TokenCommand.command, RequestCommand.command, RunCommand.command, ProviderAddCommand.command,
+            TokenCommand.command, RequestCommand.command, RunWithTokenCommand.command, ProviderAddCommand.command,
             ProviderListCommand.command,
             ProviderRemoveCommand.command, SchemeCommand.add, SchemeCommand.list, SchemeCommand.remove,
             SchemeCommand.receive, DemoCommand.command, ImportCommand.command,

@@ -103,7 +103,7 @@ extension CommandContext {
             vaultPath: AbsolutePath.of(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(
                 passphrase, environment, configuration, prompt,
-                hint: UnlockHint(environment, command: arguments.command.name)),
+                hint: arguments.command.isHelper ? nil : UnlockHint(environment, command: arguments.command.name)),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
@@ -159,9 +159,10 @@ extension CommandContext {
         }
     }
 
+    /// - Parameter hint: `nil` where nobody is asked.
     private static func vaultKey(
         _ passphrase: PassedDescriptor?, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
-        _ prompt: SecretPrompt, hint: UnlockHint
+        _ prompt: SecretPrompt, hint: UnlockHint?
     ) -> StoreSettings.VaultKey {
         if let passphrase { return .passphraseDescriptor(passphrase.number) }
         if let named = StoreSettings.VaultKey.named(in: environment) { return named }
@@ -172,6 +173,9 @@ extension CommandContext {
                 credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], keyFiles: RememberedKeyFiles(environment)
             ) {
                 (attempt) throws(StoreError) -> Secret<Passphrase> in
+                guard let hint else {
+                    throw StoreError(.locked, "the vault is locked", hint: "\(Recovery.unlockVault)")
+                }
                 hint.giveOnce(prompt)
                 return try prompt.askForPassphrase("Passphrase of the vault", attempt: attempt)
             })

@@ -25,6 +25,7 @@ package struct CommandProgram: Sendable {
     /// As `main()`, on the thread that calls it and no other. For programs whose commands never wait for two things at
     /// once.
     package func mainOnThisThread() -> Never {
+        ChildMonitor.runIfAsked()
         // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
         let hardening = Self.harden()
         SecretServiceThread.run { await main(hardening, isAlone: true) }
@@ -32,6 +33,7 @@ package struct CommandProgram: Sendable {
 
     /// Hardens the process, runs the command that its arguments name, and ends it.
     package func main() async -> Never {
+        ChildMonitor.runIfAsked()
         await main(Self.harden(), isAlone: false)
     }
 
@@ -103,7 +105,7 @@ package struct CommandProgram: Sendable {
         case .version:
             try output.write("\(LatchkeyGrammar.program) \(LatchkeyGrammar.version)")
         case .run(let arguments):
-            guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
+            guard let command = command(for: arguments) else {
                 try OtherProgram.work(arguments.command.name)
             }
             let output = arguments.has(GlobalOptions.json) ? output.inJSON() : output
@@ -121,6 +123,10 @@ package struct CommandProgram: Sendable {
             }
         }
         return .success
+    }
+
+    private func command(for arguments: ParsedArguments) -> Command? {
+        commands.first { $0.definition.name == arguments.command.name && $0.takes(arguments) }
     }
 
     private func run(

@@ -15,11 +15,49 @@ package enum HelperDefinitions {
             Exit status 0: answered, or there is nothing.
             """)
 
-    package static let all = [git]
+    package static let docker = CommandDefinition(
+        "helper", "docker", summary: "answer docker and podman, as docker-credential-latchkey",
+        operands: [.required("VERB", help: "get, store, erase, list or version")],
+        details: """
+            A credential store of docker's configuration: \"credsStore\": \"latchkey\" has docker, podman, skopeo and buildx
+            call it. What they store is kept under docker:SERVER. Where nothing is stored for a registry, and a session's
+            token may go there, that is the answer. What goes wrong stands on standard output, as docker wants it.
+
+            Exit status 1: there is nothing, or something went wrong.
+            """)
+    package static let cargoPlugin = CommandOption.flag(
+        "--cargo-plugin", help: "given by cargo; makes no difference")
+    package static let cargo = CommandDefinition(
+        "helper", "cargo", summary: "answer cargo, as cargo-credential-latchkey", options: [cargoPlugin],
+        details: """
+            A credential provider of cargo 1.74 and above: cargo login, publish and fetches from private registries call
+            it. Tokens are kept under cargo:INDEX-URL, with the account token. Errors are answers too, with exit status 0.
+            """)
+    package static let mode = CommandOption.value(
+        "--mode", "MODE", form: .choice(["password", "creds"]), help: "password, or creds: the user's name too")
+    package static let output = CommandOption.value(
+        "--output", "FORMAT", form: .choice(["plain", "json"]), help: "plain or json (plain)")
+    package static let keyring = CommandDefinition(
+        "helper", "keyring", summary: "answer pip, uv and twine, as keyring",
+        operands: [
+            .choice("VERB", ["get", "set", "del"], help: "get, set or del"),
+            .required("SERVICE", help: "an index's address, or any other service"),
+            .optional("USER", help: "the user's name; get --mode creds finds it"),
+        ],
+        options: [mode, output],
+        details: """
+            As much of Python keyring's command as others call. get looks for the address, then for each path above it,
+            then for the host. A secret to set comes from standard input; one line break at its end is no part of it.
+
+            Exit status 1: there is nothing, which is not said, or something went wrong.
+            """)
+
+    package static let all = [git, docker, cargo, keyring]
 
     /// The helpers by the names that they can be called by, as links to latchkey.
     package static let programs: [(name: StaticString, command: CommandDefinition)] = [
-        ("git-credential-latchkey", git)
+        ("git-credential-latchkey", git), ("docker-credential-latchkey", docker),
+        ("cargo-credential-latchkey", cargo), ("keyring", keyring),
     ]
 }
 

@@ -29,6 +29,9 @@ extension LatchkeyGrammar {
         "helper git": [
             "latchkey helper git get", "git config --global credential.helper latchkey",
         ],
+        "helper docker": ["latchkey helper docker list"],
+        "helper cargo": ["latchkey helper cargo"],
+        "helper keyring": ["latchkey helper keyring get --mode creds https://pypi.example.org/simple"],
         "doctor": ["latchkey doctor", "latchkey doctor --json"],
         "sign-in": [
             "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",

@@ -62,12 +62,12 @@ package enum SignInDefinitions {
         "--origin", "URL", repeats: true,
         help: "let the token go to this origin too, such as https://api.example.org")
 
+    package static let forHost = CommandOption.value(
+        "--for-host", "HOST", repeats: true,
+        help: "answer git, docker and others that ask for this host: as --origin https://HOST")
+
     package static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
-
-    package static let variable = CommandOption.value(
-        "--env", "NAME", form: .variableName,
-        help: "the token's variable (GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else LATCHKEY_TOKEN)")
 
     package static let importSource = CommandOption.value(
         "--from", "SOURCE",
@@ -136,21 +136,12 @@ package enum SignInDefinitions {
 
             --header and --json-body stand on the command line, where every user of the machine can read them.
             """)
-    package static let run = CommandDefinition(
-        "run", topic: .programs, summary: "run a program with the access token in its environment, and nowhere else",
-        operands: [provider, .rest("COMMAND", help: "the program and its arguments; write -- before it if you like")],
-        options: [account, variable, certificateAuthority],
-        details: """
-            The program takes latchkey's place: it has its terminal and signals, and its exit status is the program's.
-            The token is refreshed first when it has expired, and not again while the program runs. Whoever may read
-            the program's environment, which is you and root, can read the token there. Latchkey's own variables, which
-            lead to other keys, are not handed on.
-            """)
     package static let providerAdd = CommandDefinition(
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
-            issuer, service, host, clientID, register, clientSecret, scope, origin, dpop, par, redirect, anyScheme,
+            issuer, service, host, clientID, register, clientSecret, scope, origin, forHost, dpop, par, redirect,
+            anyScheme,
             development, certificateAuthority, force,
         ],
         details: """
@@ -201,7 +192,7 @@ package enum SignInDefinitions {
             """)
 
     package static let all = [
-        signIn, signOut, accounts, use, token, request, run, providerAdd, providerList, providerRemove,
+        signIn, signOut, accounts, use, token, request, providerAdd, providerList, providerRemove,
         schemeAdd, schemeList, schemeRemove, schemeReceive, demo, importing,
     ]
 }

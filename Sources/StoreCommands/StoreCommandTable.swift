@@ -9,6 +9,6 @@ package enum StoreCommandTable {
         VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
         VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
         VaultRekeyCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
-        ListCommand.search, CompletionsCommand.command,
+        ListCommand.search, RunCommand.command, CompletionsCommand.command,
     ]
 }

@@ -111,7 +111,7 @@ package enum WorkerProcess {
         }
     }
 
-    private static func end(like status: Int32) -> Never {
+    static func end(like status: Int32) -> Never {
         let number = status & 0x7F
         if number != 0 {
             signal(number, SIG_DFL)

@@ -38,6 +38,8 @@ private struct ArgumentReader {
     /// The option whose value comes next.
     private var awaiting: CommandOption?
     private var optionsEnded = false
+    /// How many operands stood before `--`.
+    private var separation: Int?
     private var wantsHelp = false
     /// The page that `help` is to show.
     private var page: HelpText?
@@ -58,6 +60,7 @@ private struct ArgumentReader {
             try takeWord(text)
         } else if text == "--" {
             optionsEnded = true
+            separation = operands.count
         } else {
             try takeOption(text)
         }
@@ -82,7 +85,8 @@ private struct ArgumentReader {
         }
         return .run(
             ParsedArguments(
-                command: command, globalOptions: grammar.globalOptions, values: values, operands: operands))
+                command: command, globalOptions: grammar.globalOptions, values: values, operands: operands,
+                separation: separation))
     }
 
     // MARK: - Words

@@ -13,8 +13,10 @@ package struct CommandOption: Sendable {
         case timeSpan
         /// The number of a file descriptor that is none of the standard ones.
         case descriptor
-        /// The name of an environment variable.
-        case variableName
+        /// The name of an environment variable, and what it is set to: `NAME=VALUE`.
+        case assignment
+        /// The name of an environment variable, with or without what it is set to.
+        case variable
         /// A number in this range, in decimal digits.
         case count(ClosedRange<Int>)
     }
@@ -67,8 +69,13 @@ extension CommandOption {
             return Seconds.parse(value) == nil ? "\(name) takes a number of seconds above 0, up to 86400" : nil
         case .timeSpan:
             return TimeSpan.parse(value) == nil ? "\(name) takes a time from 1s to 7d, such as 90s, 15m or 8h" : nil
-        case .variableName:
-            return VariableName.isValid(value) ? nil : "\(name) takes a name of letters, digits and underscores"
+        case .assignment, .variable:
+            let assigned = VariableName.split(value)
+            guard VariableName.isValid(String(assigned.name)) else {
+                return "\(name) takes a name of letters, digits and underscores first"
+            }
+            if case .assignment = form, assigned.value == nil { return "\(name) takes \(placeholder ?? "")" }
+            return nil
         case .count(let range):
             return Count.parse(value, range) == nil
                 ? "\(name) takes a number from \(range.lowerBound) to \(range.upperBound)" : nil
@@ -79,8 +86,14 @@ extension CommandOption {
 }
 
 /// The name of an environment variable (POSIX.1-2017, Base Definitions 8.1), lower-case letters allowed.
-enum VariableName {
-    static func isValid(_ text: String) -> Bool {
+package enum VariableName {
+    /// The parts of `NAME=VALUE`, or of `NAME` alone.
+    package static func split(_ text: String) -> (name: Substring, value: Substring?) {
+        guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (text[...], nil) }
+        return (text[..<sign], text[text.index(after: sign)...])
+    }
+
+    package static func isValid(_ text: String) -> Bool {
         guard (1...255).contains(text.utf8.count), let first = text.utf8.first else { return false }
         let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
         return !isDigit(first)

@@ -5,18 +5,22 @@ package struct ParsedArguments: Sendable {
     package let command: CommandDefinition
     private let globalOptions: [CommandOption]
     private let values: [String: [String]]
-    /// As they were typed.
-    private let operands: [String]
+    /// The words that are no options, as they were typed.
+    package let operands: [String]
+    /// How many of them stood before `--`; `nil` without it.
+    package let separation: Int?
     /// The word of each operand in the definition; `nil` for one that was left out.
     private let assigned: [String?]
 
     init(
-        command: CommandDefinition, globalOptions: [CommandOption], values: [String: [String]], operands: [String]
+        command: CommandDefinition, globalOptions: [CommandOption], values: [String: [String]], operands: [String],
+        separation: Int? = nil
     ) {
         self.command = command
         self.globalOptions = globalOptions
         self.values = values
         self.operands = operands
+        self.separation = separation
         assigned = command.assign(operands)
     }
 

@@ -14,7 +14,7 @@ package struct UsageError: CommandError, Hashable {
     package let cause: LogMessage
     package let hint: LogMessage?
 
-    init(_ problem: Problem, _ cause: LogMessage, hint: LogMessage?) {
+    package init(_ problem: Problem, _ cause: LogMessage, hint: LogMessage?) {
         self.problem = problem
         self.cause = cause
         self.hint = hint

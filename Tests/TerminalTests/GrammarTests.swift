@@ -18,7 +18,7 @@ internal import Testing
             CommandDefinition(
                 "run", summary: "run it",
                 operands: [.required("SERVICE", help: "what"), .rest("COMMAND", help: "a program")],
-                options: [.value("--env", "NAME", form: .variableName, help: "a variable")]),
+                options: [.value("--env", "NAME", form: .variable, help: "a variable")]),
             CommandDefinition("vault", "init", summary: "make it"),
             CommandDefinition("vault", "verify", summary: "check it"),
             CommandDefinition(

@@ -10,7 +10,9 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -42,8 +44,9 @@ static inline long latchkey_keyctl_read(long key, void *payload, size_t byteCoun
     return syscall(SYS_keyctl, KEYCTL_READ, key, payload, byteCount, 0L);
 }
 
-// glibc 2.34 and 2.26; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
+// glibc 2.34, 2.35 and 2.26; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+extern int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *actions, int terminal);
 #define LATCHKEY_SPAWN_SETSID 0x80
 
 // A child with /dev/null for its standard descriptors and no other, a session of its own, and the signals' defaults.
@@ -76,6 +79,21 @@ static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return number;
+}
+
+// A new pseudo-terminal (pts(4)): the controlling end's descriptor and the device's path, or -1 with errno.
+static inline int latchkey_open_terminal(char *path, size_t byteCount) {
+    int number = 0, locked = 0;
+    int descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    if (ioctl(descriptor, TIOCSPTLCK, &locked) == 0 && ioctl(descriptor, TIOCGPTN, &number) == 0) {
+        snprintf(path, byteCount, "/dev/pts/%d", number);
+        return descriptor;
+    }
+    number = errno;
+    close(descriptor);
+    errno = number;
+    return -1;
 }
 
 // A socket's address from its path (unix(7)): 0, or an errno.

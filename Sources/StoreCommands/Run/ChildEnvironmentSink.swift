@@ -1,0 +1,78 @@
+internal import Glibc
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// Puts secrets into the environment of one program that is started, and nowhere else.
+///
+/// The variables' text is put together in guarded memory; our own environment never has it.
+struct ChildEnvironmentSink: SecretSink, ~Copyable {
+    static var reason: StaticString { "the person runs a program that takes its secrets from variables" }
+
+    /// Why a secret can't be in a variable.
+    enum Unfit: Error, Hashable, Sendable {
+        /// A NUL byte ends a variable.
+        case containsNUL
+        /// execve(2) takes so many bytes in a variable, its name included.
+        case tooLong(limit: Int)
+    }
+
+    /// `NAME=VALUE` with a NUL behind each.
+    private var text = SecretBuilder()
+    /// Where each variable's text begins; a later one takes the place of one before.
+    private var starts: [String: Int] = [:]
+    /// The variable that the next secret is for.
+    private var name = ""
+
+    /// MAX_ARG_STRLEN of the kernel, with the NUL.
+    private static var limit: Int { 32 * sysconf(Int32(_SC_PAGESIZE)) }
+
+    mutating func put<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, into name: String
+    ) throws(Unfit) {
+        self.name = name
+        try secret.pour(into: &self)
+    }
+
+    /// Takes what is no secret of ours.
+    mutating func put(text value: String, into name: String) throws(Unfit) {
+        self.name = name
+        try receive(value.utf8.span)
+    }
+
+    mutating func receive(_ bytes: Span<UInt8>) throws(Unfit) {
+        for index in bytes.indices where bytes[index] == 0 { throw .containsNUL }
+        let start = text.byteCount
+        guard name.utf8.count + bytes.count + 2 <= Self.limit else { throw .tooLong(limit: Self.limit) }
+        try mappingError({ (_: SecretBuilder.LimitExceeded) in Unfit.tooLong(limit: Self.limit) }) {
+            () throws(SecretBuilder.LimitExceeded) in
+            try text.append(publicText: name + "=")
+            try text.append(bytes)
+            try text.append(0)
+        }
+        starts[name] = start
+    }
+
+    /// Lends the program's environment as execve(2) takes it: ours, without the variables that are replaced and without
+    /// Latchkey's own, which say where the keys are to everything else; then those that were put here.
+    @unsafe func withEnvironment<Result>(
+        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var variables: [UnsafeMutablePointer<CChar>?] = unsafe []
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            let name = unsafe String(decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
+            if starts[name] == nil && !name.hasPrefix("LATCHKEY_") { unsafe variables.append(entry) }
+            unsafe next += 1
+        }
+        return text.withExposedBytes { text in
+            unsafe text.withUnsafeBytes { text in
+                for start in starts.values.sorted() {
+                    // execve only reads it.
+                    let entry = unsafe UnsafeMutableRawPointer(mutating: text.baseAddress! + start)
+                    unsafe variables.append(entry.assumingMemoryBound(to: CChar.self))
+                }
+                return unsafe body(variables + [nil])
+            }
+        }
+    }
+}

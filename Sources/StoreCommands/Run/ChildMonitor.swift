@@ -1,0 +1,89 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeyTerminal
+
+/// A process between `run --mask` and the person's program, which it starts and whose state it tells.
+///
+/// The program's terminal has a session of its own. A program that leads a session can't be stopped by Ctrl-Z: nobody
+/// would be there to continue it (POSIX, Orphaned Process Group). So this process leads it. It is this program once
+/// more, started afresh: it has what the person's program is given, and no other secret.
+enum ChildMonitor {
+    /// What it is called in its own arguments and in listings of processes.
+    private static let name = "latchkey-monitor"
+    /// What ends the program is for the program to decide on.
+    private static let ignored = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
+
+    /// The monitor's arguments: the descriptor for what it tells, the variables that name a file, with the file's
+    /// descriptor, and the program's path; the program's own arguments follow.
+    static func arguments(report: Int32, files: [String: Int32], path: String, _ words: [String]) -> [String] {
+        [name, String(report), files.map { "\($0.key)=\($0.value)" }.joined(separator: " "), path] + words
+    }
+
+    /// In a process that was started as a monitor it doesn't return. To be called first.
+    static func runIfAsked() {
+        let count = Int(CommandLine.argc)
+        guard count > 4, let first = unsafe CommandLine.unsafeArgv[0], unsafe strcmp(first, name) == 0,
+            let report = Int32(argument(1))
+        else { return }
+        _ = fcntl(report, F_SETFD, FD_CLOEXEC)
+        for file in argument(2).split(separator: " ") {
+            let parts = file.split(separator: "=")
+            guard parts.count == 2, let descriptor = Int32(parts[1]) else { continue }
+            // The program's own number isn't known before it runs. This process lives as long.
+            unsafe setenv(String(parts[0]), ChildFileSink.path(of: descriptor, in: getpid()), 1)
+        }
+        run(argument(3), report)
+    }
+
+    private static func argument(_ index: Int) -> String {
+        unsafe CommandLine.unsafeArgv[index].map { unsafe String(cString: $0) } ?? ""
+    }
+
+    private static func run(_ path: String, _ report: Int32) -> Never {
+        // Where a starter has it ignored, the kernel keeps no status to wait for.
+        signal(SIGCHLD, SIG_DFL)
+        let leads = getsid(0) == getpid()
+        // The end of a terminal of its own ends this process, and with it the session.
+        let signals = ignored.filter { !SignalEffect.isIgnored($0) && !(leads && $0 == SIGHUP) }
+        for number in signals { signal(number, SIG_IGN) }
+        var process: pid_t = 0
+        let number = start(&process, path, leads, signals)
+        tell(number == 0 ? process : -number, report)
+        guard number == 0 else { exit(0) }
+        while true {
+            var status: Int32 = 0
+            if unsafe waitpid(process, &status, leads ? WUNTRACED : 0) < 0 {
+                if errno == EINTR { continue }
+                exit(1)
+            }
+            tell(status, report)
+            if status & 0x7F != 0x7F { exit(0) }
+        }
+    }
+
+    private static func start(_ process: inout pid_t, _ path: String, _ leads: Bool, _ signals: [Int32]) -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        var standard = sigset_t()
+        unsafe sigemptyset(&standard)
+        for number in signals { unsafe sigaddset(&standard, number) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &standard)
+        var flags = POSIX_SPAWN_SETSIGDEF
+        if leads {
+            unsafe posix_spawnattr_setpgroup(&attributes, 0)
+            unsafe posix_spawn_file_actions_addtcsetpgrp_np(&actions, 0)
+            flags |= POSIX_SPAWN_SETPGROUP
+        }
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        return unsafe posix_spawn(&process, path, &actions, &attributes, CommandLine.unsafeArgv + 4, environ)
+    }
+
+    private static func tell(_ value: Int32, _ report: Int32) {
+        var value = value
+        unsafe withUnsafeBytes(of: &value) { bytes in
+            while unsafe write(report, bytes.baseAddress, bytes.count) < 0 && errno == EINTR {}
+        }
+    }
+}

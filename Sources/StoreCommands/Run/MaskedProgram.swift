@@ -1,0 +1,164 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeySystem
+
+/// Shows what a program writes with secrets replaced, beside which this process runs.
+struct MaskedProgram: ~Copyable {
+    private let mask: SecretMask
+    private var start: MaskedStart
+    private let signals: Int32
+    /// The person's terminal, where the program has one of its own.
+    private var keyboard: PassedTerminal?
+    /// What was typed and isn't taken yet.
+    private var typed: ArraySlice<UInt8> = []
+    /// The program's number, once the monitor has told it.
+    private var program: pid_t = 0
+    /// How the program ended (wait(2)), once it has.
+    private var status: Int32?
+
+    /// Runs a program, and ends this process as it does. Returns only when it can't be started, with an errno.
+    static func run(
+        _ request: RunRequest, _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32],
+        _ mask: consuming SecretMask
+    ) -> Int32 {
+        let start: MaskedStart
+        do {
+            start = try MaskedStart(request, environment, files)
+        } catch {
+            return error.number
+        }
+        guard let signals = RelayedSignals.open(hasTerminal: start.leadsSession) else { return errno }
+        var running = MaskedProgram(mask: mask, start: start, signals: signals)
+        return running.relay()
+    }
+
+    private init(mask: consuming SecretMask, start: consuming MaskedStart, signals: Int32) {
+        self.mask = mask
+        keyboard = start.leadsSession ? PassedTerminal(0) : nil
+        self.start = start
+        self.signals = signals
+    }
+
+    /// How long a terminal may take to hand on what was written before the end. Pipes hand it on at once.
+    private static let patience: Int32 = 50
+    /// How long one is waited for that others go on to write to.
+    private static let longestEnd: Duration = .seconds(1)
+
+    private mutating func relay() -> Int32 {
+        keyboard?.enter()
+        var end: ContinuousClock.Instant?
+        while true {
+            if status != nil && end == nil { end = .now + Self.longestEnd }
+            if let end, start.streams.allSatisfy({ !$0.isOpen }) || end < .now { break }
+            var wanted = wantedDescriptors()
+            let ready = unsafe poll(&wanted, nfds_t(wanted.count), timeout)
+            if ready == 0 && status != nil { break }
+            let came = Set(wanted.filter { $0.revents != 0 }.map(\.fd))
+            for stream in start.streams {
+                if came.contains(stream.source) { stream.advance(mask) }
+                stream.showWaiting(mask)
+            }
+            if came.contains(signals) { takeSignals() }
+            if came.contains(start.report), let number = takeReport() { return number }
+            if came.contains(0) { takeKeys() }
+            passKeys()
+            // A job that comes to the foreground while it runs isn't told so.
+            keyboard?.enter()
+        }
+        for stream in start.streams { stream.finish(mask) }
+        keyboard?.leave()
+        WorkerProcess.end(like: status ?? 0)
+    }
+
+    private func wantedDescriptors() -> [pollfd] {
+        var wanted = [signals, start.report].filter { $0 >= 0 }.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        wanted += start.streams.filter(\.isOpen).map { pollfd(fd: $0.source, events: Int16(POLLIN), revents: 0) }
+        guard keyboard?.isPassed == true else { return wanted }
+        if typed.isEmpty {
+            wanted.append(pollfd(fd: 0, events: Int16(POLLIN), revents: 0))
+        } else if let terminal = start.terminal?.controller {
+            wanted.append(pollfd(fd: terminal, events: Int16(POLLOUT), revents: 0))
+        }
+        return wanted
+    }
+
+    private var timeout: Int32 {
+        if status != nil { return Self.patience }
+        return keyboard?.isPassed == false || start.streams.contains(where: \.isWaiting) ? 100 : -1
+    }
+
+    // MARK: - What comes
+
+    private mutating func takeSignals() {
+        for number in RelayedSignals.take(signals) {
+            switch number {
+            case SIGWINCH:
+                start.terminal?.copySize()
+                // The kernel tells those alone whose own terminal it is; the others had it too early.
+                if !start.leadsSession && start.terminal != nil { tell(number) }
+            case SIGCONT: break
+            default: tell(number)
+            }
+        }
+    }
+
+    private func tell(_ number: Int32) {
+        if program > 0 && status == nil { kill(program, number) }
+    }
+
+    /// Takes what the monitor tells: the program's number or, below 0, the errno of its start; then its states. Returns
+    /// that errno.
+    private mutating func takeReport() -> Int32? {
+        var value: Int32 = 0
+        let count = unsafe read(start.report, &value, MemoryLayout.size(ofValue: value))
+        if count != MemoryLayout.size(ofValue: value) {
+            if count < 0 && errno == EINTR { return nil }
+            var ending: Int32 = 0
+            while unsafe waitpid(start.monitor, &ending, 0) < 0 && errno == EINTR {}
+            start.closeReport()
+            if status == nil { status = ending }
+        } else if program == 0 {
+            if value < 0 { return -value }
+            program = value
+        } else if value & 0x7F == 0x7F {
+            stop()
+        } else {
+            status = value
+        }
+        return nil
+    }
+
+    /// The program was stopped by what was typed: this job is, too.
+    private mutating func stop() {
+        for stream in start.streams where stream.isOpen { stream.advance(mask) }
+        keyboard?.leave()
+        RelayedSignals.stopJob()
+        keyboard?.enter()
+        start.terminal?.copySize()
+        kill(-program, SIGCONT)
+    }
+
+    private mutating func takeKeys() {
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = unsafe read(0, &bytes, bytes.count)
+        if count > 0 {
+            typed = bytes[..<count]
+            // As if the program were in this job: a script that started us ends with it.
+            let signals = typed.compactMap { start.terminal?.signal(of: $0, to: program) }
+            for number in Set(signals) { RelayedSignals.sendToJob(number) }
+        } else if count == 0 || errno != EINTR {
+            // The terminal is gone.
+            keyboard = nil
+        }
+    }
+
+    private mutating func passKeys() {
+        guard !typed.isEmpty, let terminal = start.terminal?.controller else { return }
+        let count = unsafe typed.withUnsafeBytes { unsafe write(terminal, $0.baseAddress, $0.count) }
+        if count > 0 {
+            typed = typed.dropFirst(count)
+        } else if count < 0 && errno != EAGAIN && errno != EINTR {
+            typed = []
+        }
+    }
+}

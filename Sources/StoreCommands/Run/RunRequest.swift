@@ -1,0 +1,166 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyEnvironment
+internal import LatchkeyHardening
+internal import LatchkeyLog
+internal import LatchkeySystem
+package import LatchkeyTerminal
+
+/// What a command line of `run` asks for, as far as no store is needed to say it.
+package struct RunRequest: Sendable {
+    /// The provider whose access token the program gets, and the variable for it.
+    package let provider: String?
+    package let tokenVariable: String?
+    /// What files say, and then what options say.
+    package let fromFiles: [ChildVariable]
+    package let fromOptions: [ChildVariable]
+    let isMasked: Bool
+    /// The program's path, and its arguments with its name first.
+    let path: String
+    let arguments: [String]
+
+    /// Reads files of variables, and looks for the program: before anybody is asked for anything.
+    package init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+        let (provider, words) = try Self.split(arguments)
+        self.provider = provider
+        let assignments = arguments.all(RunCommand.variable).map(VariableName.split)
+        let names = assignments.filter { $0.value == nil }
+        guard names.count < 2 else {
+            throw UsageError(
+                .repeatedOption, "more than one --env has a name alone",
+                hint: "one names the variable of PROVIDER's token; others are --env NAME=SERVICE/ACCOUNT")
+        }
+        if let name = names.first, provider == nil {
+            throw UsageError(
+                .missingOperand, "--env \(Self.shown(String(name.name))) has no secret",
+                hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
+        }
+        for option in [SignInDefinitions.account, SignInDefinitions.certificateAuthority] where provider == nil {
+            guard !arguments.has(option) else {
+                throw UsageError(
+                    .missingOperand, "\(option.name) is for a sign-in, and there is no PROVIDER",
+                    hint: "leave it out, or write PROVIDER before --")
+            }
+        }
+        tokenVariable = names.first.map { String($0.name) }
+        fromOptions =
+            try assignments.filter { $0.value != nil }.map { try Self.variable($0, "--env") { .secret($0) } }
+            + arguments.all(RunCommand.file).map(VariableName.split).map { try Self.variable($0, "--file") { .file($0) } }
+        fromFiles = try arguments.all(RunCommand.environmentFile).flatMap { try Self.variables(inFileAt: $0) }
+        isMasked = arguments.has(RunCommand.mask)
+        self.arguments = words
+        path = try Self.path(of: words[0], context)
+    }
+
+    package var namesStoredSecrets: Bool { (fromFiles + fromOptions).contains { $0.isSecret } }
+
+    // MARK: - The command line
+
+    /// Whether PROVIDER is given: then the program for the network has to do it.
+    static func hasProvider(_ arguments: ParsedArguments) -> Bool { (try? split(arguments))?.provider != nil }
+
+    /// With stored secrets or `--` alone is PROVIDER what stands before `--`, if anything does. Without them it is the
+    /// first word, as it has always been.
+    private static func split(_ arguments: ParsedArguments) throws(UsageError) -> (provider: String?, words: [String]) {
+        let usage: LogMessage =
+            "usage: latchkey run PROVIDER -- COMMAND..., or latchkey run --env NAME=SERVICE/ACCOUNT -- COMMAND..."
+        let words = arguments.operands
+        let namesSecrets =
+            arguments.has(RunCommand.environmentFile) || arguments.has(RunCommand.file)
+            || arguments.all(RunCommand.variable).contains { $0.utf8.contains(UInt8(ascii: "=")) }
+        guard namesSecrets else {
+            guard words.count > 1 else { throw UsageError(.missingOperand, "COMMAND is missing", hint: usage) }
+            return (words[0], Array(words.dropFirst()))
+        }
+        guard let separation = arguments.separation else {
+            throw UsageError(.missingOperand, "-- is missing before COMMAND", hint: usage)
+        }
+        guard separation < 2 else {
+            throw UsageError(.tooManyOperands, "there is more than PROVIDER before --", hint: usage)
+        }
+        guard words.count > separation else { throw UsageError(.missingOperand, "COMMAND is missing", hint: usage) }
+        return (separation == 0 ? nil : words[0], Array(words.dropFirst(separation)))
+    }
+
+    private static func variable(
+        _ assignment: (name: Substring, value: Substring?), _ option: LogMessage,
+        _ kind: (CredentialKey) -> ChildVariable.Value
+    ) throws(UsageError) -> ChildVariable {
+        // What is no reference isn't repeated: it may be a secret gone astray.
+        guard let key = SecretReference.key(of: assignment.value ?? "") else {
+            throw UsageError(
+                .badValue, "\(option) \(shown(String(assignment.name))) names no stored secret",
+                hint: "write NAME=SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign")
+        }
+        return ChildVariable(String(assignment.name), kind(key))
+    }
+
+    // MARK: - Files of variables
+
+    private static func variables(inFileAt path: String) throws -> [ChildVariable] {
+        let shown = LoggableText(reviewed: "a path on the command line", unredacted: path)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw unreadable(shown, errno) }
+        defer { close(descriptor) }
+        let bytes = try mapError(
+            { (error: SystemErrorNumber) in unreadable(shown, error.number) },
+            of: DescriptorBytes.all(of: descriptor, limit: EnvironmentFile.maximumByteCount))
+        return try mapError(
+            { (error: EnvironmentFile.Malformed) in malformed(shown, error) }, of: EnvironmentFile.variables(in: bytes))
+    }
+
+    private static func unreadable(_ path: LoggableText, _ number: Int32) -> CommandFailure {
+        let why: LogMessage = number == EFBIG ? "is longer than 1 MiB" : "can't be read (errno \(number))"
+        return CommandFailure(
+            .badData, "run.env-file", "the file of variables \(path) \(why)",
+            hint: "give a file of lines NAME=VALUE that you can read")
+    }
+
+    private static func malformed(_ path: LoggableText, _ error: EnvironmentFile.Malformed) -> CommandFailure {
+        let why: LogMessage =
+            switch error.problem {
+            case .syntax: "isn't NAME=VALUE"
+            case .encoding: "isn't UTF-8"
+            case .reference: "names no stored secret"
+            }
+        return CommandFailure(
+            .badData, "run.env-file", "line \(error.line) of \(path) \(why)",
+            hint: error.problem == .reference
+                ? "write latchkey://SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign"
+                : "latchkey run --help says what lines there may be")
+    }
+
+    // MARK: - The program
+
+    private static func path(of name: String, _ context: CommandContext) throws -> String {
+        guard let path = DetachedProgram.path(of: name, in: context.environment["PATH"]) else {
+            throw notStarted(name, ENOENT)
+        }
+        guard unsafe access(path, X_OK) == 0 else { throw notStarted(name, errno) }
+        return path
+    }
+
+    /// As env(1) and shells tell the two apart: 127 for a program that isn't there, 126 for one that can't be started.
+    static func notStarted(_ name: String, _ number: Int32) -> CommandFailure {
+        let shown = LoggableText(reviewed: "the name of a program on the command line", unredacted: name)
+        switch number {
+        case ENOENT:
+            return CommandFailure(
+                .programNotFound, "run.not-found", "there is no program \(shown)",
+                hint: "give its path, or see whether it is installed")
+        case E2BIG:
+            return CommandFailure(
+                .programNotStarted, "run.not-started",
+                "the program \(shown) can't be started: its arguments and variables are too long together",
+                hint: "hand long secrets on with --file")
+        default:
+            return CommandFailure(
+                .programNotStarted, "run.not-started", "the program \(shown) can't be started (errno \(number))")
+        }
+    }
+
+    /// A variable's name: letters, digits and underscores.
+    static func shown(_ name: String) -> LoggableText {
+        LoggableText(reviewed: "the name of a variable on the command line", unredacted: name)
+    }
+}

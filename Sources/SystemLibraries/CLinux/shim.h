@@ -12,7 +12,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <asm/ioctls.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -80,6 +80,9 @@ static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *
     posix_spawn_file_actions_destroy(&actions);
     return number;
 }
+
+// <sys/ioctl.h> would declare winsize anew, which is glibc's own.
+extern int ioctl(int descriptor, unsigned long request, ...);
 
 // A new pseudo-terminal (pts(4)): the controlling end's descriptor and the device's path, or -1 with errno.
 static inline int latchkey_open_terminal(char *path, size_t byteCount) {

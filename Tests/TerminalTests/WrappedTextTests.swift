@@ -6,6 +6,8 @@ struct WrappedTextTests {
     @Test func `text breaks at spaces, and a word that is too wide stays whole`() {
         #expect(WrappedText.lines("a bc def", width: 4) == ["a bc", "def"])
         #expect(WrappedText.lines("https://example.org a", width: 4) == ["https://example.org", "a"])
+        #expect(WrappedText.lines("    https://example.org a b", width: 8) == ["    https://example.org", "    a b"])
+        #expect(WrappedText.lines("", width: 4) == [""])
         #expect(WrappedText.paragraphs("one\ntwo\n\nthree four", width: 10) == "one two\n\nthree four")
     }
 

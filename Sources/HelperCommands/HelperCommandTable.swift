@@ -3,6 +3,7 @@ package import LatchkeyStoreCommands
 /// The commands that other tools start to ask for credentials.
 package enum HelperCommandTable {
     package static let all: [Command] = [
-        GitHelper.command, DockerHelper.command, CargoHelper.command, KeyringHelper.command,
+        GitHelper.command, DockerHelper.command, CargoHelper.command, KeyringHelper.command, KubectlHelper.command,
+        AWSHelper.command, GoHelper.command, AskpassHelper.command, SystemdHelper.command,
     ]
 }

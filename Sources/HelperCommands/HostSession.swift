@@ -30,6 +30,14 @@ extension CommandContext {
         return nil
     }
 
+    /// Returns the session at a provider of this name.
+    func session(ofProvider name: String, user: String?, _ view: StoreView) async throws -> HostSession? {
+        for provider in try HostProvider.all(self) where provider.name.hasSameOctets(as: name) {
+            return try await session(of: provider, user: user, view)
+        }
+        return nil
+    }
+
     private func session(of provider: HostProvider, user: String?, _ view: StoreView) async throws -> HostSession? {
         let store = try await view.store(forService: provider.service, deadline: deadline)
         guard let account = try await account(of: provider, user: user, in: store),

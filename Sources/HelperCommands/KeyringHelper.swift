@@ -133,7 +133,7 @@ struct IndexName {
 
 extension Secret {
     /// Without one line break at the end, which `echo` and Python's `getpass` put there.
-    fileprivate consuming func withoutLineBreak() -> Secret<Purpose> {
+    borrowing func withoutLineBreak() -> Secret<Purpose> {
         let count = withExposedBytes { $0.count > 0 && $0[$0.count - 1] == 0x0A ? $0.count - 1 : $0.count }
         return withExposedBytes { Secret(copying: $0.extracting(0..<count)) }
     }

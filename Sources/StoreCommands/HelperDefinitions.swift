@@ -52,12 +52,49 @@ package enum HelperDefinitions {
             Exit status 1: there is nothing, which is not said, or something went wrong.
             """)
 
-    package static let all = [git, docker, cargo, keyring]
+    package static let kubectl = CommandDefinition(
+        "helper", "kubectl", summary: "answer kubectl with a session's token",
+        operands: [.required("PROVIDER", help: "a name from latchkey provider list")],
+        options: [SignInDefinitions.account],
+        details: """
+            A plugin of client.authentication.k8s.io, for the exec section of a kubeconfig's user: kubectl and other clients
+            of Kubernetes call it. The server has to take the access tokens of PROVIDER.
+            """)
+    package static let aws = CommandDefinition(
+        "helper", "aws", summary: "answer the AWS tools with an access key",
+        operands: [.required("PROFILE", help: "a profile's name")],
+        details: """
+            A credential_process of AWS's configuration. The key is kept under aws:PROFILE; its id is the account, and the
+            secret access key the secret. There is one for each profile; the one that was changed last is the answer.
+            """)
+    package static let go = CommandDefinition(
+        "helper", "go", summary: "answer Go for private modules",
+        operands: [.optional("URL", help: "what was refused; without it there is no answer")],
+        details: """
+            A command of GOAUTH, for Go 1.24 and above. What git has for the host is what Go gets: a stored password, the
+            one with the longest path, or a session's token.
+            """)
+    package static let askpass = CommandDefinition(
+        "helper", "askpass", summary: "answer ssh for the passphrase of a key, as latchkey-askpass",
+        operands: [.required("QUESTION", help: "what ssh, ssh-add or ssh-keygen asks")],
+        details: """
+            For SSH_ASKPASS. The passphrase of the key PATH is kept under ssh:PATH, with the account passphrase. Any other
+            question, such as a server's or sudo's, gets no answer, with exit status 1: nothing else may ask for these.
+            """)
+    package static let systemd = CommandDefinition(
+        "helper", "systemd", summary: "answer a unit's LoadCredential= on a socket",
+        details: """
+            Standard input and output are a connection that systemd made for a unit, which systemd's address names. The file
+            systemd-credentials in the configuration's folder has a line for each: UNIT CREDENTIAL SERVICE ACCOUNT. Only root
+            is answered. A unit that gets nothing has an empty credential: the journal says why.
+            """)
+
+    package static let all = [git, docker, cargo, keyring, kubectl, aws, go, askpass, systemd]
 
     /// The helpers by the names that they can be called by, as links to latchkey.
     package static let programs: [(name: StaticString, command: CommandDefinition)] = [
         ("git-credential-latchkey", git), ("docker-credential-latchkey", docker),
-        ("cargo-credential-latchkey", cargo), ("keyring", keyring),
+        ("cargo-credential-latchkey", cargo), ("keyring", keyring), ("latchkey-askpass", askpass),
     ]
 }
 

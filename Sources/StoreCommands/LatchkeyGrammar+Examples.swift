@@ -32,6 +32,11 @@ extension LatchkeyGrammar {
         "helper docker": ["latchkey helper docker list"],
         "helper cargo": ["latchkey helper cargo"],
         "helper keyring": ["latchkey helper keyring get --mode creds https://pypi.example.org/simple"],
+        "helper kubectl": ["latchkey helper kubectl work"],
+        "helper aws": ["latchkey helper aws default", "latchkey set aws:default AKIAIOSFODNN7EXAMPLE"],
+        "helper go": ["latchkey helper go https://example.org/module"],
+        "helper askpass": ["latchkey set ssh:/home/ada/.ssh/id_ed25519 passphrase"],
+        "helper systemd": ["latchkey helper systemd"],
         "doctor": ["latchkey doctor", "latchkey doctor --json"],
         "sign-in": [
             "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",

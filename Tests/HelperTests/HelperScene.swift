@@ -19,6 +19,7 @@ final class HelperScene: Sendable {
     /// The names that a package installs as links.
     static let names = [
         "git-credential-latchkey", "docker-credential-latchkey", "cargo-credential-latchkey", "keyring",
+        "latchkey-askpass",
     ]
 
     /// - Parameter misses: whether its vault is missing when the tools ask.

@@ -130,6 +130,40 @@ import TestServices
         #expect(inClear.status == 1)
     }
 
+    @Test func `kubectl sends it, in the version that it asks for`() async throws {
+        let token = try await token()
+        let authority = try await CertificateAuthority(in: scene.directory)
+        let api = try await FixtureServer("tls_server.py", authority.serverChain, authority.serverKey)
+        for version in ["v1", "v1beta1"] {
+            try scene.directory.write(
+                "kubeconfig",
+                """
+                apiVersion: v1
+                kind: Config
+                current-context: own
+                clusters: [{name: own, cluster: {server: "https://\(api.host)", certificate-authority: \(authority.certificate)}}]
+                contexts: [{name: own, context: {cluster: own, user: own}}]
+                users:
+                - name: own
+                  user:
+                    exec:
+                      apiVersion: client.authentication.k8s.io/\(version)
+                      command: latchkey
+                      args: [helper, kubectl, work]
+                      interactiveMode: Never
+                """)
+            let run = try await scene.shell(
+                "\"$1/kubectl\" --kubeconfig kubeconfig get --raw /healthz", Self.judges)
+            #expect(run.outputText == "Bearer \(token)", "\(run.errorText)")
+        }
+        let nobody = try await scene.helper("latchkey", "helper", "kubectl", "nowhere")
+        #expect(nobody.status == 1 && nobody.output.isEmpty)
+        #expect(nobody.errorText == "latchkey: nobody is signed in at nowhere; latchkey sign-in nowhere\n")
+    }
+
+    private static let judges = TestData.folder().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent(".build/judges/python/bin").path
+
     /// The name of a provider may be given to another server later: the first one's session is not for its hosts.
     @Test func `a session of another server under the same name is not handed out`() async throws {
         let other = try LoopbackAuthorizationServer()

@@ -16,6 +16,8 @@ struct PackageTests {
         let file: String
         /// Where its files were unpacked.
         let root: String
+        /// systemd's units, but for what is after their name.
+        var units: String { "\(root)/usr/lib/systemd/system/latchkey-credentials" }
 
         init() async throws {
             directory = try TestDirectory()
@@ -67,11 +69,14 @@ struct PackageTests {
                 "usr/share/doc/latchkey/changelog.gz", "usr/share/doc/latchkey/copyright",
                 "usr/share/bash-completion/completions/latchkey", "usr/share/zsh/vendor-completions/_latchkey",
                 "usr/share/fish/vendor_completions.d/latchkey.fish",
+                "usr/lib/systemd/system/latchkey-credentials.socket",
+                "usr/lib/systemd/system/latchkey-credentials@.service",
             ] + pages.map { "usr/share/man/man\($0.suffix(1))/\($0).gz" })
-        for name in helpers where name.hasSuffix("-latchkey") {
+        for name in helpers where name != "keyring" {
             expected.formUnion(["usr/bin/\(name)", "usr/share/man/man1/\(name).1.gz"])
         }
-        for name in helpers where !name.hasSuffix("-latchkey") { expected.insert("usr/lib/latchkey/helpers/\(name)") }
+        // Python's package has that name.
+        expected.insert("usr/lib/latchkey/helpers/keyring")
         let made = try await Self.made.value
         let listed = try await Program("dpkg-deb").run(["--contents", made.file]).successful("dpkg-deb").outputText
         // Mode, owner, size, date, time, name, and where a link leads.
@@ -148,6 +153,61 @@ struct PackageTests {
         }
         #expect(found.isEmpty && run.errorText.isEmpty, "\(found) \(run.errorText)")
         #expect(run.outputText.contains(" custom-library-search-path "))
+    }
+
+    @Test func `systemd takes the units as they are`() async throws {
+        let made = try await Self.made.value
+        let run = try await Program("systemd-analyze").run([
+            "verify", "--root=\(made.root)", "--recursive-errors=no", "--man=no", made.units + ".socket",
+            made.units + "@.service",
+        ])
+        #expect(run.status == 0 && run.errorText.isEmpty, "\(run.errorText)")
+    }
+
+    /// By the commands of Docs/Headless.md; systemd's part is played.
+    @Test func `a unit gets a secret of the vault by the units that are installed`() async throws {
+        let made = try await Self.made.value
+        let page = "Docs/Headless.md"
+        let socket = try String(contentsOfFile: made.units + ".socket", encoding: .utf8)
+        let service = try String(contentsOfFile: made.units + "@.service", encoding: .utf8)
+        let address = try #require(socket.firstMatch(of: /ListenStream=(.*)/)).output.1
+        #expect(try Repository.text(page).contains("`LoadCredential=db-password:\(address)`"))
+
+        let directory = try TestDirectory()
+        let places = ["/var/lib/latchkey": directory / "state", "/etc/latchkey": directory / "etc"]
+        func here(_ text: some StringProtocol) -> String {
+            places.reduce(String(text)) { $0.replacing($1.key, with: $1.value) }
+        }
+        try directory.makeFolder("state")
+        var environment = ["PATH": "\(made.root)/usr/bin:\(Program.searchPath)"]
+        let variables = try #require(service.firstMatch(of: /Environment=(.*)/)).output.1
+        for variable in here(variables).split(separator: " ") {
+            let parts = variable.split(separator: "=", maxSplits: 1).map(String.init)
+            environment[parts[0]] = parts[1]
+        }
+        // The key that LoadCredentialEncrypted= has unsealed.
+        #expect(service.contains("\nLoadCredentialEncrypted=latchkey\n"))
+        environment["CREDENTIALS_DIRECTORY"] = try directory.makeFolder("credentials")
+        try directory.write("credentials/latchkey", (0..<32).map { $0 }, mode: 0o400)
+        try directory.write("password", "s3cret")
+
+        let block = try #require(try Repository.blocks("sh", in: page).first { $0.hasPrefix("as_latchkey()") })
+        let commands = block.split(separator: "\n").drop { $0 != "}" }.dropFirst().dropLast()
+        try #require(commands.count == 4)
+        let root = geteuid() == 0 ? [] : ["unshare", "--map-root-user"]
+        for command in commands {
+            let words = root + ["sh", "-c", here(command).replacing("as_latchkey", with: "latchkey")]
+            try await Program("env").run(words, environment: environment, folder: directory.path)
+                .successful("\(command)")
+        }
+        let start = here(try #require(service.firstMatch(of: /ExecStart=(.*)/)).output.1)
+        let answer = try await Program("env").run(
+            root + [
+                "python3", Repository.root.appendingPathComponent("Tests/HelperTests/Fixtures/unit_credential.py").path,
+                "\(UInt64.random(in: 0 ... .max))/unit/report.service/db-password", "0",
+            ] + start.replacing("/usr/bin/", with: "\(made.root)/usr/bin/").split(separator: " ").map(String.init),
+            environment: environment, folder: directory.path)
+        #expect(answer.status == 0 && answer.outputText == "s3cret", "\(answer.errorText)")
     }
 
     @Test func `each override says why`() throws {

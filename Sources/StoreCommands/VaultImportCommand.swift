@@ -36,6 +36,7 @@ enum VaultImportCommand {
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
+        try arguments.refuseTwo(of: [newKeyFile, GlobalOptions.passphraseDescriptor], "keys for one vault")
         let path = AbsolutePath.of(arguments.operand("FILE"))
         try requireFile(path)
         let descriptor = try arguments.passedDescriptor(passphrase)

@@ -120,7 +120,8 @@ package struct HelpText: Sendable {
     func text(width: Int?) -> String {
         parts.map { part in
             switch part {
-            case .text(let text): (width.map { WrappedText.paragraphs(text, width: $0) } ?? text) + "\n"
+            // Longer lines are hard to read, however wide the terminal is.
+            case .text(let text): (width.map { WrappedText.paragraphs(text, width: min($0, 100)) } ?? text) + "\n"
             case .title(let title): "\(title):\n"
             case .columns(let rows, let left): Self.columns(rows, left: left, width: width)
             case .examples(let examples):

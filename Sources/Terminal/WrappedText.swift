@@ -1,16 +1,17 @@
 /// Breaks text at spaces, for a width that a terminal has.
 enum WrappedText {
-    /// A word that is too wide stays whole: nothing is cut.
+    /// A word that is too wide stays whole: nothing is cut. Spaces before the text stand before each line.
     static func lines(_ text: some StringProtocol, width: Int) -> [String] {
-        var lines = [""]
-        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+        let margin = String(text.prefix { $0 == " " })
+        var lines = [margin]
+        for word in text.dropFirst(margin.count).split(separator: " ", omittingEmptySubsequences: false) {
             let line = lines[lines.count - 1]
-            if line.isEmpty {
-                lines[lines.count - 1] = String(word)
+            if line.count == margin.count {
+                lines[lines.count - 1] += word
             } else if line.count + 1 + word.count <= width {
-                lines[lines.count - 1] = "\(line) \(word)"
+                lines[lines.count - 1] += " \(word)"
             } else {
-                lines.append(String(word))
+                lines.append(margin + word)
             }
         }
         return lines

@@ -160,6 +160,8 @@ internal import TestServices
 
         let device = try await scene.start("sign-in device --device \(named)")
         try await device.waitUntilShown("Control-C gives up.")
+        // Below each other, apart from the text.
+        #expect(try await device.lines().filter { $0.hasPrefix("        ") }.count == 2)
         let shown = try await device.lines().map { $0.trimmingCharacters(in: .whitespaces) }
         let page = try #require(shown.first { $0.hasPrefix("http") })
         let userCode = try #require(shown.first { $0.wholeMatch(of: /[A-Z0-9]+-[A-Z0-9]+/) != nil })

@@ -18,8 +18,8 @@ public final class Tmux: Sendable {
         (self.columns, self.rows, self.directory) = (columns, rows, directory)
         self.environment = environment
         socket = directory / "tmux"
-        let configuration = try directory.write(
-            "tmux.conf", "set -g status off\n")
+        // Not the user's own shell, which may let nobody in.
+        let configuration = try directory.write("tmux.conf", "set -g status off\nset -g default-shell /bin/sh\n")
         server = try Program("tmux").start(["-S", socket, "-f", configuration, "-D"], environment: environment)
         let socket = socket
         try await server.wait(for: "tmux's socket") { FileManager.default.fileExists(atPath: socket) }

@@ -6,13 +6,12 @@ internal import LatchkeyTerminal
 /// `latchkey run PROVIDER -- COMMAND…`.
 enum RunWithTokenCommand {
     static let command = Command(RunCommand.definition, startsPrograms: true) { arguments, context in
-        let configuration = try context.configuration(arguments)
-        // Before a token is fetched, or requested from the server.
-        let request = try RunRequest(arguments, context)
+        let request = try RunRequest(arguments)
+        let configuration = try context.configuration(named: request.provider ?? "")
+        var program = try ChildProgram(request, context)
         let account = arguments.value(SignInDefinitions.account)
         // One for all: a person is asked for a passphrase once.
         let view = try await context.openView()
-        var program = ChildProgram(request)
         try await program.take(request.fromFiles, from: view, context)
         let token = try await context.explaining(configuration, account: account) {
             let service = try await context.service(configuration, arguments, in: view)

@@ -100,7 +100,8 @@ internal import Testing
     }
 
     @Test(arguments: [
-        ("A", true), ("_a9", true), ("GITHUB_TOKEN", true), ("", false), ("9A", false), ("A-B", false), ("A=B", false),
+        ("A", true), ("_a9", true), ("GITHUB_TOKEN", true), ("", false), ("9A", false), ("A-B", false), ("A=B", true),
+        ("=B", false),
         ("\u{E9}", false), (String(repeating: "A", count: 256), false),
     ])
     func `a variable's name is letters, digits and underscores`(name: String, isName: Bool) {

@@ -60,7 +60,8 @@ struct ChildEnvironmentSink: SecretSink, ~Copyable {
         var variables: [UnsafeMutablePointer<CChar>?] = unsafe []
         var next = unsafe environ
         while let entry = unsafe next.pointee {
-            let name = unsafe String(decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
+            let name = unsafe String(
+                decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
             if starts[name] == nil && !name.hasPrefix("LATCHKEY_") { unsafe variables.append(entry) }
             unsafe next += 1
         }

@@ -9,13 +9,16 @@ package import LatchkeyTerminal
 /// The program that `run` is to start, with what it is given.
 package struct ChildProgram: ~Copyable {
     private let request: RunRequest
+    private let path: String
     private var environment = ChildEnvironmentSink()
     /// Variables with a file's path, and the file.
     private var files: [String: Int32] = [:]
     private var mask = SecretMask()
 
-    package init(_ request: RunRequest) {
+    /// Looks for the program: before anybody is asked for anything.
+    package init(_ request: RunRequest, _ context: CommandContext) throws {
         self.request = request
+        path = try request.path(context)
     }
 
     // MARK: - What it is given
@@ -43,7 +46,9 @@ package struct ChildProgram: ~Copyable {
     package mutating func take<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, as name: String
     ) throws(CommandFailure) {
-        if let unfit = LatchkeySystem.failure(ChildEnvironmentSink.Unfit.self, of: try environment.put(secret, into: name)) {
+        if let unfit = LatchkeySystem.failure(
+            ChildEnvironmentSink.Unfit.self, of: try environment.put(secret, into: name))
+        {
             throw Self.failure(unfit, name)
         }
         forgetFile(name)
@@ -68,7 +73,8 @@ package struct ChildProgram: ~Copyable {
         var sink = ChildFileSink()
         if let error = LatchkeySystem.failure(SystemErrorNumber.self, of: try secret.pour(into: &sink)) {
             throw CommandFailure(
-                .unavailable, "run.file", "no file in memory can be made for \(RunRequest.shown(name)) (errno \(error.number))",
+                .unavailable, "run.file",
+                "no file in memory can be made for \(RunRequest.shown(name)) (errno \(error.number))",
                 hint: "raise the number of open files (ulimit -n), or give fewer files")
         }
         try put(ChildFileSink.path(of: sink.descriptor, in: getpid()), into: name)
@@ -107,7 +113,8 @@ package struct ChildProgram: ~Copyable {
                 hint: "hand it on with --file")
         case .tooLong(let limit):
             return CommandFailure(
-                .badData, "run.too-long", "the secret for \(shown) is too long for a variable, which holds \(limit) bytes",
+                .badData, "run.too-long",
+                "the secret for \(shown) is too long for a variable, which holds \(limit) bytes",
                 hint: "hand it on with --file")
         }
     }
@@ -120,7 +127,7 @@ package struct ChildProgram: ~Copyable {
         SecretPrompt.restoreTerminal()
         let number =
             request.isMasked
-            ? MaskedProgram.run(request, environment, files, mask) : becomeProgram()
+            ? MaskedProgram.run(path, request.arguments, environment, files, mask) : becomeProgram()
         return RunRequest.notStarted(request.arguments[0], number)
     }
 
@@ -133,7 +140,7 @@ package struct ChildProgram: ~Copyable {
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
         return unsafe environment.withEnvironment { variables in
-            unsafe execve(request.path, words, variables)
+            unsafe execve(path, words, variables)
             return errno
         }
     }

@@ -71,9 +71,9 @@ package struct EnvironmentFile {
 
     /// Takes a value and the comment behind it, up to the line's end; `nil` when a quote isn't closed.
     private mutating func takeValue() -> [UInt8]? {
-        skipBlanks()
+        let isAfterBlank = skipBlanks()
         guard let quote = rest.first, quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") else {
-            return takePlainValue()
+            return takePlainValue(isAfterBlank: isAfterBlank)
         }
         rest = rest.dropFirst()
         var value: [UInt8] = []
@@ -95,10 +95,9 @@ package struct EnvironmentFile {
         return nil
     }
 
-    private mutating func takePlainValue() -> [UInt8] {
+    private mutating func takePlainValue(isAfterBlank: Bool) -> [UInt8] {
         var value: [UInt8] = []
-        // A `#` first in the value follows the `=`, and no blank.
-        var isAfterBlank = false
+        var isAfterBlank = isAfterBlank
         while let byte = rest.first, byte != Self.lineFeed {
             if byte == UInt8(ascii: "#"), isAfterBlank {
                 skipComment()

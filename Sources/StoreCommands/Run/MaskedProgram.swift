@@ -11,19 +11,20 @@ struct MaskedProgram: ~Copyable {
     private var keyboard: PassedTerminal?
     /// What was typed and isn't taken yet.
     private var typed: ArraySlice<UInt8> = []
-    /// The program's number, once the monitor has told it.
+    /// The program's number, once the monitor has told it, and the signals that came before.
     private var program: pid_t = 0
+    private var early: [Int32] = []
     /// How the program ended (wait(2)), once it has.
     private var status: Int32?
 
     /// Runs a program, and ends this process as it does. Returns only when it can't be started, with an errno.
     static func run(
-        _ request: RunRequest, _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32],
+        _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32],
         _ mask: consuming SecretMask
     ) -> Int32 {
         let start: MaskedStart
         do {
-            start = try MaskedStart(request, environment, files)
+            start = try MaskedStart(path, arguments, environment, files)
         } catch {
             return error.number
         }
@@ -71,7 +72,9 @@ struct MaskedProgram: ~Copyable {
     }
 
     private func wantedDescriptors() -> [pollfd] {
-        var wanted = [signals, start.report].filter { $0 >= 0 }.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var wanted = [signals, start.report].filter { $0 >= 0 }.map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
         wanted += start.streams.filter(\.isOpen).map { pollfd(fd: $0.source, events: Int16(POLLIN), revents: 0) }
         guard keyboard?.isPassed == true else { return wanted }
         if typed.isEmpty {
@@ -102,8 +105,12 @@ struct MaskedProgram: ~Copyable {
         }
     }
 
-    private func tell(_ number: Int32) {
-        if program > 0 && status == nil { kill(program, number) }
+    private mutating func tell(_ number: Int32) {
+        if program == 0 {
+            early.append(number)
+        } else if status == nil {
+            kill(program, number)
+        }
     }
 
     /// Takes what the monitor tells: the program's number or, below 0, the errno of its start; then its states. Returns
@@ -120,6 +127,7 @@ struct MaskedProgram: ~Copyable {
         } else if program == 0 {
             if value < 0 { return -value }
             program = value
+            for number in early { tell(number) }
         } else if value & 0x7F == 0x7F {
             stop()
         } else {

@@ -17,7 +17,8 @@ struct MaskedStart: ~Copyable {
     private(set) var report: Int32 = -1
 
     init(
-        _ request: RunRequest, _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32]
+        _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink,
+        _ files: [String: Int32]
     ) throws(SystemErrorNumber) {
         let areTerminals = (0...2).map { isatty($0) == 1 }
         leadsSession = areTerminals[0] && areTerminals[1]
@@ -55,8 +56,7 @@ struct MaskedStart: ~Copyable {
         // The monitor inherits it; its own end is closed here with the others.
         ends.append(told.writing)
         _ = fcntl(told.writing, F_SETFD, 0)
-        let words = ChildMonitor.arguments(
-            report: told.writing, files: files, path: request.path, request.arguments)
+        let words = ChildMonitor.arguments(report: told.writing, files: files, path: path, arguments)
         let number = unsafe Self.start(&monitor, words, &actions, environment, leadsSession)
         terminal?.closeDevice()
         guard number == 0 else { throw SystemErrorNumber(number) }

@@ -58,8 +58,8 @@ package enum RunCommand {
 
     static let command = Command(definition, startsPrograms: true, takes: { !RunRequest.hasProvider($0) }) {
         arguments, context in
-        let request = try RunRequest(arguments, context)
-        var program = ChildProgram(request)
+        let request = try RunRequest(arguments)
+        var program = try ChildProgram(request, context)
         let view = request.namesStoredSecrets ? try await context.openView() : nil
         try await program.take(request.fromFiles + request.fromOptions, from: view, context)
         throw program.start()

@@ -15,12 +15,11 @@ package struct RunRequest: Sendable {
     package let fromFiles: [ChildVariable]
     package let fromOptions: [ChildVariable]
     let isMasked: Bool
-    /// The program's path, and its arguments with its name first.
-    let path: String
+    /// The program's arguments, with its name first.
     let arguments: [String]
 
-    /// Reads files of variables, and looks for the program: before anybody is asked for anything.
-    package init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    /// Reads files of variables, too.
+    package init(_ arguments: ParsedArguments) throws {
         let (provider, words) = try Self.split(arguments)
         self.provider = provider
         let assignments = arguments.all(RunCommand.variable).map(VariableName.split)
@@ -45,11 +44,12 @@ package struct RunRequest: Sendable {
         tokenVariable = names.first.map { String($0.name) }
         fromOptions =
             try assignments.filter { $0.value != nil }.map { try Self.variable($0, "--env") { .secret($0) } }
-            + arguments.all(RunCommand.file).map(VariableName.split).map { try Self.variable($0, "--file") { .file($0) } }
+            + arguments.all(RunCommand.file).map(VariableName.split).map {
+                try Self.variable($0, "--file") { .file($0) }
+            }
         fromFiles = try arguments.all(RunCommand.environmentFile).flatMap { try Self.variables(inFileAt: $0) }
         isMasked = arguments.has(RunCommand.mask)
         self.arguments = words
-        path = try Self.path(of: words[0], context)
     }
 
     package var namesStoredSecrets: Bool { (fromFiles + fromOptions).contains { $0.isSecret } }
@@ -132,11 +132,13 @@ package struct RunRequest: Sendable {
 
     // MARK: - The program
 
-    private static func path(of name: String, _ context: CommandContext) throws -> String {
+    /// The program's path.
+    func path(_ context: CommandContext) throws(CommandFailure) -> String {
+        let name = arguments[0]
         guard let path = DetachedProgram.path(of: name, in: context.environment["PATH"]) else {
-            throw notStarted(name, ENOENT)
+            throw Self.notStarted(name, ENOENT)
         }
-        guard unsafe access(path, X_OK) == 0 else { throw notStarted(name, errno) }
+        guard unsafe access(path, X_OK) == 0 else { throw Self.notStarted(name, errno) }
         return path
     }
 

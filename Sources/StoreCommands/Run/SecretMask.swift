@@ -59,7 +59,8 @@ package struct SecretMask: ~Copyable {
             for index in bytes.indices {
                 let byte = bytes[index]
                 let isPlain =
-                    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
+                    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                    || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
                 for part in isPlain ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]] {
                     try? escaped.append(part)
                 }

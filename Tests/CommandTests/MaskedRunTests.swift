@@ -1,0 +1,281 @@
+import Foundation
+import Testing
+import TestServices
+
+/// `run --mask` at a terminal: the program has one of its own, and a person notices nothing but the replaced secrets.
+@Suite struct MaskedRunTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["TERM"] = "xterm"
+        self.environment = environment
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: environment)
+            .successful("vault init")
+        try await latchkey.run(
+            ["set", "example.org", "ada"], environment: environment, input: Array("hunter2secret".utf8)
+        ).successful("set")
+    }
+
+    private static let masked = ["run", "--mask", "--env", "A=example.org/ada", "--"]
+
+    private func start(_ script: String, _ terminal: PseudoTerminal) throws -> RunningProgram {
+        try BuiltProducts.latchkey().start(
+            Self.masked + ["sh", "-c", script], environment: environment, terminal: terminal, streamsOnTerminal: true)
+    }
+
+    /// A shell at the terminal, in which `masked` runs a command line with `--mask`.
+    private func startShell(_ terminal: PseudoTerminal) async throws -> RunningProgram {
+        try directory.write(
+            "masked",
+            "#!/bin/sh\nexec \(BuiltProducts.latchkey().path) \(Self.masked.joined(separator: " ")) \"$@\"\n",
+            mode: 0o700)
+        var environment = environment
+        environment["PATH"] = directory.path + ":" + Program.searchPath
+        environment["PS1"] = "ready> "
+        let running = try Program("bash").start(
+            ["--norc", "--noprofile", "--noediting", "-i"], environment: environment, terminal: terminal,
+            streamsOnTerminal: true)
+        try await terminal.waitUntilShown("ready> ")
+        return running
+    }
+
+    /// Types a command line once the shell waits for one. Before, what is typed would be shown in front of the prompt.
+    private func enter(_ line: String, _ terminal: PseudoTerminal, _ shell: RunningProgram) async throws {
+        try await shell.wait(for: "a prompt; shown: \(terminal.shown)") { terminal.shown.hasSuffix("ready> ") }
+        terminal.type(line + "\r")
+    }
+
+    @Test func `the program has a terminal of the same size for all its streams, and no secret is shown by any way`()
+        async throws
+    {
+        let terminal = try PseudoTerminal()
+        terminal.resize(columns: 71, rows: 23)
+        let running = try start(
+            """
+            test -t 0 && test -t 1 && test -t 2 && stty size && tty
+            echo "out $A"; echo "err $A" >&2; echo "tty $A" > /dev/tty; echo "in $A" >&0
+            """, terminal)
+        #expect(try await running.finish().status == 0)
+        try await terminal.waitUntilShown("in ***\r\n")
+        let lines = terminal.shown.split(separator: "\r\n")
+        #expect(
+            lines.first == "23 71" && lines.dropFirst(2) == ["out ***", "err ***", "tty ***", "in ***"], "\(lines)")
+        #expect(lines[1].hasPrefix("/dev/pts/") && lines[1] != terminal.path)
+        #expect(terminal.echoes && terminal.sendsSignals)
+    }
+
+    @Test func `a new size reaches the program`() async throws {
+        let terminal = try PseudoTerminal()
+        terminal.resize(columns: 80, rows: 24)
+        let running = try start("trap 'stty size' WINCH; echo waiting; read line; echo got $line", terminal)
+        try await terminal.waitUntilShown("waiting")
+        terminal.resize(columns: 132, rows: 43)
+        try await terminal.waitUntilShown("43 132")
+        terminal.type("on\r")
+        _ = try await running.finish()
+        try await terminal.waitUntilShown("got")
+        #expect(terminal.echoes)
+    }
+
+    @Test func `a question shows, and what is typed at it doesn't where the program says so`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start(
+            "printf 'Name: '; read name; stty -echo; printf 'Word hunt'; read word; stty echo; echo; echo $name:$word:$A",
+            terminal)
+        try await terminal.waitUntilShown("Name: ")
+        terminal.type("ada\r")
+        // The beginning of the secret: shown although nothing follows.
+        try await terminal.waitUntilShown("Word hunt")
+        terminal.type("swordfish\r")
+        #expect(try await running.finish().status == 0)
+        try await terminal.waitUntilShown("ada:swordfish:***\r\n")
+        #expect(terminal.shown.components(separatedBy: "swordfish").count == 2, "\(terminal.shown)")
+    }
+
+    @Test func `a secret in two writes with a pause between isn't shown`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("printf hunter2; sleep 1; printf secret; echo; echo $A", terminal)
+        #expect(try await running.finish().status == 0)
+        try await terminal.waitUntilShown("***\r\n***\r\n")
+        #expect(terminal.shown == "***\r\n***\r\n")
+    }
+
+    @Test(arguments: [("\u{3}", Int32(130)), ("\u{1C}", Int32(131))])
+    func `Ctrl-C and its like end the program, and the terminal is as it was`(_ key: String, _ status: Int32)
+        async throws
+    {
+        let terminal = try PseudoTerminal()
+        let running = try start("ulimit -c 0; echo waiting; exec sleep 1000", terminal)
+        try await terminal.waitUntilShown("waiting")
+        #expect(!terminal.sendsSignals)
+        terminal.type(key)
+        #expect(try await running.finish().status == status)
+        #expect(terminal.echoes && terminal.sendsSignals)
+    }
+
+    @Test(arguments: [(SIGTERM, Int32(143)), (SIGHUP, Int32(129)), (SIGINT, Int32(130))])
+    func `a signal from elsewhere is the program's, and the terminal is as it was`(
+        _ number: Int32, _ status: Int32
+    ) async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("echo waiting; exec sleep 1000", terminal)
+        try await terminal.waitUntilShown("waiting")
+        kill(running.pid, number)
+        #expect(try await running.finish().status == status)
+        #expect(terminal.echoes && terminal.sendsSignals)
+    }
+
+    @Test func `a program that takes a signal decides what follows`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("trap 'echo taken; exit 7' TERM; echo waiting; while :; do sleep 0.05; done", terminal)
+        try await terminal.waitUntilShown("waiting")
+        kill(running.pid, SIGTERM)
+        #expect(try await running.finish().status == 7)
+        try await terminal.waitUntilShown("taken")
+    }
+
+    @Test func `Ctrl-Z stops the job, and it goes on in the foreground or the background`() async throws {
+        let terminal = try PseudoTerminal()
+        let shell = try await startShell(terminal)
+        try await enter("masked sh -c 'echo $A one; while read line; do echo got-$line; done'", terminal, shell)
+        try await terminal.waitUntilShown("*** one")
+        terminal.type("\u{1A}")
+        try await terminal.waitUntilShown("Stopped")
+        try await enter("stty -a | grep -o '^isig'; echo stopped-$((1+1))", terminal, shell)
+        try await terminal.waitUntilShown("\r\nisig\r\n")
+        try await terminal.waitUntilShown("stopped-2")
+        try await enter("fg; echo status-$?", terminal, shell)
+        try await terminal.waitUntilShown("ready> fg; echo status-$?\r\nmasked")
+        terminal.type("abc\r")
+        try await terminal.waitUntilShown("got-abc")
+        terminal.type("\u{1A}")
+        try await terminal.waitUntilShown("status-148")
+        try await enter("bg", terminal, shell)
+        try await terminal.waitUntilShown("&\r\n")
+        try await enter("echo beside-$((1+1))", terminal, shell)
+        try await terminal.waitUntilShown("beside-2")
+        try await enter("fg", terminal, shell)
+        try await shell.wait(for: "the keys to be passed on") { !terminal.sendsSignals }
+        terminal.type("def\r")
+        try await terminal.waitUntilShown("got-def")
+        terminal.type("\u{4}")
+        try await shell.wait(for: "the terminal to be as it was") { terminal.sendsSignals }
+        try await enter("echo end-$?; exit", terminal, shell)
+        _ = try await shell.finish()
+        try await terminal.waitUntilShown("end-0")
+        #expect(!terminal.shown.contains("hunter2secret"))
+    }
+
+    @Test func `Ctrl-C ends the script that runs it, too`() async throws {
+        let terminal = try PseudoTerminal()
+        let shell = try await startShell(terminal)
+        try await enter("sh -c 'masked sh -c \"echo waiting; exec sleep 1000\"; echo went-on'", terminal, shell)
+        try await terminal.waitUntilShown("\r\nwaiting")
+        terminal.type("\u{3}")
+        try await shell.wait(for: "the terminal to be as it was") { terminal.sendsSignals }
+        try await enter("echo status-$?", terminal, shell)
+        try await terminal.waitUntilShown("status-130")
+        try await enter("exit", terminal, shell)
+        _ = try await shell.finish()
+        #expect(!terminal.shown.contains("\r\nwent-on"))
+    }
+
+    @Test func `a shell inside has jobs of its own`() async throws {
+        let terminal = try PseudoTerminal()
+        let shell = try await startShell(terminal)
+        try await enter("PS1='inner> ' masked bash --norc --noprofile --noediting -i", terminal, shell)
+        try await terminal.waitUntilShown("\r\ninner> ")
+        terminal.type("sleep 1000\r")
+        try await shell.wait(for: "sleep") { children(of: shell.pid).contains { $0.hasPrefix("sleep") } }
+        terminal.type("\u{1A}")
+        try await terminal.waitUntilShown("Stopped                 sleep 1000")
+        try await shell.wait(for: "a prompt") { terminal.shown.hasSuffix("inner> ") }
+        terminal.type("kill -KILL %1; disown -a; exit 5\r")
+        try await shell.wait(for: "the terminal to be as it was") { terminal.sendsSignals }
+        try await enter("echo status-$?; exit", terminal, shell)
+        _ = try await shell.finish()
+        try await terminal.waitUntilShown("status-5")
+    }
+
+    /// The command lines of all processes below one.
+    private func children(of process: Int32) -> [String] {
+        let task = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")
+        return (task ?? []).flatMap { thread -> [String] in
+            let text = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)
+            return (text ?? "").split(separator: " ").compactMap { Int32($0) }.flatMap { child -> [String] in
+                let line = try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)
+                return [line ?? ""] + children(of: child)
+            }
+        }
+    }
+
+    @Test func `it starts in the background, and leaves the terminal alone there`() async throws {
+        let terminal = try PseudoTerminal()
+        let shell = try await startShell(terminal)
+        try await enter("masked sh -c 'echo $A one; read line; echo got-$line' &", terminal, shell)
+        try await terminal.waitUntilShown("*** one")
+        terminal.type("echo beside-$((1+1))\r")
+        try await terminal.waitUntilShown("beside-2")
+        terminal.type("fg\r")
+        try await shell.wait(for: "the keys to be passed on") { !terminal.sendsSignals }
+        terminal.type("abc\r")
+        try await terminal.waitUntilShown("got-abc")
+        try await shell.wait(for: "the terminal to be as it was") { terminal.sendsSignals }
+        try await enter("exit", terminal, shell)
+        #expect(try await shell.finish().status == 0)
+    }
+
+    @Test func `what goes to a file or comes from a pipe does so, and the rest has a terminal`() async throws {
+        let terminal = try PseudoTerminal()
+        let shell = try await startShell(terminal)
+        try await enter(
+            "masked sh -c 'echo out $A; echo err $A >&2; test -t 1 || test -t 2 && echo yes >&2' > \(directory / "file")",
+            terminal, shell)
+        try await terminal.waitUntilShown("\r\nerr ***\r\nyes\r\nready> ")
+        #expect(String(decoding: try directory.read("file"), as: UTF8.self) == "out ***\n")
+        try await enter(
+            "echo piped | masked sh -c 'read line; stty size <&1; echo $line $A; test -t 0 || echo no'", terminal, shell
+        )
+        try await terminal.waitUntilShown("\r\npiped ***\r\nno\r\nready> ")
+        // Ctrl-C reaches all of a pipeline.
+        try await enter("sleep 1000 | masked sh -c 'echo waiting; exec sleep 1000' ; echo status-$?", terminal, shell)
+        try await terminal.waitUntilShown("\r\nwaiting")
+        terminal.type("\u{3}")
+        try await enter("exit", terminal, shell)
+        _ = try await shell.finish()
+        #expect(!terminal.shown.contains("hunter2secret"))
+    }
+
+    @Test func `the end of the person's terminal is the end of the program`() async throws {
+        let running: RunningProgram
+        do {
+            let terminal = try PseudoTerminal()
+            running = try start("echo $$ > \(directory / "number"); echo waiting; exec sleep 1000", terminal)
+            try await terminal.waitUntilShown("waiting")
+        }
+        // The kernel tells the session's leader, which latchkey is here.
+        kill(running.pid, SIGHUP)
+        #expect(try await running.finish().status == 129)
+        let number = try #require(
+            Int32(String(decoding: try directory.read("number"), as: UTF8.self).dropLast()))
+        #expect(kill(number, 0) != 0)
+    }
+
+    @Test func `a killed latchkey takes the program with it`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("echo $$ > \(directory / "number"); echo waiting; exec sleep 1000", terminal)
+        try await terminal.waitUntilShown("waiting")
+        let number = try #require(
+            Int32(String(decoding: try directory.read("number"), as: UTF8.self).dropLast()))
+        kill(running.pid, SIGKILL)
+        #expect(try await running.finish().status == 137)
+        for _ in 0..<6000 where kill(number, 0) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(kill(number, 0) != 0)
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import LatchkeyCredentials
+import LatchkeySecrets
+import LatchkeyStoreCommands
+import Testing
+
+/// How references, files of variables and masked text are read, in this process.
+@Suite struct RunSyntaxTests {
+    @Test(arguments: [
+        ("example.org/ada", "example.org", "ada"), ("latchkey://example.org/ada", "example.org", "ada"),
+        ("https://example.org/path/ada", "https://example.org/path", "ada"),
+        ("latchkey://https://example.org/ada", "https://example.org", "ada"),
+        ("a%2Fb/c%2fd", "a/b", "c/d"), ("100%25/%25", "100%", "%"), ("a b/ü", "a b", "ü"), ("a/b?c#d", "a", "b?c#d"),
+        ("a%C3%BC/b", "aü", "b"),
+    ])
+    func `a reference names a service and an account`(_ text: String, _ service: String, _ account: String) throws {
+        #expect(SecretReference.key(of: text) == (try CredentialKey(service: service, account: account)))
+    }
+
+    @Test(arguments: [
+        "", "/", "a", "a/", "/a", "latchkey://", "latchkey://a", "latchkey:///a", "a/%", "a/%2", "a/%2g", "a%ff/b",
+        "a%00/b", "a\n/b", String(repeating: "a", count: 1025) + "/b",
+    ])
+    func `what names no credential is no reference`(_ text: String) {
+        #expect(SecretReference.key(of: text) == nil)
+    }
+
+    private func variables(_ text: String) throws(EnvironmentFile.Malformed) -> [ChildVariable] {
+        try EnvironmentFile.variables(in: Array(text.utf8))
+    }
+
+    @Test(arguments: [
+        ("A=", ""), ("A=b", "b"), ("A=b\r\n", "b"), ("A = b", nil), ("A", nil), ("=b", nil), ("1A=b", nil),
+        ("A-B=c", nil),
+        ("A=\"b", nil), ("A='b", nil), ("A='b'c", nil), ("A='b'#c", nil), ("A='b' #c", "b"), ("A=b 'c'", "b 'c'"),
+        ("A=#b", "#b"), ("A= #b", ""), ("A=b\\n", "b\\n"), ("A=\"\\q\"", "\\q"), ("A=\"b\\", nil), ("A=\"b\\\"", nil),
+        ("A=$(b)`c`${D}", "$(b)`c`${D}"), ("export A=b", "b"), ("exportA=b", "b"), ("export  A=b", "b"),
+        ("export", nil),
+        ("A=b\rc", "b\rc"), ("A='b\r\nc'", "b\r\nc"), ("\u{FEFF}A=b", nil), ("A==b", "=b"),
+    ])
+    func `a line of a file of variables`(_ line: String, _ value: String?) throws {
+        let read = try? variables(line)
+        #expect(read?.count == (value == nil ? nil : 1))
+        if let value, case .text(let text)? = read?.first?.value { #expect(text.utf8.elementsEqual(value.utf8)) }
+    }
+
+    @Test func `an error names the line that it begins in`() {
+        #expect(throws: EnvironmentFile.Malformed(line: 5, problem: .syntax)) {
+            try variables("A=1\n# B\n\nC='d'\nE\nF=g\n")
+        }
+        #expect(throws: EnvironmentFile.Malformed(line: 1, problem: .syntax)) { try variables("C='d\ne\nf") }
+        #expect(throws: EnvironmentFile.Malformed(line: 4, problem: .reference)) {
+            try variables("C='d\ne\nf'\nG=latchkey://x\n")
+        }
+    }
+
+    // MARK: - Masked text
+
+    private func hide(_ secret: String, _ mask: inout SecretMask, isLongEnough: Bool = true) {
+        let isTaken = mask.add(Secret<Password>(copying: secret.utf8.span))
+        #expect(isTaken == isLongEnough, "\(secret)")
+    }
+
+    /// Shows pieces as they come; `nil` is a moment without any. Each piece's part of what is shown is told apart.
+    private func shown(_ pieces: [String?], hiding secrets: [String]) -> [String] {
+        var mask = SecretMask()
+        for secret in secrets { hide(secret, &mask) }
+        var text = MaskedText()
+        var output = pieces.map { piece in
+            guard let piece else { return text.showWaiting(mask) }
+            return text.take(Secret<MessageBody>(copying: piece.utf8.span), mask)
+        }
+        output.append(text.finish(mask))
+        return output.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func `a secret is replaced wherever it is cut`() {
+        let secret = "correct horse"
+        let text = "a \(secret), \(secret)\(secret) b"
+        for width in 1...text.utf8.count {
+            var rest = Substring(text)
+            var pieces: [String?] = []
+            while !rest.isEmpty {
+                pieces.append(String(rest.prefix(width)))
+                rest = rest.dropFirst(width)
+            }
+            #expect(shown(pieces, hiding: [secret]).joined() == "a ***, ****** b", "\(width)")
+        }
+    }
+
+    @Test func `nothing waits but what may become a secret`() {
+        #expect(shown(["Password: "], hiding: ["hunter22"]) == ["Password: ", ""])
+        #expect(shown(["a hunt", "ing", "hunter2"], hiding: ["hunter22"]) == ["a ", "hunting", "", "hunter2"])
+    }
+
+    @Test func `where nothing follows, half of a secret is shown at most, and the rest is replaced`() {
+        #expect(shown(["hunt", nil, "er22 x"], hiding: ["hunter22"]) == ["", "hunt", "*** x", ""])
+        #expect(shown(["hunte", nil, "r22 x"], hiding: ["hunter22"]) == ["", "", "*** x", ""])
+        #expect(shown(["hunt", nil, "ing", "hunter22"], hiding: ["hunter22"]) == ["", "hunt", "ing", "***", ""])
+        // Of two that it may become, the shorter one decides.
+        #expect(shown(["hunte", nil, "n"], hiding: ["hunter22", "hunter22hunter22"]) == ["", "", "hunten", ""])
+        #expect(shown(["ab123", nil, " "], hiding: ["ab123456789012", "1234"]) == ["", "", "ab123 ", ""])
+    }
+
+    @Test func `secrets that overlap, or begin with one another, are replaced together`() {
+        #expect(shown(["xabcdefy"], hiding: ["abcd", "cdef"]).joined() == "x***y")
+        #expect(shown(["abcdefgh", "abcdx"], hiding: ["abcd", "abcdefgh"]).joined() == "******x")
+        #expect(shown(["abcde", nil, "x"], hiding: ["abcd", "abcdefgh"]).joined() == "***ex")
+        let zeros = String(repeating: "0", count: 100_000)
+        #expect(shown([zeros, "1"], hiding: ["0000"]).joined() == "***1")
+    }
+
+    @Test func `a secret of several lines is replaced line by line, however lines end`() {
+        let secret = "-----BEGIN\nabcd\r\n}\nefgh\n"
+        #expect(shown([secret], hiding: [secret]).joined() == "***\n***\r\n}\n***\n")
+        #expect(shown(["efgh\r\r\nabcd\r\n"], hiding: [secret]).joined() == "***\r\r\n***\r\n")
+    }
+
+    @Test func `what is too short to be replaced is refused, and nothing is nothing`() {
+        var mask = SecretMask()
+        hide("abc", &mask, isLongEnough: false)
+        hide("a\nb\nc\n", &mask, isLongEnough: false)
+        hide("", &mask)
+    }
+
+    /// base64 by Foundation, which knows nothing of ours.
+    @Test(arguments: ["", "u", "us", "usr:", "a longer name:"], ["", "!", "?!", "...", " and more"])
+    func `a secret in base64 is replaced wherever it stands in what was encoded`(_ before: String, _ after: String) {
+        let secret = "h?nter>2~~~ü"
+        let standard = Data((before + secret + after).utf8).base64EncodedString()
+        for encoded in [standard, standard.replacing("+", with: "-").replacing("/", with: "_")] {
+            let text = shown([encoded], hiding: [secret]).joined()
+            #expect(text.contains("***"), "\(encoded)")
+            // What is left of it is of the characters that it shares with its neighbours.
+            #expect(text.utf8.count <= encoded.utf8.count - secret.utf8.count * 8 / 6 + 1 + 3, "\(text)")
+        }
+        #expect(shown(["a=h%3Fnter%3E2~~~%C3%BC&"], hiding: [secret]).joined() == "a=***&")
+    }
+}

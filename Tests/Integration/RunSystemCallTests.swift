@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import TestServices
+
+/// What the kernel is handed while `run` starts a program with stored secrets.
+@Suite struct RunSystemCallTests {
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a secret goes to the program's environment or to a file in memory, and nowhere else`(
+        store: StoreUnderTest
+    ) async throws {
+        let session = try await CommandLineSession(store)
+        let secret = Array(MemoryResidueTests.random().map { UInt8(ascii: "A") + $0 % 26 })
+        let set = try await SystemCallTests.trace(["set", "traced", "ada"], session, input: secret).trace
+        #expect(try set.places(of: secret) == [])
+        let variable = try await SystemCallTests.trace(
+            ["run", "--env", "A=traced/ada", "--", "true"], session)
+        #expect(try variable.trace.places(of: secret) == ["execve "])
+        let file = try await SystemCallTests.trace(
+            ["run", "--file", "A=traced/ada", "--", "true"], session)
+        // As strace shows a path.
+        let name = "/memfd:latchkey".utf8.map { "\\x" + String($0, radix: 16) }.joined()
+        let places = try file.trace.places(of: secret)
+        #expect(places.count == 1 && places.allSatisfy { $0.hasPrefix("write ") && $0.contains(name) }, "\(places)")
+        // The second program in between is given what the person's program is given.
+        let masked = try await SystemCallTests.trace(
+            ["run", "--mask", "--env", "A=traced/ada", "--", "printenv", "A"], session)
+        #expect(masked.run.outputText == "***\n")
+        #expect(try masked.trace.places(of: secret) == ["execve "])
+    }
+}

@@ -82,8 +82,8 @@ let package = Package(
         module(
             "LatchkeyImporting", at: "Importing",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyLibCrypto", "LatchkeyLog",
-                "LatchkeySecrets",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyJSON", "LatchkeyLibCrypto",
+                "LatchkeyLog", "LatchkeySecrets",
             ]),
 
         // MARK: Sign-in

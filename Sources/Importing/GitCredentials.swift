@@ -16,15 +16,20 @@ package enum GitCredentials {
         var result = try CredentialImport()
         var entries: [Entry] = []
         content.withExposedBytes { bytes in
-            bytes.forEachLine { line, _ in
+            bytes.forEachLine { line, number in
                 if line.isBlank { return }
-                if let entry = Entry(line) { entries.append(entry) } else { result.skip() }
+                if let entry = Entry(line, number) { entries.append(entry) } else { result.skip("line \(number)") }
             }
         }
         for entry in entries {
             let secret = entry.password.value.duplicate()
             try await result.add(
-                service: entry.service, account: entry.user, label: "Git: \(entry.label)", secret: secret)
+                service: entry.service, account: entry.user, label: "Git: \(entry.label)", secret: secret,
+                name: "line \(entry.line)")
+        }
+        if !content.isEmpty {
+            let whole = 0..<content.byteCount
+            result.files = [PlainSecretFile(path, content, .cuts([whole]), of: program)]
         }
         return result
     }
@@ -40,8 +45,9 @@ package enum GitCredentials {
         let label: String
         let user: String
         let password: Kept
+        let line: Int
 
-        init?(_ line: Span<UInt8>) {
+        init?(_ line: Span<UInt8>, _ number: Int) {
             guard let scheme = line.index(of: 0x3A), scheme > 0, line.starts(with: "://", at: scheme) else {
                 return nil
             }
@@ -59,6 +65,7 @@ package enum GitCredentials {
                 let name = user.withExposedBytes({ $0.publicText() })
             else { return nil }
             let trimmed = place.hasSuffix("/") ? String(place.dropLast()) : place
+            self.line = number
             self.user = name
             service = "git:\(protocolName)://\(trimmed)"
             label = "\(protocolName)://\(trimmed)/"

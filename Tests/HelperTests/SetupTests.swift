@@ -89,7 +89,7 @@ import TestServices
             try await setup().outputText.split(separator: "\n").contains { $0.hasPrefix(tool) && $0.hasSuffix(" yes") })
         // Once is enough.
         let written = try scene.directory.read(file)
-        #expect(try await setup(tool, "--yes").errorText == "latchkey: \(tool) asks latchkey already\n")
+        #expect(try await setup(tool, "--yes").errorText == "latchkey: \(tool) asks Latchkey already\n")
         #expect(try scene.directory.read(file) == written)
 
         _ = try await setup(tool, "--undo", "--yes")
@@ -110,7 +110,7 @@ import TestServices
         #expect(try await run("work", "--yes").status == 0)
         let user = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users[0].user.exec.args}'", judges)
         #expect(user.outputText == "[\"helper\",\"kubectl\",\"work\"]")
-        #expect(try await run("work").errorText == "latchkey: kubectl asks latchkey already\n")
+        #expect(try await run("work").errorText == "latchkey: kubectl asks Latchkey already\n")
         #expect(try await run("work", "--undo", "--yes").status == 0)
         let gone = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users}'", judges)
         #expect(gone.outputText.isEmpty || gone.outputText == "null")

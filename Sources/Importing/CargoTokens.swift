@@ -57,7 +57,7 @@ package enum CargoTokens {
     }
 
     private static func strings(
-        _ content: borrowing Secret<Password>, under roots: Set<String>
+        _ content: borrowing Secret<MessageBody>, under roots: Set<String>
     ) throws(ImportError) -> [TOMLStrings.Entry] {
         try content.withExposedBytes { (bytes) throws(ImportError) in
             try mapError(
@@ -71,13 +71,14 @@ package enum CargoTokens {
     private static func indexes(_ folder: String) throws(ImportError) -> [String: String] {
         var indexes: [String: String] = [:]
         // cargo takes the older name first.
-        for name in ["config", "config.toml"] {
+        for ending in ["", ".toml"] {
             let content = try nilIf(
-                { (error: ImportError) in error.isAbsence }, of: ForeignFile.read("\(folder)/\(name)", of: program))
+                { (error: ImportError) in error.isAbsence },
+                of: ForeignFile.read("\(folder)/config\(ending)", of: program))
             guard let content else { continue }
             for entry in try strings(content, under: ["registries"])
             where entry.path.count == 3 && entry.path[2] == "index" {
-                let index = content.withExposedBytes { TOMLStrings.decoded($0, entry.value) }
+                let index = content.withExposedBytes { TOMLStrings.decoded($0, entry.value, as: MessageBody.self) }
                 indexes[entry.path[1]] = index?.withExposedBytes { $0.publicText() }
             }
             break

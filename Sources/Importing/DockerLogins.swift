@@ -22,8 +22,7 @@ package enum DockerLogins {
         if content.isEmpty { return result }
         let document = try mapError(
             { (_: JSONError) in notThatFormat },
-            of: JSONDocument(
-                content.withExposedBytes { Secret<MessageBody>(copying: $0) }, limits: limits))
+            of: JSONDocument(content.duplicate(as: MessageBody.self), limits: limits))
         guard document.root.kind == .object else { throw notThatFormat }
         guard let logins = document.member("auths") else { return result }
         guard logins.kind == .object else { throw notThatFormat }
@@ -47,9 +46,11 @@ package enum DockerLogins {
         let trimmed = String(server.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
         let service = "docker:\(trimmed)"
         let name = LogMessage.entry(server)
-        func secret(_ member: StaticString) throws(ImportError) -> Secret<Password>? {
+        func secret<Purpose: SecretPurpose>(
+            _ member: StaticString, as purpose: Purpose.Type = Password.self
+        ) throws(ImportError) -> Secret<Purpose>? {
             guard let value = document.member(member, of: login) else { return nil }
-            guard let secret = try? document.secret(value, as: Password.self) else { throw notThatFormat }
+            guard let secret = try? document.secret(value, as: purpose) else { throw notThatFormat }
             if secret.isEmpty { return nil }
             return secret
         }
@@ -63,8 +64,8 @@ package enum DockerLogins {
         }
         let user: String
         let password: Secret<Password>
-        if let auth = try secret("auth") {
-            guard let decoded = auth.withExposedBytes({ Base64Text.decode($0) }),
+        if let auth = try secret("auth", as: MessageBody.self) {
+            guard let decoded = auth.withExposedBytes({ Base64Text.decode($0, as: MessageBody.self) }),
                 let colon: Int = decoded.withExposedBytes({ $0.index(of: UInt8(ascii: ":")) }),
                 let name = decoded.withExposedBytes({ $0.extracting(0..<colon).publicText() })
             else { return result.skip(name) }

@@ -90,11 +90,12 @@ package struct ImportError: RedactedError, Hashable {
     }
 }
 
-/// Reads a file that another program wrote into guarded memory.
+/// Reads a file that another program wrote into guarded memory. The whole of it is no password: it has names too, which
+/// messages show.
 enum ForeignFile {
     static let maximumByteCount = 16 << 20
 
-    static func read(_ path: String, of program: StaticString) throws(ImportError) -> Secret<Password> {
+    static func read(_ path: String, of program: StaticString) throws(ImportError) -> Secret<MessageBody> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw ImportError(problem: .unreadable(errno), program: program) }
         defer { close(descriptor) }

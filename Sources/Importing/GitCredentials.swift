@@ -58,9 +58,9 @@ package enum GitCredentials {
             guard let colon = login.index(of: 0x3A) else { return nil }
             guard let protocolName = line.extracting(0..<scheme).publicText(),
                 // git writes the colon before a port as %3a.
-                let host = PercentDecoding.decode(rest.extracting((at + 1)..<rest.count)),
+                let host = PercentDecoding.decode(rest.extracting((at + 1)..<rest.count), as: MessageBody.self),
                 let place = host.withExposedBytes({ $0.publicText() }), !place.isEmpty,
-                let user = PercentDecoding.decode(login.extracting(0..<colon)),
+                let user = PercentDecoding.decode(login.extracting(0..<colon), as: MessageBody.self),
                 let password = PercentDecoding.decode(login.extracting((colon + 1)..<login.count)),
                 let name = user.withExposedBytes({ $0.publicText() })
             else { return nil }
@@ -77,9 +77,11 @@ package enum GitCredentials {
 /// Percent-encoding (RFC 3986, 2.1) into guarded memory.
 enum PercentDecoding {
     /// Returns `nil` when a `%` isn't followed by two hexadecimal digits, or when a NUL or a line break is encoded.
-    static func decode(_ bytes: Span<UInt8>) -> Secret<Password>? {
+    static func decode<Purpose: SecretPurpose>(
+        _ bytes: Span<UInt8>, as purpose: Purpose.Type = Password.self
+    ) -> Secret<Purpose>? {
         var isSound = true
-        let secret = Secret<Password>(capacity: bytes.count) { target in
+        let secret = Secret<Purpose>(capacity: bytes.count) { target in
             var count = 0
             var index = 0
             while index < bytes.count {

@@ -15,11 +15,11 @@ package final class PlainSecretFile: Sendable {
         case byHand
     }
 
-    private let content: Secret<Password>
+    private let content: Secret<MessageBody>
     private let change: Change
     private let program: StaticString
 
-    init(_ path: String, _ content: consuming Secret<Password>, _ change: Change, of program: StaticString) {
+    init(_ path: String, _ content: consuming Secret<MessageBody>, _ change: Change, of program: StaticString) {
         self.path = path
         self.content = content
         self.change = change

@@ -75,7 +75,8 @@ struct TOMLStrings {
             guard entries.count < Self.maximumEntryCount else { throw malformed }
             entries.append(Entry(path: path, value: place, line: line))
         } else if take(text, "[") {
-            try list(text, until: "]") { (reader) throws(Malformed) in try reader.value(text, path + ["[]"], depth + 1) }
+            try list(text, until: "]") { (reader) throws(Malformed) in try reader.value(text, path + ["[]"], depth + 1)
+            }
         } else if take(text, "{") {
             try list(text, until: "}") { (reader) throws(Malformed) in
                 let keys = try reader.keys(text)
@@ -85,9 +86,16 @@ struct TOMLStrings {
             }
         } else {
             let start = position
-            while position < text.count, !",]}#\n\r".utf8.contains(text[position]) { position += 1 }
+            while position < text.count, Self.isScalar(text, position) { position += 1 }
             guard position > start else { throw malformed }
         }
+    }
+
+    /// Whether a byte can stand in a number, a truth value or a date, whose parts may have a space between them.
+    private static func isScalar(_ text: Span<UInt8>, _ place: Int) -> Bool {
+        let byte = text[place]
+        if byte == 0x20 { return place + 1 < text.count && ASCII.isDigit(text[place + 1]) }
+        return isBare(byte) || "+.:".utf8.contains(byte)
     }
 
     private mutating func list(
@@ -121,7 +129,7 @@ struct TOMLStrings {
     private mutating func key(_ text: Span<UInt8>) throws(Malformed) -> String {
         if isQuotationMark(text) {
             guard !text.starts(with: "\"\"\"", at: position), !text.starts(with: "'''", at: position),
-                let key = Self.decoded(text, try string(text)),
+                let key = Self.decoded(text, try string(text), as: MessageBody.self),
                 let name = key.withExposedBytes({ $0.publicText() })
             else { throw malformed }
             return name
@@ -184,7 +192,9 @@ struct TOMLStrings {
     }
 
     /// The bytes of a string in guarded memory, or `nil` for escapes that TOML hasn't.
-    static func decoded(_ text: Span<UInt8>, _ place: Range<Int>) -> Secret<Password>? {
+    static func decoded<Purpose: SecretPurpose>(
+        _ text: Span<UInt8>, _ place: Range<Int>, as purpose: Purpose.Type = Password.self
+    ) -> Secret<Purpose>? {
         let opening = openingCount(text, place.lowerBound)
         let isLiteral = text[place.lowerBound] == UInt8(ascii: "'")
         guard place.count >= 2 * opening else { return nil }
@@ -192,7 +202,11 @@ struct TOMLStrings {
         var index = place.lowerBound + opening
         if opening == 3 {
             // A line break right behind the opening is no part of it.
-            if text.starts(with: "\r\n", at: index) { index += 2 } else if text.starts(with: "\n", at: index) { index += 1 }
+            if text.starts(with: "\r\n", at: index) {
+                index += 2
+            } else if text.starts(with: "\n", at: index) {
+                index += 1
+            }
         }
         var result = SecretBuilder(capacity: place.count)
         while index < end {
@@ -205,7 +219,7 @@ struct TOMLStrings {
             guard index < end, let next = unescape(text, index, end, into: &result) else { return nil }
             index = next
         }
-        return result.finish(as: Password.self)
+        return result.finish(as: purpose)
     }
 
     /// Appends what the escape stands for whose letter is at `index`, and returns where it ends.

@@ -15,7 +15,8 @@ extension ImportCommand.Source {
     func withKeyring(_ path: String, isNamed: Bool, _ context: CommandContext) async throws -> ImportCommand.Read {
         if isNamed { return ImportCommand.Read(try await file(path, context.environment)) }
         let found: CredentialImport? = try await nilIf(
-            { (error: any Error) in (error as? ImportError)?.isAbsence ?? false }, awaiting: await file(path, context.environment))
+            { (error: any Error) in (error as? ImportError)?.isAbsence ?? false },
+            awaiting: await file(path, context.environment))
         var read = try found ?? CredentialImport()
         let others = try InMemoryStore()
         // Where there is no keyring, nothing is in it.

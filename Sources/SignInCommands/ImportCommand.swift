@@ -15,7 +15,8 @@ enum ImportCommand {
         guard let name = arguments.value(SignInDefinitions.importSource), let source = Source(rawValue: name) else {
             throw CommandFailure(
                 .usage, "usage.missing-option", "--from is missing",
-                hint: "name one of git, gcm, docker, cargo, gh, python-keyring, libsecret-file, gnome-keyring-collection")
+                hint:
+                    "name one of git, gcm, docker, cargo, gh, python-keyring, libsecret-file, gnome-keyring-collection")
         }
         let emptying = try SourceEmptying(source, arguments)
         // Its passphrase is asked for before the store's, which may ask for one too.

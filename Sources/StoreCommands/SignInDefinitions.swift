@@ -77,7 +77,7 @@ package enum SignInDefinitions {
         help: "git, gcm, docker, cargo, gh, python-keyring, libsecret-file or gnome-keyring-collection")
     package static let emptySource = CommandOption.flag(
         "--empty-source",
-        help: "git, gcm, docker, cargo: then take the secrets out of the plain-text file, if all are imported")
+        help: "git, gcm, docker, cargo: take what was imported out of the plain-text file")
     package static let sourcePassphrase = CommandOption.value(
         "--import-passphrase-fd", "N", form: .descriptor,
         help: "read the passphrase of libsecret's file from this descriptor, 3 or above")

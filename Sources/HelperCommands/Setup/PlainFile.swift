@@ -62,12 +62,12 @@ struct PlainFile {
             }
     }
 
-    /// A path as a shell takes it for one word.
+    /// A path as a shell takes it for one word. Without a backslash, which what is shown doubles.
     private static func shellWord(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy {
             ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-+=:@%".utf8.contains($0)
         }
-        return isPlain ? path : "'\(path.replacing("'", with: "'\\''"))'"
+        return isPlain ? path : "'\(path.replacing("'", with: "'\"'\"'"))'"
     }
 
     /// Whether it is there and has such a line.

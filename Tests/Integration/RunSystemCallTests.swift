@@ -27,4 +27,19 @@ import TestServices
         #expect(masked.run.outputText == "***\n")
         #expect(try masked.trace.places(of: secret) == ["execve "])
     }
+
+    @Test func `where no terminal can be made for it, a masked program isn't started`() async throws {
+        let session = try await CommandLineSession(.vault)
+        _ = try await SystemCallTests.trace(["set", "traced", "ada"], session, input: Array("hunter2".utf8))
+        let terminal = try PseudoTerminal()
+        let running = try Program("strace").start(
+            ["-f", "-o", "/dev/null", "-P", "/dev/ptmx", "-e", "trace=openat", "-e", "inject=openat:error=ENOENT"]
+                + [BuiltProducts.latchkey().path, "run", "--mask", "--env", "A=traced/ada", "--", "echo", "started"],
+            environment: session.environment, terminal: terminal, streamsOnTerminal: true)
+        #expect(try await running.finish().status == 126)
+        try await terminal.waitUntilShown("send its output through a pipe, or leave --mask out")
+        #expect(
+            terminal.shown.contains("there is no terminal for the program to have (errno 2) [run.not-started]"))
+        #expect(!terminal.shown.contains("started\r\n") && terminal.echoes)
+    }
 }

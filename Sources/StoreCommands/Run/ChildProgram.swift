@@ -125,10 +125,10 @@ package struct ChildProgram: ~Copyable {
     /// be started.
     package consuming func start() -> CommandFailure {
         SecretPrompt.restoreTerminal()
-        let number =
-            request.isMasked
-            ? MaskedProgram.run(path, request.arguments, environment, files, mask) : becomeProgram()
-        return RunRequest.notStarted(request.arguments[0], number)
+        guard !request.isMasked else {
+            return MaskedProgram.run(path, request.arguments, environment, files, mask)
+        }
+        return RunRequest.notStarted(request.arguments[0], becomeProgram())
     }
 
     /// Returns the errno of what failed.

@@ -62,8 +62,7 @@ package struct RunRequest: Sendable {
     /// With stored secrets or `--` alone is PROVIDER what stands before `--`, if anything does. Without them it is the
     /// first word, as it has always been.
     private static func split(_ arguments: ParsedArguments) throws(UsageError) -> (provider: String?, words: [String]) {
-        let usage: LogMessage =
-            "usage: latchkey run PROVIDER -- COMMAND..., or latchkey run --env NAME=SERVICE/ACCOUNT -- COMMAND..."
+        let usage: LogMessage = "usage: latchkey run [PROVIDER] [--env NAME=SERVICE/ACCOUNT] -- COMMAND..."
         let words = arguments.operands
         let namesSecrets =
             arguments.has(RunCommand.environmentFile) || arguments.has(RunCommand.file)

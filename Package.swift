@@ -47,6 +47,7 @@ let package = Package(
         module("LatchkeyLog", at: "RedactedLog", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),
         module("LatchkeyHardening", at: "ProcessHardening", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
         module("LatchkeyEnvironment", at: "Surroundings", uses: ["LatchkeyLog"]),
+        module("LatchkeyJSON", at: "JSON", uses: ["LatchkeySystem", "LatchkeySecrets"]),
         // Replaces free(3) in what it is linked into: for executables, never for a library product.
         module("CLatchkeyProgramMemory", at: "CProgramMemory"),
 
@@ -94,20 +95,23 @@ let package = Package(
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
         module(
             "LatchkeyOAuth", at: "OAuth",
-            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeySodium"]),
+            uses: [
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyLibCrypto",
+                "LatchkeySodium",
+            ]),
         module(
             "LatchkeySignIn", at: "SignIn",
             uses: [
                 "LatchkeySystem",
                 "LatchkeyOAuth", "LatchkeyLog", "LatchkeyLoopback", "LatchkeyHardening", "LatchkeySodium",
-                "LatchkeyEnvironment", "CLatchkeyLinux",
+                "LatchkeyEnvironment", "LatchkeyJSON", "CLatchkeyLinux",
             ]),
         module(
             "LatchkeyATProtocol", at: "ATProtocol",
             uses: [
                 "LatchkeySystem",
                 "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeySignIn",
+                "LatchkeyJSON", "LatchkeySecrets", "LatchkeySignIn",
             ]),
         module(
             "LatchkeyAuthenticator", at: "Authenticating",
@@ -138,9 +142,8 @@ let package = Package(
         module(
             "LatchkeyTestServer", at: "AuthorizationServer",
             uses: [
-                "LatchkeySystem", "LatchkeyHTTP", "LatchkeyLibCrypto", "LatchkeyLoopback", "LatchkeyOAuth",
-                "LatchkeySecrets",
-                "LatchkeySignIn", "LatchkeySodium",
+                "LatchkeySystem", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyLibCrypto", "LatchkeyLoopback",
+                "LatchkeyOAuth", "LatchkeySecrets", "LatchkeySignIn", "LatchkeySodium",
             ]),
         module(
             "LatchkeyStoreContract", at: "StoreContract",
@@ -166,11 +169,19 @@ let package = Package(
                 "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyATProtocol",
                 "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer", "LatchkeyLoopback",
                 "LatchkeyLeakAudit", "LatchkeyInMemory", "LatchkeyVault", "LatchkeyImporting", "LatchkeySecretService",
-                "LatchkeyEnvironment",
+                "LatchkeyEnvironment", "LatchkeyJSON",
+            ]),
+        module(
+            "LatchkeyHelperCommands", at: "HelperCommands",
+            uses: [
+                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
+                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyInMemory", "LatchkeyJSON",
+                "LatchkeyLog", "LatchkeySecretService", "LatchkeySecrets",
             ]),
         // Modules that differ from `Latchkey` in case only would share a file where case is ignored.
         .executableTarget(
-            name: "LatchkeyCommand", dependencies: ["LatchkeyStoreCommands", "LatchkeyStoreSelection"],
+            name: "LatchkeyCommand",
+            dependencies: ["LatchkeyHelperCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
             path: "Sources/latchkey"),
         .executableTarget(
             name: "LatchkeyAuthCommand",
@@ -223,7 +234,7 @@ let package = Package(
         .testTarget(name: "LoopbackHTTPTests", dependencies: ["LatchkeyLoopback", "LatchkeyHTTP"]),
         .testTarget(
             name: "OAuthTests",
-            dependencies: ["LatchkeyOAuth", "LatchkeyLibCrypto", "LatchkeyTestServer", "TestServices"]),
+            dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "LatchkeyLibCrypto", "LatchkeyTestServer", "TestServices"]),
         // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Fuzz/Corpus.
         .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver"),
         .target(
@@ -231,7 +242,8 @@ let package = Package(
             dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Fuzz/VaultChecks"),
         .executableTarget(
-            name: "fuzz-parsers", dependencies: ["LatchkeyOAuth", "FuzzDriver"], path: "Tests/Fuzz/Parsers"),
+            name: "fuzz-parsers", dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "FuzzDriver"],
+            path: "Tests/Fuzz/Parsers"),
         .executableTarget(
             name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
         .testTarget(
@@ -295,6 +307,10 @@ let package = Package(
             ],
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(
+            name: "HelperTests",
+            dependencies: ["TestServices", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand"],
+            exclude: ["Fixtures"]),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
@@ -314,7 +330,8 @@ let package = Package(
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "LatchkeyTestServer", "CAllocations", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyLoopback",
+                "LatchkeyTestServer", "CAllocations", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON",
+                "LatchkeyLoopback",
                 "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeySignIn",
                 "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
                 "CLatchkeySQLite", "CLatchkeyLibsecret", "LatchkeyCommand",

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import LatchkeyLibCrypto
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
 internal import LatchkeySecrets

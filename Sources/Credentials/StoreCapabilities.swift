@@ -17,6 +17,9 @@ public struct StoreCapabilities: Sendable, Hashable {
     /// In bytes.
     public var maximumSecretByteCount: Int
 
+    /// Listing one service looks at all credentials, so that several services are better found in one listing.
+    package var listsAllForOneService = false
+
     /// For a store's own `capabilities`. Content types are kept unless told otherwise; the size is in bytes.
     public init(
         isPersistent: Bool, canLock: Bool, reportsChanges: Bool, hasAtomicConditions: Bool,

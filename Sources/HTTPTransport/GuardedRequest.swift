@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 public import LatchkeyLog
 public import LatchkeySecrets
 

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 internal import LatchkeyLog
 internal import LatchkeySecrets
 

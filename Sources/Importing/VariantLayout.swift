@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// Where the parts of a serialised GVariant are (GVariant specification, 2.3): little-endian, of types known before.
 ///
 /// Positions count from the start of the value. Every length comes from the file, so each step may find that a part

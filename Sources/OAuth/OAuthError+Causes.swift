@@ -1,3 +1,4 @@
+package import LatchkeyJSON
 package import LatchkeyHTTP
 package import LatchkeySecrets
 

@@ -117,7 +117,8 @@ enum ProviderAddCommand {
         }
         var configuration = ProviderConfiguration(name: name, server: server, clientID: clientID)
         configuration.scopes = arguments.all(SignInDefinitions.scope)
-        configuration.origins = try ProviderConfiguration.origins(arguments)
+        configuration.origins =
+            try ProviderConfiguration.origins(arguments) + ProviderConfiguration.originsOfHosts(arguments)
         configuration.usesDPoP = arguments.has(SignInDefinitions.dpop)
         configuration.requiresPushedRequests = arguments.has(SignInDefinitions.par)
         if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
@@ -63,6 +64,18 @@ struct ProviderConfiguration: Sendable {
         }
     }
 
+    /// The origins that `--for-host` names.
+    static func originsOfHosts(_ arguments: ParsedArguments) throws -> [String] {
+        try arguments.all(SignInDefinitions.forHost).map { host in
+            guard BuiltInProvider.isHost(host), let origin = origin("https://" + host) else {
+                throw CommandFailure(
+                    .usage, "provider.host", "--for-host takes a host's name, with or without a port",
+                    hint: "leave https:// and what follows the name out")
+            }
+            return origin
+        }
+    }
+
     /// The origin that a text is, HTTPS or on a loopback address; `nil` for any other text.
     private static func origin(_ text: String) -> String? {
         guard let url = try? HTTPURL(text), url.isConfidential, url.path == "/", url.query == nil else { return nil }
@@ -113,6 +126,12 @@ struct ProviderConfiguration: Sendable {
         if usesDPoP { members.append(("dpop", .bool(true))) }
         if requiresPushedRequests { members.append(("par", .bool(true))) }
         if isDevelopment { members.append(("development", .bool(true))) }
+        // For the helpers, which link nothing that knows the services: whose sessions may be used, and where.
+        if let provider = try? provider() {
+            let origins = provider.origins.sorted().map { LatchkeyTerminal.JSONValue.text(Self.shown($0)) }
+            members.append(("authority", .text(Self.shown(provider.authority))))
+            members.append(("token_origins", .array(origins)))
+        }
         return .object(members)
     }
 

@@ -1,48 +1,29 @@
+internal import LatchkeyJSON
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
+internal import LatchkeyStoreCommands
 internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// The files of the configured providers, `providers/NAME.json` in the configuration's folder, each 0600.
 struct ProviderFolder: Sendable {
-    let path: String
+    private let files: ProviderFiles
 
     init(configurationFolder: String) {
-        path = configurationFolder + "/providers"
+        files = ProviderFiles(configurationFolder: configurationFolder)
     }
 
+    var path: String { files.path }
+
     /// All names, sorted.
-    func names() throws -> [ProviderName] {
-        guard let folder = unsafe opendir(path) else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw unusable("can't be read", errno)
-        }
-        defer { unsafe closedir(folder) }
-        var names: [ProviderName] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasSuffix(".json"), let known = ProviderName(String(name.dropLast(5))) else { continue }
-            names.append(known)
-        }
-        return names.sorted { $0.text < $1.text }
-    }
+    func names() throws -> [ProviderName] { try files.names().compactMap(ProviderName.init) }
 
     /// Returns what a provider's file says, or `nil` when there is none.
     func read(_ name: ProviderName) throws -> ProviderConfiguration? {
-        let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        if descriptor < 0 {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw errno == ELOOP ? notOwn(name) : unusable("can't be read", errno)
-        }
-        defer { close(descriptor) }
-        guard Self.isOwn(descriptor, S_IFREG), isFolderOwn else { throw notOwn(name) }
-        let content = try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: 64 << 10)
+        guard let content = try files.read(name.text) else { return nil }
         do throws(JSONError) {
             return try ProviderConfiguration(name: name, parsing: content)
         } catch {
@@ -52,39 +33,17 @@ struct ProviderFolder: Sendable {
         }
     }
 
-    /// Whoever may write a provider's file chooses the server that codes and client secrets go to.
-    private func notOwn(_ name: ProviderName) -> CommandFailure {
-        CommandFailure(
-            .refused, "provider.not-own",
-            "the file of the provider \(name) is a link, another user's, or one that others may write",
-            hint: "see that \(shown(file(name))) says what you want, then make it and its folder your own: chmod go-w")
-    }
-
-    /// Whether a file is this user's, and no other user may write it.
-    private static func isOwn(_ descriptor: Int32, _ kind: mode_t) -> Bool {
-        var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
-            && status.st_mode & 0o022 == 0
-    }
-
-    private var isFolderOwn: Bool {
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return Self.isOwn(descriptor, S_IFDIR)
-    }
-
     /// Makes the folder where there is none, and throws when nothing can be written there.
     func prepare() throws {
         try mapError(
-            { (error: PrivateFile.Failure) in unusable("can't be written", error.number) },
+            { (error: PrivateFile.Failure) in unusable(error.number) },
             of: PrivateFile.makeFolder(path))
-        guard unsafe access(path, W_OK | X_OK) == 0 else { throw unusable("can't be written", errno) }
+        guard unsafe access(path, W_OK | X_OK) == 0 else { throw unusable(errno) }
     }
 
     func write(_ configuration: ProviderConfiguration) throws {
         try mapError(
-            { (error: PrivateFile.Failure) in unusable("can't be written", error.number) },
+            { (error: PrivateFile.Failure) in unusable(error.number) },
             of: PrivateFile.replace(file(configuration.name), with: configuration.json.text + "\n"))
     }
 
@@ -92,21 +51,19 @@ struct ProviderFolder: Sendable {
     func remove(_ name: ProviderName) throws -> Bool {
         if unsafe unlink(file(name)) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
-        throw unusable("can't be written", errno)
+        throw unusable(errno)
     }
 
-    private func file(_ name: ProviderName) -> String { "\(path)/\(name.text).json" }
+    private func file(_ name: ProviderName) -> String { files.file(name.text) }
 
-    private func unusable(_ what: StaticString, _ number: Int32) -> CommandFailure {
+    private func unusable(_ number: Int32) -> CommandFailure {
         CommandFailure(
-            what.description == "can't be read" ? .configuration : .cannotWrite, "provider.unusable",
-            "the folder of providers, \(shown(path)), \(what) (errno \(number))",
+            .cannotWrite, "provider.unusable",
+            "the folder of providers, \(shown(path)), can't be written (errno \(number))",
             hint: number == EROFS
                 ? "name a folder that can be written in LATCHKEY_CONFIG, or set HOME to one"
                 : "make it a folder of your own with mode 0700")
     }
 
-    private func shown(_ path: String) -> LoggableText {
-        LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
-    }
+    private func shown(_ path: String) -> LoggableText { files.shown(path) }
 }

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import Glibc
 internal import LatchkeyHTTP
 internal import LatchkeyLog

@@ -43,7 +43,9 @@ final class TerminalDevicePrompt: DevicePrompt {
         let task = Task {
             while !Task.isCancelled {
                 let left = max(0, ContinuousClock.now.duration(to: end).components.seconds)
-                prompt.showStatus(Self.line(seconds: left, isShort: isShort))
+                prompt.showStatus(
+                    Self.line(seconds: left, isShort: isShort),
+                    orShort: "This ends in \(Self.time(left)); Control-C gives up.")
                 guard left > 0, (try? await ticking.sleep(for: .seconds(1))) != nil else { return }
             }
         }
@@ -64,11 +66,15 @@ final class TerminalDevicePrompt: DevicePrompt {
     ///
     /// - Parameter isShort: whether the command gives up before the code has expired.
     static func line(seconds: Int64, isShort: Bool) -> LogMessage {
-        let (minutes, rest) = (seconds / 60, seconds % 60)
-        let digits: LogMessage = rest < 10 ? "0\(rest)" : "\(rest)"
-        let time: LogMessage = "\(minutes):\(digits)"
+        let time = Self.time(seconds)
         let end: LogMessage = isShort ? "this ends in \(time)" : "the code is good for \(time) more"
         return "Waiting for you; \(end). Control-C gives up."
+    }
+
+    private static func time(_ seconds: Int64) -> LogMessage {
+        let (minutes, rest) = (seconds / 60, seconds % 60)
+        let digits: LogMessage = rest < 10 ? "0\(rest)" : "\(rest)"
+        return "\(minutes):\(digits)"
     }
 
     func finish(_ outcome: SignInOutcome) async {

@@ -43,7 +43,8 @@ struct Clipboard {
         } else if has("DISPLAY", "xclip") {
             let arguments = ["timeout", String(Self.time), "xclip", "-selection", "clipboard", "-quiet", "-in"]
             way = .program("xclip", arguments)
-        } else if context.prompt.isPossible {
+        } else if context.prompt.isPossible && environment["TERM"] != "dumb" {
+            // A dumb terminal would show the sequence, and the secret in it.
             way = .terminal
         } else {
             let lacksDisplay = !environment.hasDisplay && (isInstalled("wl-copy") || isInstalled("xclip"))

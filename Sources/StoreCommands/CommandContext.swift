@@ -21,6 +21,8 @@ package struct CommandContext: Sendable {
     /// Whether credentials are looked for in every store.
     package let usesAllStores: Bool
     package let configurationFolder: String
+    /// The options that say which store is meant, as a program of ours that is started takes them.
+    package let storeArguments: [String]
     /// What is wrong with the configuration, where the command goes on without it.
     let configurationProblem: CommandFailure?
     /// What protects this process.
@@ -83,7 +85,7 @@ extension CommandContext {
         hardening: HardeningReport, passphrase: PassedDescriptor?, folder: String, configuration: StoreConfiguration,
         problem: CommandFailure?
     ) throws {
-        let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
+        let mayPrompt = !arguments.has(GlobalOptions.noPrompt) && !arguments.command.isHelper
         let prompt = SecretPrompt(isAllowed: mayPrompt, keepsEchoOff: true)
         SecretPrompt.sayWhenInterrupted(on: output)
         let logger = Self.logger(arguments, environment, output)
@@ -93,6 +95,7 @@ extension CommandContext {
         self.prompt = prompt
         self.logger = logger
         configurationFolder = folder
+        storeArguments = GlobalOptions.storeArguments(arguments, catalogue)
         configurationProblem = problem
         self.hardening = hardening
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
@@ -100,7 +103,7 @@ extension CommandContext {
             vaultPath: AbsolutePath.of(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(
                 passphrase, environment, configuration, prompt,
-                hint: UnlockHint(environment, command: arguments.command.name)),
+                hint: arguments.command.isHelper ? nil : UnlockHint(environment, command: arguments.command.name)),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
@@ -156,9 +159,10 @@ extension CommandContext {
         }
     }
 
+    /// - Parameter hint: `nil` where nobody is asked.
     private static func vaultKey(
         _ passphrase: PassedDescriptor?, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
-        _ prompt: SecretPrompt, hint: UnlockHint
+        _ prompt: SecretPrompt, hint: UnlockHint?
     ) -> StoreSettings.VaultKey {
         if let passphrase { return .passphraseDescriptor(passphrase.number) }
         if let named = StoreSettings.VaultKey.named(in: environment) { return named }
@@ -169,6 +173,9 @@ extension CommandContext {
                 credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], keyFiles: RememberedKeyFiles(environment)
             ) {
                 (attempt) throws(StoreError) -> Secret<Passphrase> in
+                guard let hint else {
+                    throw StoreError(.locked, "the vault is locked", hint: "\(Recovery.unlockVault)")
+                }
                 hint.giveOnce(prompt)
                 return try prompt.askForPassphrase("Passphrase of the vault", attempt: attempt)
             })

@@ -52,14 +52,15 @@ package struct CommandProgram: Sendable {
         let status: ExitStatus
         do {
             try ProcessLimits.prepare()
-            if let words = CompletionCall.words(ProgramArguments.current()) {
+            let given = Self.arguments()
+            if let words = CompletionCall.words(given) {
                 try? await CompletionCall(
                     catalogue: catalogue, environment: environment, output: output, hardening: hardening
                 ).answer(words)
                 exit(ExitStatus.success.rawValue)
             }
-            if Self.wantsJSON(ProgramArguments.current()) { output = output.inJSON() }
-            let request = try LatchkeyGrammar.grammar(catalogue).parse(ProgramArguments.current())
+            if Self.wantsJSON(given) { output = output.inJSON() }
+            let request = try LatchkeyGrammar.grammar(catalogue).parse(given)
             status = try await answer(
                 request, environment: environment, output: output, hardening: hardening, isAlone: isAlone)
         } catch {
@@ -74,6 +75,14 @@ package struct CommandProgram: Sendable {
                 hint: "another program, such as a server, sent it back as ordinary text: see which one")
         }
         exit((status == .interrupted ? Interruption.exitStatus ?? status : status).rawValue)
+    }
+
+    /// The arguments; before them the words of the helper that the program was called by the name of.
+    private static func arguments() -> [[UInt8]] {
+        let helper = HelperDefinitions.programs.first {
+            ProgramArguments.programName == Array($0.name.description.utf8)
+        }
+        return (helper?.command.words ?? []).map { Array($0.description.utf8) } + ProgramArguments.current()
     }
 
     /// Whether `--json` stands among the arguments, for errors of a command line that can't be read. What comes after
@@ -97,16 +106,21 @@ package struct CommandProgram: Sendable {
             try output.write("\(LatchkeyGrammar.program) \(LatchkeyGrammar.version)")
         case .run(let arguments):
             guard let command = command(for: arguments) else {
-                throw OtherProgram.work(arguments.command.name)
+                try OtherProgram.work(arguments.command.name)
             }
             let output = arguments.has(GlobalOptions.json) ? output.inJSON() : output
             var hardening = hardening
             if isAlone && !command.startsPrograms { ProcessHardening.forbidNewPrivileges(&hardening) }
-            let context = try CommandContext(
-                arguments: arguments, environment: environment, output: output, catalogue: catalogue,
-                hardening: hardening)
-            context.logger.debug("\(hardening)")
-            return try await run(command, arguments, context)
+            do {
+                let context = try CommandContext(
+                    arguments: arguments, environment: environment, output: output, catalogue: catalogue,
+                    hardening: hardening)
+                context.logger.debug("\(hardening)")
+                return try await run(command, arguments, context)
+            } catch {
+                guard let reportsError = command.reportsError else { throw error }
+                return reportsError(Self.commandError(error), output)
+            }
         }
         return .success
     }
@@ -137,19 +151,17 @@ package struct CommandProgram: Sendable {
 
     /// Says what went wrong, and returns the status for it.
     private static func report(_ error: any Error, on output: TerminalOutput) -> ExitStatus {
+        let error = commandError(error)
+        output.report(error)
+        return error.exitStatus
+    }
+
+    private static func commandError(_ error: any Error) -> any CommandError {
         switch error {
-        case let error as any CommandError:
-            output.report(error)
-            return error.exitStatus
-        case StoreSelector.Failure.selection(let error):
-            output.report(error)
-            return error.exitStatus
-        case StoreSelector.Failure.store(let error):
-            output.report(error)
-            return error.exitStatus
-        default:
-            output.report(CommandFailure(.internalError, "internal.unexpected", "an unexpected error occurred"))
-            return .internalError
+        case let error as any CommandError: error
+        case StoreSelector.Failure.selection(let error): error
+        case StoreSelector.Failure.store(let error): error
+        default: CommandFailure(.internalError, "internal.unexpected", "an unexpected error occurred")
         }
     }
 }

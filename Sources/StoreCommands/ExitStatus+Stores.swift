@@ -45,6 +45,13 @@ extension PromptError {
     }
 }
 
+extension CommandFailure {
+    /// - Parameter otherwise: how to give the answer where nobody can be asked.
+    init(_ error: PromptError, otherwise: LogMessage) {
+        self.init(error, error.exitStatus, hint: error.hint(otherwise: otherwise))
+    }
+}
+
 extension InvalidValue: CommandError {
     package var exitStatus: ExitStatus { .usage }
 }

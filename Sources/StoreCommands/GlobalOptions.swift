@@ -29,6 +29,14 @@ package enum GlobalOptions {
             + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, json, logLevel, logFormat]
     }
 
+    /// Those of a command line that say which store is meant, as words. Nobody is asked anything.
+    static func storeArguments(_ arguments: ParsedArguments, _ catalogue: StoreCatalogue) -> [String] {
+        let named = ([store] + catalogue.backends.compactMap(place)).compactMap { option in
+            arguments.value(option).map { "\(option.name)=\($0)" }
+        }
+        return named + (arguments.has(allStores) ? [allStores.name.text] : []) + [noPrompt.name.text]
+    }
+
     private static func store(help: LogMessage) -> CommandOption { .value(named: "--store", "STORE", help: help) }
 
     /// The option that says where a store is.

@@ -13,7 +13,8 @@ package enum LatchkeyGrammar {
         CommandGrammar(
             program: program, summary: "keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top",
             version: version, globalOptions: GlobalOptions.all(catalogue),
-            commands: SignInDefinitions.all + StoreCommandTable.all.map(\.definition), examples: examples,
+            commands: SignInDefinitions.all + HelperDefinitions.all + StoreCommandTable.all.map(\.definition),
+            examples: examples,
             introduction: introduction, synonyms: synonyms,
             pages: [
                 .exitStatuses,

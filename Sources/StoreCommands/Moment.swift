@@ -4,7 +4,7 @@ package import LatchkeyLog
 
 /// A moment as RFC 3339 shows it, in UTC: `2026-01-02T03:04:05Z`.
 package struct Moment: Loggable {
-    private let text: String
+    package let text: String
 
     package init(_ time: UnixTime) {
         var seconds = time_t(time.seconds)

@@ -25,6 +25,12 @@ struct NewVaultKey: ~Copyable {
     static let secretService = CommandOption.flag(
         "--secret-service", help: "open it with a key that the desktop's keyring keeps from now on")
 
+    /// Throws what taking the named key would throw, before anybody is asked for another one; makes nothing.
+    static func check(keyFile: String?, _ arguments: ParsedArguments, _ environment: ProgramEnvironment) throws {
+        if let keyFile { try VaultKeyFile.check(at: AbsolutePath.of(keyFile)) }
+        if let name = arguments.value(credential) { _ = try NewVaultKey(credential: name, environment) }
+    }
+
     /// Takes a key file, which is made when it is missing.
     init(keyFile path: String) throws(StoreError) {
         if unsafe access(path, F_OK) != 0 {
@@ -81,7 +87,7 @@ struct NewVaultKey: ~Copyable {
         _ prompt: SecretPrompt, _ question: LogMessage, _ otherwise: LogMessage
     ) throws -> Secret<Passphrase> {
         let passphrase = try mapError(
-            { (error: PromptError) in CommandFailure(error, error.exitStatus, hint: error.hint(otherwise: otherwise)) },
+            { (error: PromptError) in CommandFailure(error, otherwise: otherwise) },
             of: prompt.ask(question, as: Passphrase.self))
         guard !passphrase.isEmpty else {
             throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")

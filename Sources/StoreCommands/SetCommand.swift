@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey set SERVICE ACCOUNT`.
@@ -50,8 +51,12 @@ enum SetCommand {
         for key: CredentialKey, limit: Int, isTyped: Bool, _ context: CommandContext
     ) throws -> Secret<Password> {
         if isTyped {
-            return try context.prompt.askTwice(
-                "Secret for \(key)", again: "The same again", as: Password.self, limit: limit)
+            return try mapError(
+                { (error: PromptError) in
+                    CommandFailure(error, otherwise: "give the secret on standard input, as in `latchkey set … < FILE`")
+                },
+                of: context.prompt.askTwice(
+                    "Secret for \(key)", again: "The same again", as: Password.self, limit: limit))
         }
         return try SecretInput.readAll(as: Password.self, limit: limit)
     }
@@ -61,7 +66,10 @@ extension CommandContext {
     /// Asks the person before the secret under a key is lost. Throws where they want to keep it.
     func confirmReplacing(_ key: CredentialKey, in store: any CredentialStore) async throws {
         guard try await store.read(key, as: Password.self, deadline: deadline) != nil,
-            try !prompt.confirm("Replace the secret for \(key)?")
+            try !mapError(
+                { (error: PromptError) in
+                    CommandFailure(error, otherwise: "give --force to replace it without a question")
+                }, of: prompt.confirm("Replace the secret for \(key)?"))
         else { return }
         throw CommandFailure(
             .refused, "secret.kept", "the secret for \(key) was left as it is",

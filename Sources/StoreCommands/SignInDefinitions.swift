@@ -62,6 +62,10 @@ package enum SignInDefinitions {
         "--origin", "URL", repeats: true,
         help: "let the token go to this origin too, such as https://api.example.org")
 
+    package static let forHost = CommandOption.value(
+        "--for-host", "HOST", repeats: true,
+        help: "answer git, docker and others that ask for this host: as --origin https://HOST")
+
     package static let contentType = CommandOption.value(
         "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
 
@@ -74,16 +78,19 @@ package enum SignInDefinitions {
         help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
 
     private static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
+    private static let newProvider = CommandOperand.required(
+        "PROVIDER", help: "a name from latchkey provider list, or with --issuer a new one")
 
     package static let signIn = CommandDefinition(
-        "sign-in", topic: .signIns, summary: "sign in and keep the session", operands: [provider],
+        "sign-in", topic: .signIns, summary: "sign in and keep the session", operands: [newProvider],
         options: [
-            account, clientID, host, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
+            account, issuer, clientID, host, scope, browser, scheme, ephemeral, paste, device, redirect, anyScheme,
             certificateAuthority,
         ],
         details: """
-            A built-in service needs no latchkey provider add: --client-id names the client, --host the host where the
-            service isn't at one place. A host of mastodon gives a client by itself, once; the store keeps it.
+            No latchkey provider add is needed before: --client-id names the client, --host the host where a built-in service
+            isn't at one place, and --issuer any other server, whose name PROVIDER becomes. A sign-in that succeeds adds the
+            server. A host of mastodon gives a client by itself, once; the store keeps it.
 
             Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
             browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
@@ -133,7 +140,8 @@ package enum SignInDefinitions {
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
         options: [
-            issuer, service, host, clientID, register, clientSecret, scope, origin, dpop, par, redirect, anyScheme,
+            issuer, service, host, clientID, register, clientSecret, scope, origin, forHost, dpop, par, redirect,
+            anyScheme,
             development, certificateAuthority, force,
         ],
         details: """

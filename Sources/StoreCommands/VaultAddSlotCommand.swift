@@ -32,8 +32,9 @@ enum VaultAddSlotCommand {
         try arguments.refuseTwo(
             of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
         let descriptor = try arguments.passedDescriptor(newPassphrase)
+        // Before a person is asked for anything, and before a key file is made.
+        try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
         let vault = try await context.openVault()
-        // Before a person thinks up a passphrase, and before a key file is made.
         let replaced = try await check(name, replacing: old, in: vault, context)
         let key: NewVaultKey
         if let path = arguments.value(keyFile) {

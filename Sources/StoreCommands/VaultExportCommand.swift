@@ -38,6 +38,7 @@ enum VaultExportCommand {
         // Before anybody is asked for anything.
         try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")
         try VaultStore.checkPlace(forNewVaultAt: path, for: .backup)
+        try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
         let leavesOut = arguments.has(leaveOutDamaged)
         let vault = try await context.openVault(itemCheck: leavesOut ? .never : .whenSmall)
         let key: NewVaultKey

@@ -12,6 +12,9 @@ enum VaultImportCommand {
     private static let keyFile = CommandOption.value("--key-file", "PATH", help: "open FILE with this file")
     private static let passphrase = CommandOption.value(
         "--import-passphrase-fd", "N", form: .descriptor, help: "read FILE's passphrase from this descriptor")
+    private static let newKeyFile = CommandOption.value(
+        "--new-key-file", "PATH",
+        help: "where there is no vault yet, make one that this file opens; it is made when it is missing")
     private static let conflict = CommandOption.value(
         "--on-conflict", "CHOICE", form: .choice(["refuse", "keep", "replace"]),
         help: "what to do where another secret is there: refuse, keep or replace (refuse)")
@@ -20,22 +23,36 @@ enum VaultImportCommand {
         CommandDefinition(
             "vault", "import", summary: "import everything from another vault, such as an export",
             operands: [.required("FILE", help: "the other vault; it is not changed")],
-            options: [keyFile, passphrase, conflict],
+            options: [keyFile, passphrase, newKeyFile, conflict],
             details: """
                 Without an option FILE opens with a credential from systemd or a keyring's key that it has a slot for;
-                else its passphrase is asked for. All of FILE is checked first: what is refused changes nothing. A
-                thousand credentials at a time are imported as a whole, each read back, and other programs have their
-                turn in between. When it is cut off, nothing is lost or half there: the next run imports the rest.
+                else its passphrase is asked for. Where there is no vault yet, a question at a terminal makes one, with
+                the key that latchkey vault init would take; --new-key-file makes one without a question.
+
+                All of FILE is checked first: what is refused changes nothing. A thousand credentials at a time are
+                imported as a whole, each read back, and other programs have their turn in between. When it is cut off,
+                nothing is lost or half there: the next run imports the rest.
                 FILE must be yours, where nobody else can change it.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
+        try arguments.refuseTwo(of: [newKeyFile, GlobalOptions.passphraseDescriptor], "keys for one vault")
         let path = AbsolutePath.of(arguments.operand("FILE"))
         try requireFile(path)
         let descriptor = try arguments.passedDescriptor(passphrase)
         try VaultStore.probe(at: path, for: .backup)
-        let vault = try await context.openVault(itemCheck: .always)
-        let other = try await open(path, arguments, descriptor, context)
+        let vault: VaultStore
+        let other: VaultStore
+        if try makesVault(arguments, context) {
+            // First: a file that doesn't open leaves no empty vault behind.
+            other = try await open(path, arguments, descriptor, context)
+            let file = arguments.value(newKeyFile).map(AbsolutePath.of)
+            vault = try await context.createVault(
+                unlockedBy: try context.keyOfNewVault(file: file), remembering: file)
+        } else {
+            vault = try await context.openVault(itemCheck: .always)
+            other = try await open(path, arguments, descriptor, context)
+        }
         let result: VaultImport
         do {
             defer { context.output.endProgress() }
@@ -56,6 +73,26 @@ enum VaultImportCommand {
                 ("kept", .number(Int64(result.keptCount))),
             ]))
         return .success
+    }
+
+    /// Whether a vault is to be made first, as the person said by an option or says now.
+    private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) throws -> Bool {
+        let path = context.settings.vaultPath
+        if let file = arguments.value(newKeyFile) {
+            try VaultInitCommand.refuseExisting(path, hint: "leave --new-key-file out to import into it")
+            try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
+            try VaultKeyFile.check(at: AbsolutePath.of(file))
+            return true
+        }
+        guard context.lacksVault else { return false }
+        try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
+        let shown = LoggableText(reviewed: "the path of a vault", unredacted: path)
+        if context.prompt.isPossible, try context.prompt.confirm("There is no vault \(shown) yet. Make it?") {
+            return true
+        }
+        throw StoreError(
+            .unavailable, "there is no vault \(shown)",
+            hint: "make it in the same step with --new-key-file, or before with `latchkey vault init`")
     }
 
     /// A missing file is not a vault to be made.

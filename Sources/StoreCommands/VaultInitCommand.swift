@@ -25,31 +25,10 @@ enum VaultInitCommand {
         // Before a person thinks up a passphrase, and before a key file is made.
         try refuseExisting(path)
         try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
-        let key = try await newKey(arguments, context)
-        do throws(StoreError) {
-            _ = try await VaultStore.create(
-                at: path, unlockedBy: key.source, memory: context.settings.vaultMemory, deadline: context.deadline)
-        } catch {
-            await key.discard()
-            throw error
-        }
-        key.announce(on: context.output)
-        context.output.note("made the vault \(shown(path))")
-        if let file = arguments.value(keyFile) { try await remember(AbsolutePath.of(file), context) }
+        _ = try await context.createVault(
+            unlockedBy: try await newKey(arguments, context),
+            remembering: arguments.value(keyFile).map(AbsolutePath.of))
         return .success
-    }
-
-    /// The next command finds the key file by itself, or its person learns how to name it.
-    private static func remember(_ file: String, _ context: CommandContext) async throws {
-        do throws(StoreError) {
-            let vault = try await VaultStore.outline(at: context.settings.vaultPath, deadline: context.deadline)
-            try RememberedKeyFiles(context.environment).remember(file, for: vault)
-            context.output.note("the key file opens it from now on, unless another key is named")
-        } catch {
-            context.output.warn(
-                "\(error)",
-                hint: "write `key-file = \(shown(file))` into \(shown(context.configurationFolder + "/config"))")
-        }
     }
 
     private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> NewVaultKey {
@@ -63,19 +42,7 @@ enum VaultInitCommand {
             return try await NewVaultKey(
                 keptFor: try .ofNewVault(), ofVaultAt: context.settings.vaultPath, context.settings)
         }
-        if let file = keyFilePath(arguments, context) { return try NewVaultKey(keyFile: file) }
-        if case .search = context.settings.vaultKey {
-            return try NewVaultKey(
-                asking: context.prompt, "New passphrase of the vault",
-                otherwise: "name its file in LATCHKEY_PASSPHRASE_FILE")
-        }
-        return try NewVaultKey(reading: context.settings.vaultKey)
-    }
-
-    private static func keyFilePath(_ arguments: ParsedArguments, _ context: CommandContext) -> String? {
-        if let path = arguments.value(keyFile) { return AbsolutePath.of(path) }
-        guard case .keyFile(let path) = context.settings.vaultKey else { return nil }
-        return path
+        return try context.keyOfNewVault(file: arguments.value(keyFile).map(AbsolutePath.of))
     }
 
     static func refuseExisting(

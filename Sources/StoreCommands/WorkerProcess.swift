@@ -35,18 +35,51 @@ package enum WorkerProcess {
         unsafe pthread_sigmask(SIG_BLOCK, &waiting, &former)
         // Where a starter has it ignored, the kernel keeps no status to wait for.
         signal(SIGCHLD, SIG_DFL)
-        let failure = start(path, &former)
+        let own = unsafe (1..<max(Int(CommandLine.argc), 1)).map { unsafe CommandLine.unsafeArgv[$0] }
+        let failure = unsafe start(path, own, &former, actions: nil)
         if failure == 0 { forwardSignals() }
         unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
         if failure != 0 { return failure }
+        end(like: wait())
+    }
+
+    /// Starts a program with other arguments and nothing to read or to write to, and waits for its end. Returns the
+    /// errno when it can't be started.
+    ///
+    /// - Parameter status: what it exited with, or 128 and the number of the signal that ended it.
+    static func runQuietly(_ path: String, _ arguments: [String], _ status: inout Int32) -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        var failure = unsafe posix_spawn_file_actions_init(&actions)
+        if failure != 0 { return failure }
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for descriptor in 0...2 as ClosedRange<Int32> {
+            failure = unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+            if failure != 0 { return failure }
+        }
+        let words = unsafe arguments.map { unsafe strdup($0) }
+        defer { unsafe words.forEach { unsafe free($0) } }
+        signal(SIGCHLD, SIG_DFL)
+        var mask = sigset_t()
+        unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+        failure = unsafe start(path, words, &mask, actions: &actions)
+        if failure != 0 { return failure }
+        let ended = wait()
+        status = ended & 0x7F == 0 ? ended >> 8 & 0xFF : 128 + ended & 0x7F
+        return 0
+    }
+
+    private static func wait() -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0 {
             if errno != EINTR { exit(ExitStatus.internalError.rawValue) }
         }
-        end(like: status)
+        return status
     }
 
-    private static func start(_ path: String, _ mask: inout sigset_t) -> Int32 {
+    private static func start(
+        _ path: String, _ words: [UnsafeMutablePointer<CChar>?], _ mask: inout sigset_t,
+        actions: UnsafePointer<posix_spawn_file_actions_t>?
+    ) -> Int32 {
         var attributes = posix_spawnattr_t()
         var failure = unsafe posix_spawnattr_init(&attributes)
         if failure != 0 { return failure }
@@ -55,11 +88,8 @@ package enum WorkerProcess {
         if failure == 0 { failure = unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK)) }
         if failure != 0 { return failure }
         return unsafe (name + String(getpid())).withCString { name in
-            var arguments = unsafe [UnsafeMutablePointer(mutating: name)]
-            for index in 1..<max(Int(CommandLine.argc), 1) { unsafe arguments.append(CommandLine.unsafeArgv[index]!) }
-            var pointers: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe $0 }
-            unsafe pointers.append(nil)
-            return unsafe posix_spawn(&process, path, nil, &attributes, pointers, environ)
+            let pointers = unsafe [UnsafeMutablePointer(mutating: name)] + words + [nil]
+            return unsafe posix_spawn(&process, path, actions, &attributes, pointers, environ)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// Small files of this user alone that are replaced whole: the remembered store, a provider's configuration.
 package enum PrivateFile {
@@ -56,6 +56,11 @@ package enum PrivateFile {
     /// Writes a file (0600) under a name of its own, then gives it its name, durably: a reader sees the old file or the
     /// new one. Its folder is made where it is missing.
     package static func replace(_ path: String, with text: String) throws(Failure) {
+        try replace(path, with: text.utf8.span, mode: 0o600)
+    }
+
+    /// The same with any bytes and mode.
+    package static func replace(_ path: String, with bytes: Span<UInt8>, mode: mode_t) throws(Failure) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if path.hasPrefix("/") { try makeFolder(folder) }
         // By chance, not by process id: what a killed process left would be in the way of a later one with its id.
@@ -63,10 +68,10 @@ package enum PrivateFile {
         let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
         // Whatever the umask took away.
-        var number: Int32? = fchmod(descriptor, 0o600) == 0 ? nil : errno
+        var number: Int32? = fchmod(descriptor, mode) == 0 ? nil : errno
         if number == nil {
             number =
-                failure(SystemErrorNumber.self, of: try DescriptorBytes.write(text.utf8.span, to: descriptor))?.number
+                failure(SystemErrorNumber.self, of: try DescriptorBytes.write(bytes, to: descriptor))?.number
         }
         if number == nil, fsync(descriptor) != 0 { number = errno }
         close(descriptor)

@@ -46,6 +46,7 @@ package enum CommandTopic: String, Sendable, CaseIterable {
     case secrets
     case signIns = "sign-ins"
     case programs
+    case helpers = "helpers of other tools"
     case providers
     case stores
     case vault
@@ -76,6 +77,7 @@ package struct CommandDefinition: Sendable {
         self.topic =
             switch words[0].description {
             case "vault": topic ?? .vault
+            case "helper": topic ?? .helpers
             case "provider", "scheme": topic ?? .providers
             default: topic ?? .secrets
             }

@@ -71,7 +71,7 @@ private struct ArgumentReader {
         if wantsHelp { return .help(page ?? HelpText(grammar: grammar, group: group, command: command)) }
         if wantsVersion { return .version }
         if isEmpty, grammar.introduction.utf8CodeUnitCount > 0 {
-            return .introduction(HelpText(text: "\(grammar.introduction)\n"))
+            return .introduction(HelpText(grammar.introduction))
         }
         guard let command else { throw incomplete() }
         if command.name == CommandGrammar.versionCommand.name { return .version }

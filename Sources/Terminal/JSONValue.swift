@@ -43,6 +43,14 @@ package indirect enum JSONValue: Sendable {
     }
 }
 
+extension TerminalOutput {
+    /// Writes a JSON object of texts in one line, for a protocol whose members are named by data.
+    package func write(texts members: [(name: LoggableText, value: LoggableText)]) throws(OutputError) {
+        let parts = members.map { "\(JSONText.quote($0.name.unredacted)):\(JSONText.quote($0.value.unredacted))" }
+        try write(text: "{\(parts.joined(separator: ","))}\n")
+    }
+}
+
 /// A JSON array that is written a few elements at a time, as `JSONValue.array` is written at once.
 package struct JSONArrayOutput {
     private let output: TerminalOutput

@@ -8,11 +8,14 @@ package enum SecretInput {
     /// Reads to the end of `descriptor`.
     ///
     /// Throws `InputError.tooLong` when there are more than `limit` bytes.
+    ///
+    /// - Parameter isWhole: whether what was read so far is all that will be of use, for a peer that keeps its end open.
     package static func readAll<Purpose: SecretPurpose>(
-        from descriptor: Int32 = 0, as purpose: Purpose.Type, limit: Int
+        from descriptor: Int32 = 0, as purpose: Purpose.Type, limit: Int,
+        until isWhole: (Span<UInt8>) -> Bool = { _ in false }
     ) throws(InputError) -> Secret<Purpose> {
         var builder = SecretBuilder(limit: limit)
-        while true {
+        while !builder.withExposedBytes(isWhole) {
             // Not of the purpose: a chunk is no secret that a program's last line should know.
             let chunk = try mapError(
                 { (error: SystemErrorNumber) in InputError(problem: .unreadable(number: error.number)) },
@@ -22,6 +25,7 @@ package enum SecretInput {
                 { (_: SecretBuilder.LimitExceeded) in InputError(problem: .tooLong(limit: limit)) },
                 of: builder.append(chunk))
         }
+        return builder.finish(as: purpose)
     }
 
     /// Whether standard input is a terminal, so that a person must be asked instead.

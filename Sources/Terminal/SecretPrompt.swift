@@ -51,7 +51,7 @@ package struct SecretPrompt: Sendable {
         let staysQuiet = keepsEchoOff && (!isShown || TerminalRescue.isArmed)
         let mode = try device.enterSecretMode(question: question)
         defer { if staysQuiet { mode.keepEchoOff() } else { mode.leave() } }
-        device.write("\(question.text): ")
+        device.write(wrapping: "\(question.text): ")
         defer { device.write("\n") }
         var line = SecretLine(limit: limit)
         while true {
@@ -82,7 +82,7 @@ package struct SecretPrompt: Sendable {
     /// Writes a line on the terminal, for the person alone.
     package func show(_ line: LogMessage) throws(PromptError) {
         guard isAllowed else { throw PromptError(problem: .forbidden, question: line) }
-        try TerminalDevice(path: path, question: line).write("\(line.text)\n")
+        try TerminalDevice(path: path, question: line).write(wrapping: "\(line.text)\n")
     }
 
     /// Opens the terminal for a secret that the person has to see.
@@ -98,15 +98,18 @@ package struct SecretPrompt: Sendable {
 
     /// Writes a line in place of the one that was written so before, and leaves it open. Where there is no terminal,
     /// nothing happens.
-    package func showStatus(_ line: LogMessage) {
+    ///
+    /// - Parameter short: what is written where the line has no room for it.
+    package func showStatus(_ line: LogMessage, orShort short: LogMessage? = nil) {
         guard isAllowed, let device = try? TerminalDevice(path: path, question: line) else { return }
-        device.write("\r\u{1B}[K\(line.text.prefix(device.width - 1))")
+        device.write(status: line.text.count < device.width ? line.text : (short ?? line).text)
     }
 
     /// Ends the line that `showStatus` left open.
     package func endStatus() {
         guard isAllowed, let device = try? TerminalDevice(path: path, question: "") else { return }
-        device.write("\r\u{1B}[K")
+        device.write(status: "")
+        device.write("\r")
     }
 
     /// Asks twice and returns the answer when both are the same; otherwise throws `different`.
@@ -220,8 +223,8 @@ package struct PromptError: CommandError, Hashable {
 
     package var hint: LogMessage? {
         switch problem {
-        case .forbidden: "run it without --no-prompt, or name a file (see --help)"
-        case .noTerminal: "run it in a terminal, or name a file (see --help)"
+        case .forbidden: "run it without --no-prompt"
+        case .noTerminal: "run it in a terminal"
         case .dismissed, .different, .timedOut: "try again"
         case .interrupted, .tooLong, .failed: nil
         }

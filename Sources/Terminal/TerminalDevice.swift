@@ -24,6 +24,21 @@ struct TerminalDevice: ~Copyable {
         return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) : 80
     }
 
+    /// Writes over the line where the cursor is: with spaces, as a terminal may know no control sequences.
+    func write(status line: String) {
+        let shown = line.prefix(width - 1)
+        write("\r\(shown)\(String(repeating: " ", count: width - 1 - shown.count))")
+    }
+
+    /// Writes a text for a person, broken at spaces where the terminal says how wide it is.
+    func write(wrapping text: String) {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return write(text) }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            .flatMap { WrappedText.lines($0, width: Int(size.ws_col)) }
+        write(lines.joined(separator: "\n"))
+    }
+
     func write(_ text: String) {
         _ = try? DescriptorBytes.write(text.utf8.span, to: descriptor)
     }

@@ -58,7 +58,7 @@ package struct TerminalOutput: Sendable {
 
     package func write(_ value: JSONValue) throws(OutputError) { try write(text: value.text + "\n") }
 
-    package func write(_ help: HelpText) throws(OutputError) { try write(text: help.text) }
+    package func write(_ help: HelpText) throws(OutputError) { try write(text: help.text(width: width)) }
 
     /// Writes a candidate of a completion on a line of its own, as a shell takes it: the word as it is, a tab, and what
     /// it means. One with a control character is left out, since it can't stand on a line.
@@ -140,7 +140,7 @@ package struct TerminalOutput: Sendable {
     }
 
     /// Says on standard error how the program is used.
-    package func explain(_ help: HelpText) { _ = PipeSafeWrite.write(help.text, to: standardError) }
+    package func explain(_ help: HelpText) { _ = PipeSafeWrite.write(help.text(width: width), to: standardError) }
 
     /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
     package func showProgress(_ work: StaticString, percent: Int) {

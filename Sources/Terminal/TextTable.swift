@@ -73,7 +73,8 @@ package struct TextTable: Sendable {
             let cell = Self.cut(cells[column], to: widths[column])
             line += cell + String(repeating: " ", count: widths[column] - cell.count + 2)
         }
-        let parts = wraps ? Self.wrapped(cells[last], to: widths[last]) : [Self.cut(cells[last], to: widths[last])]
+        let parts =
+            wraps ? WrappedText.lines(cells[last], width: widths[last]) : [Self.cut(cells[last], to: widths[last])]
         let margin = String(repeating: " ", count: line.count)
         return parts.enumerated().map { index, part in
             var line = (index == 0 ? line : margin) + part
@@ -84,22 +85,6 @@ package struct TextTable: Sendable {
 
     private static func cut(_ cell: String, to width: Int) -> String {
         cell.count <= width ? cell : cell.prefix(max(width - 1, 0)) + "…"
-    }
-
-    /// Breaks at spaces; a word that is too wide stays whole.
-    private static func wrapped(_ cell: String, to width: Int) -> [String] {
-        var lines = [""]
-        for word in cell.split(separator: " ", omittingEmptySubsequences: false) {
-            let line = lines[lines.count - 1]
-            if line.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if line.count + 1 + word.count <= width {
-                lines[lines.count - 1] = "\(line) \(word)"
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines
     }
 
     /// Takes from the columns that may be dropped, then from the widest until all fit: down to eight characters, then down

@@ -1,4 +1,5 @@
+internal import LatchkeyHelperCommands
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 
-CommandProgram(commands: StoreCommandTable.all, catalogue: .standard).mainOnThisThread()
+CommandProgram(commands: StoreCommandTable.all + HelperCommandTable.all, catalogue: .standard).mainOnThisThread()

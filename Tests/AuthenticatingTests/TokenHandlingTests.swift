@@ -1,3 +1,4 @@
+import LatchkeyJSON
 import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyInMemory

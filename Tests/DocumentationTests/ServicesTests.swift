@@ -10,7 +10,7 @@ struct ServicesTests {
         let names = BuiltInProvider.all.map(\.name.text)
         let refused = try await BuiltProducts.latchkey().run(["provider", "add", "x", "--service", "?"])
         #expect(refused.errorText.contains("--service takes \(names.joined(separator: ", ")) [usage.bad-value]"))
-        let page = try Repository.text("Docs/man/latchkey.1")
+        let page = try Repository.text("Docs/man/latchkey-provider.1")
         for name in names { #expect(page.contains(name), "\(name)") }
     }
 

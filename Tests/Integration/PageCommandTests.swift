@@ -11,6 +11,7 @@ import TestServices
 ///
 ///     <!-- with: keyring -->           a session bus with GNOME Keyring
 ///     <!-- with: server -->            https://login.example.org is a server, and BROWSER a program that says yes
+///     <!-- with: checkout -->          ~/latchkey is a checkout, with programs that were built
 ///     <!-- typed: one | two -->        what the person types in the next block, a question each; `\0` is nothing
 @Suite struct PageCommandTests {
     @Test(arguments: try Page.all())
@@ -154,6 +155,18 @@ final class PageSession: Sendable {
             environment[variable] = nil
         }
         home = try #require(environment["HOME"])
+        if page.needs.contains("checkout") {
+            let checkout = URL(fileURLWithPath: home).appendingPathComponent("latchkey")
+            let root = TestData.folder().deletingLastPathComponent().deletingLastPathComponent()
+            let files = FileManager.default
+            try files.createDirectory(at: checkout.appendingPathComponent(".build"), withIntermediateDirectories: true)
+            for (link, target) in [
+                (".build/release", try BuiltProducts.folder()), ("Docs", root.appendingPathComponent("Docs").path),
+            ] {
+                try files.createSymbolicLink(
+                    atPath: checkout.appendingPathComponent(link).path, withDestinationPath: target)
+            }
+        }
         environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
         environment["NO_COLOR"] = "1"
         environment["TERM"] = "xterm"

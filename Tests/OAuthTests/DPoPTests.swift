@@ -1,3 +1,4 @@
+@testable import LatchkeyJSON
 import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyLibCrypto

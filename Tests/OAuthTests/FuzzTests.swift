@@ -1,3 +1,4 @@
+@testable import LatchkeyJSON
 import Foundation
 import LatchkeyHTTP
 import LatchkeySecrets

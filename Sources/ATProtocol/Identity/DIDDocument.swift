@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 public import LatchkeyHTTP
 internal import LatchkeyOAuth
 public import LatchkeySecrets

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// One extra parameter of an authorization request. It is public, and it can't replace what keeps the flow safe.
 public struct AuthorizationParameter: Sendable, Hashable {
     package let name: String

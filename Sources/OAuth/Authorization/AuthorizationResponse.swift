@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 public import LatchkeySecrets
 
 /// What came back from the authorization endpoint, taken apart but not yet validated (RFC 6749 section 4.1.2).

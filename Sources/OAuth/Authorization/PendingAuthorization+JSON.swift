@@ -1,3 +1,4 @@
+package import LatchkeyJSON
 internal import LatchkeySecrets
 internal import LatchkeySystem
 

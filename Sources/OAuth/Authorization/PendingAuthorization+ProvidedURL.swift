@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 internal import LatchkeyHTTP
 public import LatchkeySecrets
 

@@ -1,3 +1,5 @@
+internal import LatchkeyJSON
+internal import LatchkeySystem
 package import LatchkeyHTTP
 package import LatchkeyLog
 internal import LatchkeySecrets

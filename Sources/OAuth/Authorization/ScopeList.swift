@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 public import LatchkeyLog
 
 /// The scopes of a request or a grant, in order and each once (RFC 6749 section 3.3).

@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 package import LatchkeySecrets
 
 /// How the client proves itself at the token and revocation endpoints (RFC 6749 section 2.3).

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// What a server knows of us: the client id, what we request, and where responses go. No secret is in it.
 package struct ClientConfiguration: Sendable, Hashable {
     /// 1 to 2,048 printable ASCII characters (RFC 6749 appendix A.1).

@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import Synchronization

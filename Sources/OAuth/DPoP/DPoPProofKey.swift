@@ -1,3 +1,4 @@
+package import LatchkeyJSON
 internal import LatchkeyLibCrypto
 package import LatchkeySecrets
 internal import LatchkeySystem

@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 internal import LatchkeyCredentials
 
 /// The `Date` of a response (RFC 9110 section 5.6.7), in the one form that servers may write.

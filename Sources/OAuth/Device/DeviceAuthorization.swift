@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+internal import LatchkeyJSON
 public import LatchkeyHTTP
 package import LatchkeyLog
 public import LatchkeySecrets

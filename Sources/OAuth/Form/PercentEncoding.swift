@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 internal import LatchkeySecrets
 
 /// application/x-www-form-urlencoded (RFC 6749 appendix B), of bytes in guarded memory.

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 package import LatchkeyHTTP
 package import LatchkeyLog
 package import LatchkeySecrets

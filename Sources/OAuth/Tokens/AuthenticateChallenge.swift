@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 internal import LatchkeyHTTP
 
 /// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1). Nothing of it but scheme and `error` is kept.

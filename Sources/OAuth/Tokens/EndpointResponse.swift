@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeySecrets

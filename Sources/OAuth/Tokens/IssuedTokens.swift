@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 package import LatchkeySecrets
 
 /// Tokens that a server has issued and that nobody keeps, on their way to being revoked.

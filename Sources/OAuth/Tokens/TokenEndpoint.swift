@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 package import LatchkeyCredentials
 package import LatchkeyHTTP
 package import LatchkeyLog

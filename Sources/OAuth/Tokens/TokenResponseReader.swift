@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+internal import LatchkeyJSON
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
 

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 public import LatchkeyHTTP
 public import LatchkeyLog
 internal import LatchkeyOAuth

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeyOAuth

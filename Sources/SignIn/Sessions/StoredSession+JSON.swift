@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import LatchkeyCredentials
 internal import LatchkeyOAuth
 internal import LatchkeySecrets

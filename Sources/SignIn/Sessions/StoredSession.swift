@@ -56,14 +56,7 @@ package struct StoredSession: ~Copyable, Sendable {
     }
 
     /// Whether the access token is good for a while longer.
-    ///
-    /// It is refreshed a minute before its end, so that a request that takes a while still arrives in time; of a token
-    /// with a short life, in the last quarter.
-    package func isFresh(at now: UnixTime) -> Bool {
-        guard let expiry else { return true }
-        let margin = min(60, max(0, expiry.seconds(since: issued)) / 4)
-        return now < expiry.advanced(bySeconds: -margin)
-    }
+    package func isFresh(at now: UnixTime) -> Bool { expiry.map { now < $0.refreshTime(issued: issued) } ?? true }
 
     /// All that is no secret.
     package var summary: SessionSummary {

@@ -7,7 +7,8 @@ extension KeyringCollection {
         let interruption = try Interruption(deadline)
         var found: [CredentialKey: [KeyringItem]] = [:]
         try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            let items = try await allItems(service: service, session, interruption)
+            let items = try await allItems(
+                service.map { [(ItemAttributes.service, $0)] }, session, interruption)
             found = Dictionary(grouping: items.filter { $0.key != nil }) { $0.key! }
         }
         return found.filter { $1.count > 1 }.sorted { Self.precedes($0.key, $1.key) }.map { key, items in

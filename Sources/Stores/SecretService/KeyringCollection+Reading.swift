@@ -47,6 +47,39 @@ extension KeyringCollection {
         throw .store(.keyringKeepsChanging)
     }
 
+    /// Returns the password of a service that was changed last, whosever it is, in as few calls as there can be.
+    func readLatest(service: String, _ deadline: Deadline) async throws(StoreError) -> CredentialRecord<Password>? {
+        let interruption = try Interruption(deadline)
+        var record: CredentialRecord<Password>?
+        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            record = try await readLatest(service, session, interruption)
+        }
+        return record
+    }
+
+    private func readLatest(
+        _ service: String, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> CredentialRecord<Password>? {
+        for _ in 0..<Self.attempts {
+            let paths = try await search([(ItemAttributes.service, service)], session, interruption)
+            if paths.isEmpty {
+                if try await unlockIfLocked(session, interruption) { continue }
+                return nil
+            }
+            let early = paths.count == 1 ? startSecret(at: paths[0], session, interruption) : nil
+            let items = try await describe(paths, session, interruption)
+            if try await unlock(items, session, interruption) { continue }
+            let passwords = items.filter { $0.key?.kind == .password && $0.key?.service == service }
+            guard let item = passwords.min(by: { $0.precedes($1) }), let key = item.key else { return nil }
+            let pending = early ?? startSecret(at: item.path, session, interruption)
+            guard let decoded = try await secret(pending, of: item, as: Password.self, session, interruption) else {
+                continue
+            }
+            return makeRecord(key, item, versionKey.version(of: key, label: item.label, decoded.secret), decoded)
+        }
+        throw .store(.keyringKeepsChanging)
+    }
+
     /// Returns the secret of an item that was looked at, or `nil` when it has vanished or isn't what it was.
     private func secret<Purpose: SecretPurpose>(
         of item: KeyringItem, _ look: EarlyLook?, as purpose: Purpose.Type, _ session: KeyringSession,
@@ -116,7 +149,9 @@ extension KeyringCollection {
         service: String?, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> [CredentialMetadata] {
         var first: [CredentialKey: KeyringItem] = [:]
-        for item in try await allItems(service: service, session, interruption) {
+        for item in try await allItems(
+            service.map { [(ItemAttributes.service, $0)] }, session, interruption)
+        {
             guard let key = item.key else { continue }
             if let other = first[key], other.precedes(item) { continue }
             first[key] = item
@@ -124,16 +159,16 @@ extension KeyringCollection {
         return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
     }
 
-    /// All items, or those of one service, unlocked, in no order.
+    /// All items, or those that have these attributes among others, unlocked, in no order.
     func allItems(
-        service: String?, _ session: KeyringSession, _ interruption: Interruption
+        _ attributes: [(String, String)]?, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         // A locked collection shows its items without their names, or not at all.
         _ = try await unlockIfLocked(session, interruption)
         for _ in 0..<Self.attempts {
             let paths =
-                if let service {
-                    try await search([(ItemAttributes.service, service)], session, interruption)
+                if let attributes {
+                    try await search(attributes, session, interruption)
                 } else {
                     try await allPaths(session, interruption)
                 }

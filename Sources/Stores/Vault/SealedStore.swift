@@ -8,9 +8,13 @@ internal import Synchronization
 /// Reads run on the caller; writes run on a thread of the store's own.
 final class SealedStore<Table: RowTable>: CredentialStore {
     let identity: StoreIdentity
-    let capabilities = StoreCapabilities(
-        isPersistent: true, canLock: false, reportsChanges: false, hasAtomicConditions: true,
-        hasVersionsInListing: true, maximumSecretByteCount: SealedSize.maximumSecretByteCount)
+    let capabilities: StoreCapabilities = {
+        var capabilities = StoreCapabilities(
+            isPersistent: true, canLock: false, reportsChanges: false, hasAtomicConditions: true,
+            hasVersionsInListing: true, maximumSecretByteCount: SealedSize.maximumSecretByteCount)
+        capabilities.listsAllForOneService = true
+        return capabilities
+    }()
 
     let table: Table
     let worker: WorkThread

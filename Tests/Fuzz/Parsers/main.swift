@@ -1,3 +1,5 @@
+import LatchkeyJSON
+
 // Coverage-guided fuzzing of what strangers send us, with libFuzzer from the toolchain:
 //
 //     swift build --traits Fuzzing --scratch-path .build-fuzz -c release --product fuzz-parsers \

@@ -30,8 +30,11 @@ enum PrivateDirectory {
     }
 
     /// The same for the directory of a file.
-    static func synchronise(of file: String) -> Int32 {
+    static func synchronise(of file: String) -> Int32 { synchronise(containing(file)) }
+
+    /// The directory of a file.
+    static func containing(_ file: String) -> String {
         let end = file.lastIndex(of: "/")
-        return synchronise(end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? ".")
+        return end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
     }
 }

@@ -17,15 +17,7 @@ public enum VaultKeyFile {
     public static func create(at path: String) throws(StoreError) {
         let key = try Sealing.randomKey(as: KeyFileKey.self)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
-        guard descriptor >= 0 else {
-            // It is not the file that is missing, which is to be made.
-            if errno == ENOENT || errno == ENOTDIR {
-                throw StoreError(
-                    .unavailable, "there is no directory for the key file \(FileProblem.loggable(path))",
-                    hint: "make the directory first, or choose another path", platform: .errno(errno))
-            }
-            throw FileProblem.system("key file", path, number: errno, hint: "choose another path")
-        }
+        guard descriptor >= 0 else { throw cannotCreate(path, number: errno) }
         var number: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
         if number == 0 {
             var sink = FileDescriptorSecretSink(descriptor: descriptor)
@@ -40,6 +32,27 @@ public enum VaultKeyFile {
             unsafe unlink(path)
             throw FileProblem.system("key file", path, number: number)
         }
+    }
+
+    /// Throws what reading the file, or making it where it is missing, would throw: before a person is asked for anything.
+    package static func check(at path: String) throws(StoreError) {
+        var status = stat()
+        if unsafe lstat(path, &status) == 0 {
+            _ = try read(path)
+            return
+        }
+        guard unsafe access(PrivateDirectory.containing(path), W_OK | X_OK) != 0 else { return }
+        throw cannotCreate(path, number: errno)
+    }
+
+    private static func cannotCreate(_ path: String, number: Int32) -> StoreError {
+        // It is not the file that is missing, which is to be made.
+        if number == ENOENT || number == ENOTDIR {
+            return StoreError(
+                .unavailable, "there is no directory for the key file \(FileProblem.loggable(path))",
+                hint: "make the directory first, or choose another path", platform: .errno(number))
+        }
+        return FileProblem.system("key file", path, number: number, hint: "choose another path")
     }
 
     /// Reads a key file of this user alone.

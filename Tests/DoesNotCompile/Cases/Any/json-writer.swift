@@ -1,4 +1,5 @@
 // Compiled as a part of the package: outside it this has no name.
+import LatchkeyJSON
 import LatchkeyOAuth
 
 func leak(_ value: consuming JSONWriter) {

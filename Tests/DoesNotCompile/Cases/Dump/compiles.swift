@@ -1,4 +1,5 @@
 // Compiled as a part of the package: some of these modules have nothing public.
+import LatchkeyJSON
 import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyLoopback
@@ -14,9 +15,12 @@ func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {
 }
 
 func passOn(
-    _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse, _ callback: consuming ValidatedCallback,
-    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ response: consuming TokenResponse,
-    _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
+    _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
+    _ callback: consuming ValidatedCallback,
+    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,
+    _ response: consuming TokenResponse,
+    _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument,
+    _ writer: consuming JSONWriter,
     _ request: consuming GuardedRequest, _ reply: consuming GuardedResponse, _ asked: consuming LoopbackRequest,
     _ served: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
     _ builder: consuming SecretBuilder, _ session: consuming StoredSession, _ source: consuming VaultKeySource,

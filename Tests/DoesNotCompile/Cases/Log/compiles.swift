@@ -1,4 +1,5 @@
 // Compiled as a part of the package: some of these modules have nothing public.
+import LatchkeyJSON
 import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyLoopback
@@ -10,7 +11,8 @@ import LatchkeyTerminal
 import LatchkeyVault
 
 func show(
-    _ logger: RedactedLogger, _ token: borrowing Secret<AccessToken>, _ key: CredentialKey, _ error: StoreError, _ text: String,
+    _ logger: RedactedLogger, _ token: borrowing Secret<AccessToken>, _ key: CredentialKey, _ error: StoreError,
+    _ text: String,
     _ seconds: Int?
 ) {
     logger.info("\(AccessToken.name) of \(token.byteCount) bytes for \(key)")
@@ -24,9 +26,12 @@ func show(
 }
 
 func passOn(
-    _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse, _ callback: consuming ValidatedCallback,
-    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ response: consuming TokenResponse,
-    _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument, _ writer: consuming JSONWriter,
+    _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
+    _ callback: consuming ValidatedCallback,
+    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,
+    _ response: consuming TokenResponse,
+    _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument,
+    _ writer: consuming JSONWriter,
     _ request: consuming GuardedRequest, _ reply: consuming GuardedResponse, _ asked: consuming LoopbackRequest,
     _ served: consuming LoopbackResponse, _ record: consuming CredentialRecord<AccessToken>,
     _ builder: consuming SecretBuilder, _ session: consuming StoredSession, _ source: consuming VaultKeySource,

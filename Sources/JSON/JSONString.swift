@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// The inside of a JSON string: what is between the quotation marks (RFC 8259 section 7).
 enum JSONString {
     /// Checks a string that starts at `start` and returns where its closing quotation mark is.

@@ -1,24 +1,24 @@
 /// Classes of ASCII bytes that the grammars of RFC 3986 and RFC 6749 name.
-enum ASCII {
-    static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+package enum ASCII {
+    package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte & 0xDF) && byte < 0x80 }
+    package static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte & 0xDF) && byte < 0x80 }
 
     /// RFC 3986 section 2.3, and the alphabet of RFC 7636 section 4.1.
-    static func isUnreserved(_ byte: UInt8) -> Bool {
+    package static func isUnreserved(_ byte: UInt8) -> Bool {
         isLetter(byte) || isDigit(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F || byte == 0x7E
     }
 
     /// VSCHAR of RFC 6749 appendix A: printable ASCII and space.
-    static func isVisible(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
+    package static func isVisible(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
     /// NQCHAR of RFC 6749 appendix A, of which scope tokens and `error` values are made.
-    static func isScopeCharacter(_ byte: UInt8) -> Bool {
+    package static func isScopeCharacter(_ byte: UInt8) -> Bool {
         byte == 0x21 || (0x23...0x5B).contains(byte) || (0x5D...0x7E).contains(byte)
     }
 
     /// The value of a hexadecimal digit, or `nil`.
-    static func hexValue(_ byte: UInt8) -> UInt8? {
+    package static func hexValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte - 0x30
         case 0x41...0x46: byte - 0x41 + 10
@@ -28,22 +28,22 @@ enum ASCII {
     }
 
     /// The upper-case hexadecimal digit of a value below 16.
-    static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
+    package static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
 
     /// Whether all bytes are VSCHAR and there are 1 to `limit` of them.
-    static func isVisible(_ bytes: Span<UInt8>, limit: Int) -> Bool {
+    package static func isVisible(_ bytes: Span<UInt8>, limit: Int) -> Bool {
         guard (1...limit).contains(bytes.count) else { return false }
         for index in bytes.indices where !isVisible(bytes[index]) { return false }
         return true
     }
 
-    static func contains(_ bytes: Span<UInt8>, _ byte: UInt8) -> Bool {
+    package static func contains(_ bytes: Span<UInt8>, _ byte: UInt8) -> Bool {
         for index in bytes.indices where bytes[index] == byte { return true }
         return false
     }
 
     /// Whether the bytes are exactly this text, which is no secret.
-    static func equal(_ bytes: Span<UInt8>, _ text: String) -> Bool {
+    package static func equal(_ bytes: Span<UInt8>, _ text: String) -> Bool {
         guard bytes.count == text.utf8.count else { return false }
         var index = 0
         for byte in text.utf8 {

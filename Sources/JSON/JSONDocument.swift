@@ -89,6 +89,9 @@ package struct JSONDocument: ~Copyable, Sendable {
     /// Returns a member of the outermost object; see `member(_:of:)`.
     package borrowing func member(_ name: StaticString) -> JSONValue? { member(name, of: root) }
 
+    /// Whether the outermost array or object has nothing in it.
+    package var isEmpty: Bool { nodes[0].end == 1 }
+
     /// Returns the elements of an array in order; none for any other value.
     package borrowing func elements(of value: JSONValue) -> [JSONValue] {
         guard value.kind == .array else { return [] }

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// A value's place in the text, or a member's name. Nodes stand in the order of the text.
 struct JSONNode {
     let kind: JSONValue.Kind

@@ -1,0 +1,40 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+
+/// `latchkey helper go [URL]`: a command of GOAUTH (`go help goauth`). What git has for a host is what Go gets.
+enum GoHelper {
+    static let command = Command(HelperDefinitions.go, reportsError: reportInOneLine) { arguments, context in
+        // Before its first request Go asks for everything at once; it asks again for what it is refused.
+        guard let address = arguments.optionalOperand("URL"), address.hasPrefix("https://"),
+            let origin = IndexName(address).origin
+        else { return .success }
+        let view = try await context.openView()
+        let services = IndexName(address).candidates.map { "git:" + $0 }
+        if let record = try await view.credential(services: services, account: nil, deadline: context.deadline) {
+            guard let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return .success }
+            let place = record.metadata.key.service.dropFirst("git:".count)
+            try answer(String(place), record.metadata.key.account, secret.password, context)
+        } else if let session = try await context.session(at: origin, user: nil, view) {
+            try answer(origin, HostSession.user, session.accessToken, context)
+        }
+        return .success
+    }
+
+    /// Writes one set: the prefix of the addresses, and the field to send there (RFC 7617, 2).
+    private static func answer<Purpose: SecretPurpose>(
+        _ prefix: String, _ user: String, _ password: borrowing Secret<Purpose>, _ context: CommandContext
+    ) throws {
+        var login = SecretBuilder()
+        try login.append(publicText: user + ":")
+        try login.append(password)
+        var answer = SecretBuilder()
+        try answer.append(publicText: prefix + "\n\nAuthorization: Basic ")
+        try answer.append(login.finish(as: Password.self).base64Encoded())
+        try answer.append(publicText: "\n\n")
+        try context.output.write(secret: answer.finish(as: MessageBody.self))
+    }
+}

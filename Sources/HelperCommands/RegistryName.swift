@@ -1,0 +1,36 @@
+/// What docker and others call a registry: a host with or without a scheme, a port and a path, as each client likes.
+struct RegistryName {
+    /// As the client wrote it, without white space around it.
+    let text: String
+    /// Host and port.
+    let host: String
+    private let path: String
+    private let isInClear: Bool
+
+    /// `nil` for one without a host, or with a user in it.
+    init?(_ given: String) {
+        let text = given.drop { $0.isWhitespace }
+        self.text = String(text.reversed().drop { $0.isWhitespace }.reversed())
+        var rest = self.text[...]
+        isInClear = rest.hasPrefix("http://")
+        if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }
+        let end = rest.firstIndex(of: "/") ?? rest.endIndex
+        host = rest[..<end].lowercased()
+        path = String(rest[end...].reversed().drop { $0 == "/" }.reversed())
+        if host.isEmpty || host.contains("@") { return nil }
+    }
+
+    /// Where its sessions' tokens may go.
+    var origin: String { "\(isInClear ? "http" : "https")://\(host)" }
+
+    /// The names under which the same registry may be kept, the nearest first: as it was written, by host and path with
+    /// and without the scheme, then by the host alone.
+    var candidates: [String] {
+        let places = path.isEmpty ? [host] : [host + path, host]
+        let forms = places.flatMap {
+            [$0, "https://\($0)", "http://\($0)", "\($0)/", "https://\($0)/", "https://\($0)/v1/"]
+        }
+        var seen: Set<String> = []
+        return ([text] + forms).filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,87 @@
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// Looking at a tool's configuration where it lies, in guarded memory: tools keep passwords in these files too.
+extension Span<UInt8> {
+    /// The ranges of the lines, with their ends.
+    var lines: [Range<Int>] {
+        var lines: [Range<Int>] = []
+        var start = 0
+        while start < count {
+            let end = index(of: 0x0A, from: start).map { $0 + 1 } ?? count
+            lines.append(start..<end)
+            start = end
+        }
+        return lines
+    }
+
+    /// The lines of a section, its header left out: `[name]` up to the next header or the end. `nil` for none.
+    func section(_ name: String) -> Range<Int>? {
+        var start: Int?
+        for line in lines {
+            let text = extracting(trimmed(line))
+            if let start, text.starts(with: "[") { return start..<line.lowerBound }
+            if start == nil, ASCII.equal(text, "[\(name)]") { start = line.upperBound }
+        }
+        return start.map { $0..<count }
+    }
+
+    /// The line of a section that sets a name, with its end.
+    func line(setting name: StaticString, in section: Range<Int>) -> Range<Int>? {
+        lines.first { line in
+            guard section.contains(line.lowerBound) else { return false }
+            let text = extracting(trimmed(line))
+            guard text.starts(with: name) else { return false }
+            var next = name.utf8CodeUnitCount
+            while next < text.count, text[next] == 0x20 || text[next] == 0x09 { next += 1 }
+            return next < text.count && text[next] == UInt8(ascii: "=")
+        }
+    }
+
+    /// Where a text stands, as often as it does.
+    func places(of text: String) -> [Range<Int>] {
+        let wanted = Array(text.utf8)
+        guard !wanted.isEmpty, count >= wanted.count else { return [] }
+        return (0...(count - wanted.count)).filter { start in
+            wanted.indices.allSatisfy { self[start + $0] == wanted[$0] }
+        }.map { $0..<($0 + wanted.count) }
+    }
+
+    private func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, Self.isSpace(self[start]) { start += 1 }
+        while end > start, Self.isSpace(self[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}
+
+/// One change of a text: what stands at a place is replaced. Neither text is a secret.
+struct TextChange: Sendable {
+    let place: Range<Int>
+    let removed: String
+    let inserted: String
+
+    /// Puts lines at a place, which is the start of a line.
+    static func inserting(_ lines: String, at place: Int) -> TextChange {
+        TextChange(place: place..<place, removed: "", inserted: lines)
+    }
+
+    /// Puts lines at the end, on lines of their own.
+    static func appending(_ lines: String, to text: Span<UInt8>) -> TextChange {
+        let isWhole = text.isEmpty || text[text.count - 1] == 0x0A
+        return inserting((isWhole ? "" : "\n") + lines, at: text.count)
+    }
+
+    /// The text with the change made.
+    func applied(to text: borrowing Secret<MessageBody>) -> Secret<MessageBody> {
+        var result = SecretBuilder(capacity: text.byteCount + inserted.utf8.count)
+        text.withExposedBytes { text in
+            try? result.append(text.extracting(0..<place.lowerBound))
+            try? result.append(publicText: inserted)
+            try? result.append(text.extracting(place.upperBound..<text.count))
+        }
+        return result.finish(as: MessageBody.self)
+    }
+}

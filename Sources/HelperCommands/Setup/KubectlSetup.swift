@@ -1,0 +1,81 @@
+internal import LatchkeyEnvironment
+internal import LatchkeyHardening
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreCommands
+internal import LatchkeyTerminal
+
+/// `latchkey setup kubectl PROVIDER`: a user of the kubeconfig, which kubectl itself writes.
+struct KubectlSetup {
+    private let provider: String
+    private let file: ConfigurationFile
+    private let words: [String]
+    private let context: CommandContext
+
+    init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+        guard let provider = arguments.optionalOperand("NAME") else {
+            throw CommandFailure(
+                .usage, "usage.missing-operand", "the provider's name is missing",
+                hint: "give one from latchkey provider list: latchkey setup kubectl NAME")
+        }
+        let options = context.storeArguments.dropLast()
+        let program = try ToolSetup.Place.plainProgram(with: provider + options.joined())
+        let named = context.environment["KUBECONFIG"].flatMap { $0.split(separator: ":").first }
+        self.provider = provider
+        self.context = context
+        file = ConfigurationFile(path: named.map(String.init) ?? context.environment.home + "/.kube/config")
+        let given = ["helper", "kubectl", provider] + options
+        words =
+            ["set-credentials", provider, "--exec-api-version=client.authentication.k8s.io/v1"]
+            + ["--exec-command=" + program, "--exec-interactive-mode=Never"] + given.map { "--exec-arg=" + $0 }
+    }
+
+    func run(_ arguments: ParsedArguments) throws -> ExitStatus {
+        let isThere = try file.read().withExposedBytes { !$0.places(of: "- name: \(provider)\n").isEmpty }
+        let isOurs = try file.read().withExposedBytes { text in
+            isThere && !text.places(of: "      - kubectl\n      - \(provider)\n").isEmpty
+        }
+        let isUndone = arguments.has(HelperDefinitions.undo)
+        if isThere && !isOurs {
+            throw CommandFailure(
+                .refused, "setup.other", "\(file.shown) has something of the name \(shown(provider)) already",
+                hint: "add the provider under another name")
+        }
+        if isUndone && !isThere {
+            throw CommandFailure(
+                .notFound, "setup.not-done", "\(file.shown) has no user \(shown(provider))",
+                hint: "latchkey setup shows what is set up")
+        }
+        if isOurs && !isUndone {
+            context.output.note("kubectl asks latchkey already")
+            return .success
+        }
+        let words = isUndone ? ["delete-user", provider] : self.words
+        try context.output.write("kubectl config \(shown(words.joined(separator: " ")))")
+        if arguments.has(HelperDefinitions.printing) { return .success }
+        try context.consent(arguments.has(HelperDefinitions.yes))
+        try callKubectl(["config"] + words + ["--kubeconfig", file.path])
+        context.output.note(
+            isUndone
+                ? "kubectl doesn't ask latchkey any more"
+                : "kubectl config set-context --current --user=\(shown(provider)) makes it the user of your context")
+        return .success
+    }
+
+    private func callKubectl(_ words: [String]) throws {
+        guard let path = DetachedProgram.path(of: "kubectl", in: context.environment["PATH"]) else {
+            throw CommandFailure(
+                .unavailable, "setup.no-kubectl", "there is no kubectl on PATH",
+                hint: "run the command shown where it is")
+        }
+        guard try OtherProgram.runQuietly(path, words) == 0 else {
+            throw CommandFailure(
+                .cannotWrite, "setup.cannot-write", "kubectl did not write \(file.shown)",
+                hint: "run the command shown to see why")
+        }
+    }
+
+    private func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "words of a command that setup shows hold no secret", unredacted: text)
+    }
+}

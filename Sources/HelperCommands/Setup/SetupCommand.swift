@@ -1,0 +1,171 @@
+internal import LatchkeyEnvironment
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreCommands
+internal import LatchkeySystem
+internal import LatchkeyTerminal
+
+/// `latchkey setup [TOOL]`: has a tool ask Latchkey, and takes that back.
+enum SetupCommand {
+    static let command = Command(HelperDefinitions.setup) { arguments, context in
+        guard let word = arguments.optionalOperand("TOOL") else {
+            try SetupOverview(context).write()
+            return .success
+        }
+        if word == "kubectl" { return try KubectlSetup(arguments, context).run(arguments) }
+        guard let setup = ToolSetup.named(word) else {
+            throw CommandFailure(
+                .usage, "setup.unknown-tool", "there is no set-up for such a tool",
+                hint: "the tools are \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
+        }
+        let run = try SetupRun(setup, arguments, context)
+        if arguments.has(HelperDefinitions.undo) { return try run.undo() }
+        return try run.make(printsOnly: arguments.has(HelperDefinitions.printing))
+    }
+}
+
+/// One call of `setup` for a tool.
+private struct SetupRun {
+    let setup: ToolSetup
+    let place: ToolSetup.Place
+    let file: ConfigurationFile
+    let link: HelperLink?
+    let records: SetupRecords
+    let isConsented: Bool
+    let context: CommandContext
+
+    init(_ setup: ToolSetup, _ arguments: ParsedArguments, _ context: CommandContext) throws {
+        let name = arguments.optionalOperand("NAME")
+        guard name == nil || setup.tool.description == "aws" else {
+            throw CommandFailure(
+                .usage, "usage.too-many-operands", "only aws and kubectl take a name",
+                hint: "usage: latchkey setup \(setup.tool)")
+        }
+        let options = context.storeArguments.dropLast().map { " " + $0 }.joined()
+        let program = try ToolSetup.Place.plainProgram(with: options + (name ?? ""))
+        self.setup = setup
+        self.context = context
+        place = ToolSetup.Place(environment: context.environment, program: program, options: options, name: name)
+        file = ConfigurationFile(path: setup.file(place))
+        link = setup.link.map { HelperLink(name: $0, program: program, environment: context.environment) }
+        records = SetupRecords(folder: context.environment.stateDirectory + "/setup")
+        isConsented = arguments.has(HelperDefinitions.yes)
+    }
+
+    private var name: String { ([setup.tool.description] + (place.name.map { [$0] } ?? [])).joined(separator: "-") }
+
+    // MARK: - Doing it
+
+    func make(printsOnly: Bool) throws -> ExitStatus {
+        let content = try file.read()
+        let change = try content.withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) }
+        let needsLink =
+            printsOnly ? link != nil : try link.map { link throws(CommandFailure) in try !link.isThere() } ?? false
+        guard change != nil || needsLink else {
+            context.output.note("\(setup.tool) asks latchkey already")
+            return .success
+        }
+        try show(change, isLinkShown: needsLink)
+        if printsOnly { return .success }
+        try context.consent(isConsented)
+        let made = needsLink ? try link?.make() : nil
+        if let change {
+            // First, so that what is written can be taken back whatever happens.
+            try records.write(
+                name,
+                SetupRecord(
+                    file: file.path, removed: change.removed, inserted: change.inserted, isNew: content.isEmpty,
+                    link: made))
+            try file.write(change.applied(to: content))
+        }
+        context.output.note(
+            "\(setup.tool) asks latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back")
+        if let link, !link.isOnPath, made != nil {
+            context.output.warn(
+                "\(shown(link.path)) is not on PATH, where \(setup.tool) looks for it",
+                hint: "add ~/.local/bin to PATH")
+        }
+        return .success
+    }
+
+    private var operand: LogMessage { place.name.map { " \(shown($0))" } ?? "" }
+
+    /// Shows a change as diff(1) does.
+    private func show(_ change: TextChange?, isLinkShown: Bool) throws {
+        if let change {
+            try context.output.write("\(file.shown):")
+            try write("-", change.removed)
+            try write("+", change.inserted)
+        }
+        if let link, isLinkShown {
+            try context.output.write("\(shown(link.path)) -> \(shown(link.program))")
+        }
+    }
+
+    private func write(_ sign: StaticString, _ text: String) throws {
+        for line in text.split(separator: "\n") { try context.output.write("\(sign) \(shown(String(line)))") }
+    }
+
+    // MARK: - Taking it back
+
+    func undo() throws -> ExitStatus {
+        guard let record = records.read(name) else {
+            throw CommandFailure(
+                .notFound, "setup.not-done", "latchkey setup \(setup.tool)\(operand) has changed nothing here",
+                hint: "latchkey setup shows what is set up")
+        }
+        let file = ConfigurationFile(path: record.file)
+        let content = try file.read()
+        let places = content.withExposedBytes { $0.places(of: record.inserted) }
+        guard places.count == 1 else {
+            throw CommandFailure(
+                .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
+                hint: "take the lines out that name latchkey, and then \(shown(records.path(name)))")
+        }
+        let change = TextChange(place: places[0], removed: record.inserted, inserted: record.removed)
+        try show(change, isLinkShown: false)
+        try context.consent(isConsented)
+        let former = change.applied(to: content)
+        if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
+        if let path = record.link, FileNames.resolved(path) == place.program { FileNames.remove(path) }
+        records.remove(name)
+        context.output.note("\(setup.tool) doesn't ask latchkey any more")
+        return .success
+    }
+
+    private func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "lines that setup writes hold no secret", unredacted: text)
+    }
+}
+
+extension CommandContext {
+    /// Asks whether to write what was shown. Throws where that isn't wanted, or nobody can be asked.
+    func consent(_ isGiven: Bool) throws {
+        if isGiven { return }
+        guard prompt.isPossible else {
+            throw CommandFailure(
+                .refused, "setup.not-asked", "nobody can be asked whether to write this",
+                hint: "give --yes to have it written")
+        }
+        guard try prompt.confirm("Write this?") else {
+            throw CommandFailure(
+                .refused, "setup.kept", "everything was left as it is", hint: "--print shows it without a question")
+        }
+    }
+}
+
+extension ToolSetup.Place {
+    /// The path of `latchkey`, which stands with other words in configurations of several syntaxes as it is.
+    static func plainProgram(with words: String) throws(CommandFailure) -> String {
+        guard let program = ThisProgram.path,
+            (program + words).utf8.allSatisfy({
+                ASCII.isLetter($0) || ASCII.isDigit($0) || " /._-+=:".utf8.contains($0)
+            })
+        else {
+            throw CommandFailure(
+                .refused, "setup.unusable", "a path or name has characters that configurations would misread",
+                hint: "use paths and names of letters, digits and / . _ - + = : alone")
+        }
+        return program
+    }
+}

@@ -1,0 +1,134 @@
+internal import LatchkeyEnvironment
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreCommands
+internal import LatchkeySystem
+internal import LatchkeyTerminal
+
+/// How a tool is told to ask Latchkey.
+struct ToolSetup: Sendable {
+    /// What the command line and the environment say.
+    struct Place: Sendable {
+        let environment: ProgramEnvironment
+        /// The path of `latchkey`.
+        let program: String
+        /// The options that say which store the helper uses, with a space before each.
+        let options: String
+        /// The second operand: a profile.
+        let name: String?
+    }
+
+    let tool: StaticString
+    /// The name that the tool looks for on PATH; `nil` where it takes a command.
+    let link: String?
+    let file: @Sendable (Place) -> String
+    /// What to change, or `nil` when it is there already. Throws where something else stands in its place.
+    let change: @Sendable (Span<UInt8>, Place) throws(CommandFailure) -> TextChange?
+
+    static let all = [git, docker, cargo, pip, uv, aws, go]
+
+    static func named(_ word: String) -> ToolSetup? { all.first { $0.tool.description == word } }
+
+    // MARK: - The tools
+
+    private static let git = ToolSetup(tool: "git", link: nil) { place in
+        let home = place.environment.home + "/.gitconfig"
+        let other = place.environment.configurationHome + "/git/config"
+        return place.environment["GIT_CONFIG_GLOBAL"]
+            ?? (!FileNames.exist(home) && FileNames.exist(other) ? other : home)
+    } change: { text, place throws(CommandFailure) in
+        let value = "\(place.program) helper git\(place.options)"
+        if !text.places(of: "helper = \(value)\n").isEmpty { return nil }
+        return .appending("[credential]\n    helper = \(value)\n", to: text)
+    }
+
+    private static let docker = ToolSetup(tool: "docker", link: "docker-credential-latchkey") { place in
+        (place.environment["DOCKER_CONFIG"] ?? place.environment.home + "/.docker") + "/config.json"
+    } change: { text, _ throws(CommandFailure) in
+        if text.isEmpty { return .inserting("{\n    \"credsStore\": \"latchkey\"\n}\n", at: 0) }
+        guard let document = try? JSONDocument(Secret(copying: text)), let brace = text.index(of: UInt8(ascii: "{"))
+        else { throw notUnderstood("docker", "is no JSON") }
+        guard let present = document.member("credsStore") else {
+            let comma = document.isEmpty ? "" : ","
+            return .inserting("\n    \"credsStore\": \"latchkey\"\(comma)", at: brace + 1)
+        }
+        if document.isText(present, "latchkey") { return nil }
+        let name = try? document.publicText(present, limit: 256)
+        let places = text.places(of: "\"\(name ?? "")\"")
+        guard let name, text.places(of: "\"credsStore\"").count == 1, places.count == 1 else {
+            throw notUnderstood("docker", "has another credsStore")
+        }
+        return TextChange(place: places[0], removed: "\"\(name)\"", inserted: "\"latchkey\"")
+    }
+
+    private static let cargo = ToolSetup(tool: "cargo", link: "cargo-credential-latchkey") { place in
+        (place.environment["CARGO_HOME"] ?? place.environment.home + "/.cargo") + "/config.toml"
+    } change: { text, _ throws(CommandFailure) in
+        try setting(
+            "global-credential-providers", to: "[\"cargo:token\", \"cargo-credential-latchkey\"]", in: "registry", text,
+            of: "cargo")
+    }
+
+    private static let pip = ToolSetup(tool: "pip", link: "keyring") { place in
+        place.environment["PIP_CONFIG_FILE"] ?? place.environment.configurationHome + "/pip/pip.conf"
+    } change: { text, _ throws(CommandFailure) in
+        try setting("keyring-provider", to: "subprocess", in: "global", text, of: "pip")
+    }
+
+    private static let uv = ToolSetup(tool: "uv", link: "keyring") { place in
+        place.environment["UV_CONFIG_FILE"] ?? place.environment.configurationHome + "/uv/uv.toml"
+    } change: { text, _ throws(CommandFailure) in
+        let line = "keyring-provider = \"subprocess\"\n"
+        if !text.places(of: line).isEmpty { return nil }
+        guard text.line(setting: "keyring-provider", in: 0..<text.count) == nil else {
+            throw notUnderstood("uv", "has another keyring-provider")
+        }
+        // Before the first table: behind one it would be the table's.
+        return .inserting(line, at: 0)
+    }
+
+    private static let aws = ToolSetup(tool: "aws", link: nil) { place in
+        place.environment["AWS_CONFIG_FILE"] ?? place.environment.home + "/.aws/config"
+    } change: { text, place throws(CommandFailure) in
+        let name = place.name ?? "default"
+        return try setting(
+            "credential_process", to: "\(place.program) helper aws \(name)\(place.options)",
+            in: name == "default" ? name : "profile \(name)", text, of: "aws")
+    }
+
+    private static let go = ToolSetup(tool: "go", link: nil) { place in
+        place.environment["GOENV"] ?? place.environment.configurationHome + "/go/env"
+    } change: { text, place throws(CommandFailure) in
+        let command = "\(place.program) helper go\(place.options)"
+        guard let present = text.line(setting: "GOAUTH", in: 0..<text.count) else {
+            return .appending("GOAUTH=\(command); netrc\n", to: text)
+        }
+        guard let line = text.extracting(present).publicText() else { throw notUnderstood("go", "is no UTF-8") }
+        if line.contains(command) { return nil }
+        return TextChange(
+            place: present, removed: line, inserted: "GOAUTH=\(command); " + line.dropFirst("GOAUTH=".count))
+    }
+
+    // MARK: - Sections
+
+    /// Sets a name in a section, which is made where there is none.
+    private static func setting(
+        _ name: StaticString, to value: String, in section: String, _ text: Span<UInt8>, of tool: StaticString
+    ) throws(CommandFailure) -> TextChange? {
+        let line = "\(name) = \(value)\n"
+        guard let lines = text.section(section) else { return .appending("[\(section)]\n\(line)", to: text) }
+        guard let present = text.line(setting: name, in: lines) else {
+            let isWhole = text[lines.lowerBound - 1] == 0x0A
+            return .inserting((isWhole ? "" : "\n") + line, at: lines.lowerBound)
+        }
+        if text.extracting(present).publicText() == line { return nil }
+        throw notUnderstood(tool, "has another \(name)")
+    }
+
+    private static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
+        CommandFailure(
+            .refused, "setup.other", "the configuration of \(tool) \(what), and was left alone",
+            hint: "change it yourself: latchkey setup \(tool) --print shows what it needs")
+    }
+}

@@ -1,0 +1,51 @@
+/// Looking at bytes without copying them: they may be a secret.
+extension Span<UInt8> {
+    /// Calls `body` with each line, without its line break (LF or CR LF), and its number from 1.
+    package func forEachLine<Failure: Error>(
+        _ body: (Span<UInt8>, Int) throws(Failure) -> Void
+    ) throws(Failure) {
+        var start = 0
+        var number = 1
+        while start < count {
+            var end = start
+            while end < count && self[end] != 0x0A { end += 1 }
+            let stop = end > start && self[end - 1] == 0x0D ? end - 1 : end
+            try body(extracting(start..<stop), number)
+            start = end + 1
+            number += 1
+        }
+    }
+
+    package func index(of byte: UInt8, from start: Int = 0) -> Int? {
+        var index = start
+        while index < count {
+            if self[index] == byte { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    package func lastIndex(of byte: UInt8) -> Int? {
+        var index = count
+        while index > 0 {
+            index -= 1
+            if self[index] == byte { return index }
+        }
+        return nil
+    }
+
+    package func starts(with text: StaticString, at start: Int = 0) -> Bool {
+        guard start + text.utf8CodeUnitCount <= count else { return false }
+        return text.withUTF8Buffer { buffer in
+            unsafe buffer.enumerated().allSatisfy { self[start + $0.offset] == $0.element }
+        }
+    }
+
+    /// Text that is no secret, such as a host or a user; `nil` when it is no UTF-8.
+    package func publicText() -> String? {
+        String(validating: indices.map { self[$0] }, as: UTF8.self)
+    }
+
+    /// Whether there is nothing but spaces and tabs.
+    package var isBlank: Bool { indices.allSatisfy { self[$0] == 0x20 || self[$0] == 0x09 } }
+}

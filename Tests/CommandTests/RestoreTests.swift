@@ -1,0 +1,92 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// A backup that comes back where there is no vault yet, by a person at a terminal; and what they are told who can't be
+/// asked. Without a terminal: Transcripts/restore.txt.
+@Suite struct RestoreTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+    private static let passphrase = "orbit lantern cactus velvet\r"
+
+    init() async throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+        try await latchkey("vault", "init", "--vault", "old/vault", "--key-file", "key").successful("vault init")
+        try await latchkey("set", "--vault", "old/vault", "example.org", "ada", input: "hunter2").successful("set")
+        try await latchkey("vault", "export", "--vault", "old/vault", "backup", "--key-file", "backup.key")
+            .successful("vault export")
+    }
+
+    @discardableResult
+    private func latchkey(_ arguments: String..., input: String = "") async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            arguments, environment: environment.merging(["LATCHKEY_KEY_FILE": "key"]) { $1 }, input: Array(input.utf8),
+            folder: directory.path)
+    }
+
+    /// Starts a command whose key is what its person types; standard input is the terminal where it says `< /dev/tty`.
+    private func start(_ command: String, _ terminal: PseudoTerminal) throws -> RunningProgram {
+        try Program("/bin/sh").start(
+            ["-c", "exec '\(try BuiltProducts.latchkey().path)' \(command)"], environment: environment,
+            folder: directory.path, terminal: terminal)
+    }
+
+    @Test func `a person is asked for a new vault, and for what opens it`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("vault import backup --key-file backup.key", terminal)
+        try await terminal.waitForQuestion(
+            "There is no vault \(directory / "data/latchkey/vault") yet. Make it? [y/N]", from: running)
+        terminal.type("y\r")
+        try await terminal.waitForQuestion("New passphrase of the vault", from: running)
+        terminal.type(Self.passphrase)
+        try await terminal.waitForQuestion("The same again", from: running)
+        terminal.type(Self.passphrase)
+        let run = try await running.finish()
+        #expect(run.status == 0 && run.outputText.hasSuffix(": 1 added, 0 replaced, 0 kept\n"), "\(run.errorText)")
+
+        let reading = try PseudoTerminal()
+        let get = try start("get example.org ada", reading)
+        try await reading.waitForQuestion("Passphrase of the vault", from: get)
+        reading.type(Self.passphrase)
+        #expect(try await get.finish().outputText == "hunter2")
+    }
+
+    @Test func `who wants no vault gets none`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("vault import backup --key-file backup.key", terminal)
+        try await terminal.waitForQuestion("Make it? [y/N]", from: running)
+        terminal.type("n\r")
+        let run = try await running.finish()
+        #expect(run.status == 69 && run.errorText.contains("hint: make it in the same step with --new-key-file"))
+        #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
+    }
+
+    @Test func `a backup that doesn't open makes no vault, and nobody thinks up a passphrase for it`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("vault import backup --key-file key", terminal)
+        try await terminal.waitForQuestion("Make it? [y/N]", from: running)
+        terminal.type("y\r")
+        let run = try await running.finish()
+        #expect(run.status == 77 && run.errorText.contains("[store.wrong-key]"), "\(run.errorText)")
+        #expect(!terminal.shown.contains("New passphrase"))
+        #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
+    }
+
+    @Test(arguments: [
+        (
+            "set --vault old/vault example.org bob",
+            "run it without --no-prompt, or give the secret on standard input, as in `latchkey set … < FILE`"
+        ),
+        (
+            "set --vault old/vault example.org ada",
+            "run it without --no-prompt, or give --force to replace it without a question"
+        ),
+    ])
+    func `who may not be asked is told how to go on`(_ command: String, _ hint: String) async throws {
+        let terminal = try PseudoTerminal()
+        let run = try await start("\(command) --no-prompt < /dev/tty", terminal).finish()
+        #expect(run.status == 77 && run.errorText.hasSuffix("latchkey: hint: \(hint)\n"), "\(run.errorText)")
+        #expect(terminal.shown.isEmpty)
+    }
+}

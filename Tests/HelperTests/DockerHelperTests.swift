@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+import TestServices
+
+/// skopeo and podman ask, as docker-credential-helpers says, at a registry with htpasswd.
+@Suite struct DockerHelperTests {
+    private func docker(_ scene: HelperScene, _ verb: String, _ input: String) async throws -> ProgramRun {
+        try await scene.helper("docker-credential-latchkey", verb, input: input)
+    }
+
+    private func login(_ server: String, _ user: String = "ada", _ secret: String = "s3cret") -> String {
+        "{\"ServerURL\":\"\(server)\",\"Username\":\"\(user)\",\"Secret\":\"\(secret)\"}"
+    }
+
+    @Test(arguments: HelperScene.Store.allCases)
+    func `skopeo and podman log in, push, and log out`(_ store: HelperScene.Store) async throws {
+        let scene = try await HelperScene(store)
+        let port = try LoopbackPort.free()
+        let registry = try await Self.registry(scene, port)
+        defer { registry.signal(SIGTERM) }
+        let work = try await scene.shell(
+            """
+            set -e
+            mkdir -p image/blobs/sha256 config/containers
+            echo '{"default":[{"type":"insecureAcceptAnything"}]}' > config/containers/policy.json
+            put() { digest=$(sha256sum < "$1" | cut -d ' ' -f 1); size=$(stat -c %s "$1"); mv "$1" image/blobs/sha256/$digest; }
+            tar -cf layer --files-from /dev/null; put layer; layer=$digest; layersize=$size
+            printf '{"architecture":"amd64","os":"linux","config":{},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
+                $layer > configuration; put configuration
+            printf '{"schemaVersion":2,"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":"sha256:%s","size":%s},"layers":[{"mediaType":"application/vnd.oci.image.layer.v1.tar","digest":"sha256:%s","size":%s}]}' \
+                $digest $size $layer $layersize > manifest; put manifest
+            printf '{"schemaVersion":2,"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"sha256:%s","size":%s,"annotations":{"org.opencontainers.image.ref.name":"latest"}}]}' \
+                $digest $size > image/index.json
+            echo '{"imageLayoutVersion":"1.0.0"}' > image/oci-layout
+
+            registry=127.0.0.1:$1
+            printf '{"credHelpers":{"%s":"latchkey"}}' $registry > auth.json
+            export REGISTRY_AUTH_FILE=$PWD/auth.json
+            copy() { skopeo --policy config/containers/policy.json copy --dest-tls-verify=false oci:image:latest docker://$registry/empty:"$1"; }
+            ! copy before
+            printf s3cret | skopeo login --tls-verify=false --username ada --password-stdin $registry
+            copy after
+            printf s3cret | podman login --tls-verify=false --authfile auth.json --username ada --password-stdin $registry
+            echo "kept: $(latchkey list | grep docker:)"
+            skopeo logout $registry
+            ! copy late
+            cat auth.json
+            """, String(port))
+        #expect(work.status == 0, "\(work.errorText)\(work.outputText)")
+        #expect(work.outputText.contains("kept: docker:127.0.0.1:\(port)  ada"))
+        #expect(work.outputText.contains("\"auths\": {}") && !work.outputText.contains("\"auth\":"))
+    }
+
+    /// A registry on a loopback port, with one user.
+    private static func registry(_ scene: HelperScene, _ port: UInt16) async throws -> RunningProgram {
+        let users = try await Program("htpasswd").run(["-nbB", "ada", "s3cret"]).successful("htpasswd").outputText
+        let password = try scene.directory.write("htpasswd", users)
+        let folder = try scene.directory.makeFolder("registry")
+        let configuration = try scene.directory.write(
+            "registry.yml",
+            """
+            version: 0.1
+            log: {level: error}
+            storage: {filesystem: {rootdirectory: \(folder)}}
+            http: {addr: "127.0.0.1:\(port)"}
+            auth: {htpasswd: {realm: test, path: \(password)}}
+            """)
+        let registry = try Program("docker-registry").start(
+            ["serve", configuration], environment: ["PATH": Program.searchPath])
+        let answer = try await Program("curl").run(
+            ["--silent", "--retry", "50", "--retry-connrefused", "--retry-delay", "1", "--output", "/dev/null"]
+                + ["--write-out", "%{http_code}", "http://127.0.0.1:\(port)/v2/"])
+        #expect(answer.outputText == "401")
+        return registry
+    }
+
+    // MARK: - Exchanges
+
+    @Test(arguments: HelperScene.Store.allCases)
+    func `the verbs say exactly what clients compare`(_ store: HelperScene.Store) async throws {
+        let scene = try await HelperScene(store)
+        let server = "https://index.docker.io/v1/"
+        let missing = try await docker(scene, "get", server)
+        #expect(missing.status == 1 && missing.outputText == "credentials not found in native keychain\n")
+        let stored = try await docker(scene, "store", login(server, "ada", "quote \\\" and \\u00e9"))
+        #expect(stored.status == 0 && stored.output.isEmpty)
+        let got = try await docker(scene, "get", server + "\n")
+        #expect(got.outputText == login(server, "ada", "quote \\\" and é"))
+        #expect(try await docker(scene, "list", "unused").outputText == "{\"\(server)\":\"ada\"}\n")
+        let version = try await docker(scene, "version", "").outputText
+        #expect(version.hasPrefix("docker-credential-latchkey (latchkey) "))
+        for (verb, input, text) in [
+            ("get", "", "no credentials server URL"), ("store", login(""), "no credentials server URL"),
+            ("store", login(server, ""), "no credentials username"), ("erase", " \n", "no credentials server URL"),
+        ] {
+            let run = try await docker(scene, verb, input)
+            #expect(run.status == 1 && run.outputText == text + "\n" && run.errorOutput.isEmpty)
+        }
+        #expect(try await docker(scene, "erase", server).status == 0)
+        #expect(try await docker(scene, "get", server).status == 1)
+        #expect(try await docker(scene, "erase", server).status == 1)
+    }
+
+    @Test func `a registry is found by host and path, with and without its scheme, never by another host`() async throws
+    {
+        let scene = try await HelperScene()
+        for server in ["https://index.docker.io/v1/", "quay.io", "registry.example:5000/team"] {
+            _ = try await docker(scene, "store", login(server, "of", server))
+        }
+        for (asked, found) in [
+            ("index.docker.io", "https://index.docker.io/v1/"), ("https://quay.io", "quay.io"),
+            ("quay.io/some/team", "quay.io"), ("QUAY.io", "quay.io"),
+            ("https://registry.example:5000/team/", "registry.example:5000/team"),
+        ] {
+            let run = try await docker(scene, "get", asked)
+            #expect(run.outputText == login(asked, "of", found), "\(asked)")
+        }
+        for asked in ["docker.io", "quay.io.evil.example", "registry.example", "quay.io@evil.example", "quay.io:443"] {
+            #expect(try await docker(scene, "get", asked).status == 1, "\(asked)")
+        }
+    }
+
+    @Test func `another user's login takes the place of the first`() async throws {
+        let scene = try await HelperScene()
+        _ = try await docker(scene, "store", login("quay.io", "ada", "1"))
+        _ = try await docker(scene, "store", login("quay.io", "<token>", "2"))
+        #expect(try await docker(scene, "get", "quay.io").outputText == login("quay.io", "<token>", "2"))
+        #expect(try await docker(scene, "list", "").outputText == "{\"quay.io\":\"<token>\"}\n")
+    }
+
+    @Test func `what docker's own helper keeps in the keyring is read, listed and erased`() async throws {
+        let scene = try await HelperScene(.secretService)
+        let server = "https://other.example/v1/"
+        let own = try Program("docker-credential-secretservice")
+        try await own.run(
+            ["store"], environment: scene.environment, input: Array(login(server, "bob", "theirs").utf8)
+        ).successful("docker-credential-secretservice")
+        #expect(try await docker(scene, "get", server).outputText == login(server, "bob", "theirs"))
+        #expect(try await docker(scene, "list", "").outputText == "{\"\(server)\":\"bob\"}\n")
+        #expect(try await docker(scene, "erase", server).status == 0)
+        let gone = try await own.run(["get"], environment: scene.environment, input: Array(server.utf8))
+        #expect(gone.status == 1)
+    }
+
+    @Test(arguments: ["{", "[]", "{\"ServerURL\":1}", String(repeating: "[", count: 100_000)])
+    func `what is no request is refused on standard output`(_ input: String) async throws {
+        let scene = try await HelperScene()
+        let run = try await docker(scene, "store", input)
+        #expect(run.status == 1 && !run.output.isEmpty && run.errorOutput.isEmpty)
+        #expect(try await docker(scene, "dream", "").status == 1)
+    }
+
+    @Test func `a vault that isn't there is told where docker reads it`() async throws {
+        let scene = try await HelperScene(misses: true)
+        let run = try await docker(scene, "get", "quay.io")
+        #expect(
+            run.status == 1 && run.outputText.hasPrefix("there is no vault \(scene.directory.path)/nowhere; "),
+            "\(run.outputText)")
+        #expect(run.errorOutput.isEmpty)
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+import TestServices
+
+/// A person whose tools ask Latchkey: its helpers are on the path, and one store is used.
+final class HelperScene: Sendable {
+    enum Store: String, CaseIterable, CustomTestStringConvertible {
+        case vault
+        case secretService = "secret-service"
+
+        var testDescription: String { rawValue }
+    }
+
+    let store: Store
+    let directory: TestDirectory
+    let desktop: PrivateSession?
+    let environment: [String: String]
+
+    /// The names that a package installs as links.
+    static let names = [
+        "git-credential-latchkey", "docker-credential-latchkey", "cargo-credential-latchkey", "keyring",
+        "latchkey-askpass",
+    ]
+
+    /// - Parameter misses: whether its vault is missing when the tools ask.
+    init(_ store: Store = .vault, misses: Bool = false) async throws {
+        self.store = store
+        desktop = store == .secretService ? try await PrivateSession(.unlocked) : nil
+        directory = try desktop?.directory ?? TestDirectory()
+        var environment = try desktop?.environment ?? directory.environment()
+        let programs = try directory.makeFolder("bin")
+        for name in Self.names + ["latchkey"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(programs)/\(name)", withDestinationPath: BuiltProducts.latchkey().path)
+        }
+        environment["PATH"] = "\(programs):\(Program.searchPath)"
+        environment["LATCHKEY_STORE"] = store.rawValue
+        if store == .vault { environment["LATCHKEY_KEY_FILE"] = directory / "key" }
+        if misses { environment["LATCHKEY_VAULT"] = directory / "nowhere" }
+        self.environment = environment
+        if misses { return }
+        if store == .vault { try await latchkey("vault", "init", "--key-file", directory / "key") }
+    }
+
+    @discardableResult
+    func latchkey(_ arguments: String..., input: String = "") async throws -> String {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment, input: Array(input.utf8))
+            .successful("latchkey " + arguments.joined(separator: " ")).outputText
+    }
+
+    /// Calls a helper by its own name.
+    func helper(_ name: String, _ arguments: String..., input: String = "") async throws -> ProgramRun {
+        try await Program(directory / "bin/\(name)").run(
+            arguments, environment: environment, input: Array(input.utf8))
+    }
+
+    /// Runs a script of the shell's, where the helpers are found by name.
+    func shell(_ script: String, _ arguments: String..., extra: [String: String] = [:]) async throws -> ProgramRun {
+        try await Program("bash").run(
+            ["-c", script, "bash"] + arguments, environment: environment.merging(extra) { $1 }, folder: directory.path)
+    }
+
+    static func fixture(_ name: String) -> String { TestData.folder().path + "/Fixtures/\(name)" }
+}

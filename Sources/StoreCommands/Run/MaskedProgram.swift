@@ -149,7 +149,7 @@ struct MaskedProgram: ~Copyable {
         RelayedSignals.stopJob()
         keyboard?.enter()
         start.terminal?.copySize()
-        kill(-program, SIGCONT)
+        kill(start.monitor, SIGCONT)
     }
 
     private mutating func takeKeys() {

@@ -46,7 +46,7 @@ package enum RunCommand {
             --mask: the program is watched, and the secrets that it was given are replaced in its output, line by line (lines
             of 4 bytes or more), also in base64 and percent-encoded; whatever else it makes of them is shown. At a terminal it has
             a terminal of its own; pipes stay pipes. Where output stops in the midst of what may become a secret, half of it
-            is shown at most. What is left in the background isn't shown after the program's end.
+            is shown at most. What it leaves in the background isn't shown after its end.
             """)
 
     static let command = Command(definition, startsPrograms: true, takes: { !RunRequest.hasProvider($0) }) {

@@ -20,7 +20,8 @@ enum CargoHelper {
         case "login": try await login(request, context)
         case "logout": try await logout(request, context)
         default:
-            throw CommandFailure(.badData, "cargo.operation-not-supported", "latchkey doesn't know this operation")
+            throw CommandFailure(.badData, "cargo.operation-not-supported", "this operation isn't known here",
+                hint: "another provider in cargo's configuration may know it")
         }
         return .success
     }
@@ -140,7 +141,8 @@ struct CargoRequest: ~Copyable {
 
     init(_ line: consuming Secret<MessageBody>) throws(CommandFailure) {
         let malformed = CommandFailure(
-            .badData, "cargo.malformed", "what stands on standard input is no request of cargo's")
+            .badData, "cargo.malformed", "what stands on standard input is no request of cargo's",
+            hint: "cargo starts this itself, where its configuration names it as a credential provider")
         guard let document = try? JSONDocument(line) else { throw malformed }
         func text(_ member: LatchkeyJSON.JSONValue?) -> String? {
             member.flatMap { try? document.publicText($0, limit: 8192) }

@@ -21,7 +21,8 @@ enum DockerHelper {
             try context.output.write("docker-credential-latchkey (latchkey) \(LatchkeyGrammar.version)")
         default:
             throw CommandFailure(
-                .usage, "helper.unknown-verb", "the verbs are get, store, erase, list and version")
+                .usage, "helper.unknown-verb", "there is no such verb",
+                hint: "the verbs are get, store, erase, list and version")
         }
         return .success
     }

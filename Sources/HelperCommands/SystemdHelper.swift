@@ -23,7 +23,8 @@ enum SystemdHelper {
             services: [key.service], account: key.account, deadline: context.deadline)
         guard let record else {
             throw CommandFailure(
-                .notFound, "credential.not-found", "there is no secret for \(key), which \(request.shown) wants")
+                .notFound, "credential.not-found", "there is no secret for \(key), which \(request.shown) wants",
+                hint: "save one, as the user that this runs as: latchkey set SERVICE ACCOUNT")
         }
         try context.output.write(secret: record.takeSecret())
         return .success

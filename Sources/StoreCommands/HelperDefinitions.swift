@@ -7,10 +7,9 @@ package enum HelperDefinitions {
         "helper", "git", summary: "answer git, as git-credential-latchkey",
         operands: [.optional("VERB", help: "get, store, erase or capability")],
         details: """
-            A credential helper of gitcredentials(7): git config --global credential.helper latchkey has git call it. What
-            git stores is kept under git:PROTOCOL://HOST, as latchkey import --from git has it. Where nothing is stored
-            for a host, and a session's token may go there, that is the answer, refreshed when it has expired. A session
-            is never erased by it.
+            A credential helper of gitcredentials(7); latchkey setup git has git call it. What git stores is kept under
+            git:PROTOCOL://HOST, as latchkey import --from git has it. Where nothing is stored for a host, and a session's
+            token may go there, that is the answer, refreshed when it has expired. A session is never erased by it.
 
             Exit status 0: answered, or there is nothing.
             """)
@@ -93,7 +92,7 @@ package enum HelperDefinitions {
     package static let undo = CommandOption.flag("--undo", help: "take away what setup wrote, and nothing else")
     package static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
     package static let setup = CommandDefinition(
-        "setup", topic: .helpers, summary: "have git, docker, cargo, pip, uv, kubectl, aws or go ask latchkey",
+        "setup", topic: .helpers, summary: "have git, docker, cargo, pip, uv, kubectl, aws or go ask Latchkey",
         operands: [
             .optional("TOOL", help: "git, docker, cargo, pip, uv, kubectl, aws or go; without it, all are listed"),
             .optional("NAME", help: "aws: the profile (default); kubectl: the provider"),
@@ -104,7 +103,7 @@ package enum HelperDefinitions {
             stands in the way, nothing is written. --store and --vault go into the helper's command line for git, aws and go.
             docker, cargo, pip and uv look for the helper on PATH: where it isn't, a link is made in ~/.local/bin.
 
-            Without TOOL: which tools ask latchkey, and which files keep secrets in clear, with the command that moves them.
+            Without TOOL: which tools ask Latchkey, and which files keep secrets in clear, with the command that moves them.
             """)
 
     package static let all = [setup, git, docker, cargo, keyring, kubectl, aws, go, askpass, systemd]

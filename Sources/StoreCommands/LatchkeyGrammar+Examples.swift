@@ -29,16 +29,14 @@ extension LatchkeyGrammar {
         "setup": [
             "latchkey setup", "latchkey setup git", "latchkey setup docker --print", "latchkey setup git --undo",
         ],
-        "helper git": [
-            "latchkey helper git get", "git config --global credential.helper latchkey",
-        ],
+        "helper git": ["latchkey helper git get"],
         "helper docker": ["latchkey helper docker list"],
         "helper cargo": ["latchkey helper cargo"],
         "helper keyring": ["latchkey helper keyring get --mode creds https://pypi.example.org/simple"],
         "helper kubectl": ["latchkey helper kubectl work"],
-        "helper aws": ["latchkey helper aws default", "latchkey set aws:default AKIAIOSFODNN7EXAMPLE"],
+        "helper aws": ["latchkey helper aws default"],
         "helper go": ["latchkey helper go https://example.org/module"],
-        "helper askpass": ["latchkey set ssh:/home/ada/.ssh/id_ed25519 passphrase"],
+        "helper askpass": ["latchkey helper askpass QUESTION"],
         "helper systemd": ["latchkey helper systemd"],
         "doctor": ["latchkey doctor", "latchkey doctor --json"],
         "sign-in": [

@@ -8,7 +8,7 @@ import Testing
 /// and there for that command. An error without a hint is one that nothing but itself explains.
 struct HintTests {
     private static let grammar = LatchkeyGrammar.grammar(.standard)
-    private static let folders = ["StoreCommands/", "SignInCommands/", "Terminal/"]
+    private static let folders = ["StoreCommands/", "SignInCommands/", "HelperCommands/", "Terminal/"]
     private static let global = Set(
         grammar.globalOptions.map(\.name.text) + ["--help", "--version"])
 
@@ -18,6 +18,11 @@ struct HintTests {
         "StoreCommands/LatchkeyGrammar+Examples.swift": ["--name"],
         "StoreCommands/Doctor/ProcessCheck.swift": ["--ulimit"],
         "StoreCommands/StoreSettings+Hints.swift": ["--unlock"],
+        "HelperCommands/Setup/KubectlSetup.swift": [
+            "--exec-api-version", "--exec-command", "--exec-interactive-mode", "--exec-arg", "--kubeconfig",
+            "--current",
+            "--user",
+        ],
         "StoreCommands/Clipboard.swift": ["--clear", "--foreground", "--type"],
     ]
 
@@ -174,6 +179,8 @@ struct HintTests {
 
     /// Errors that nothing more can be said of: their code, and why.
     private static let withoutHint = [
+        "docker.not-found": "docker's own text, which it compares", "docker.no-server": "docker's own text",
+        "docker.no-user": "docker's own text", "docker.no-secret": "in the manner of docker's own texts",
         "program.not-started": "the number says what the system refused",
         "run.not-started": "the number says what the system refused",
         "program.not-found": "only where the path of this program can't be read",

@@ -5,7 +5,7 @@ import Testing
 struct RecoveryTests {
     /// The command line's own folders, where options and commands are at home.
     private static let commandLine = [
-        "StoreCommands/", "SignInCommands/", "Terminal/", "latchkey/", "latchkey-auth/",
+        "StoreCommands/", "SignInCommands/", "HelperCommands/", "Terminal/", "latchkey/", "latchkey-auth/",
     ]
 
     private static func libraries() throws -> [(path: String, code: String)] {

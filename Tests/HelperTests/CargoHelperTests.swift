@@ -55,7 +55,7 @@ import TestServices
             ("\"kind\":\"logout\"", "{\"Ok\":{\"kind\":\"logout\"}}"),
             (
                 "\"kind\":\"dream\"",
-                "{\"Err\":{\"kind\":\"operation-not-supported\",\"message\":\"latchkey doesn't know this operation\",\"caused-by\":[]}}"
+                "{\"Err\":{\"kind\":\"operation-not-supported\",\"message\":\"this operation isn't known here; another provider in cargo's configuration may know it\",\"caused-by\":[]}}"
             ),
         ] {
             let run = try await cargo(scene, "{\"v\":1,\(request),\(registry),\"args\":[]}")

@@ -3,7 +3,7 @@ import Testing
 import TestServices
 
 /// A unit's LoadCredential= with a socket (systemd.exec(5)): systemd is played by a process at an address as systemd's.
-@Suite(.enabled(if: geteuid() == 0, "systemd is root")) struct SystemdHelperTests {
+@Suite struct SystemdHelperTests {
     private let scene: HelperScene
     private let map: String
 
@@ -26,6 +26,10 @@ import TestServices
 
     @Test func `a unit gets the credential that its line names, exactly`() async throws {
         let run = try await ask("RANDOM/unit/app.service/db")
+        guard geteuid() == 0 else {
+            #expect(run.status == 77 && run.output.isEmpty && run.errorText.contains("no connection of root's"))
+            return
+        }
         #expect(run.status == 0 && run.outputText == "s3cret\n" && run.errorOutput.isEmpty, "\(run.errorText)")
     }
 

@@ -26,12 +26,9 @@ struct ConfigurationFile: Sendable {
             throw unusable("is no file")
         }
         guard status.st_uid == geteuid() else { throw unusable("is another user's") }
-        do throws(InputError) {
-            return try SecretInput.readAll(
-                from: descriptor, as: MessageBody.self, limit: Self.maximumByteCount)
-        } catch {
-            throw unusable("is too large, or can't be read")
-        }
+        return try mapError(
+            { (_: InputError) in unusable("is too large, or can't be read") },
+            of: SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: Self.maximumByteCount))
     }
 
     /// Writes the content; the old one is whole until then.

@@ -26,7 +26,7 @@ struct HelperLink: Sendable {
             throw CommandFailure(
                 .refused, "setup.other-program",
                 "\(shown(place)) is another program of the name that the tool looks for",
-                hint: "take it off PATH, or link \(shown(name)) to latchkey in a folder before it")
+                hint: "take it off PATH, or link \(shown(name)) to `latchkey` in a folder before it")
         }
         return FileNames.resolved(path) == program
     }
@@ -39,7 +39,7 @@ struct HelperLink: Sendable {
         guard unsafe symlink(program, path) == 0 else {
             throw CommandFailure(
                 .cannotWrite, "setup.cannot-write", "\(shown(path)) can't be made (errno \(errno))",
-                hint: "link it to latchkey yourself, in a folder of PATH")
+                hint: "link it to `latchkey` yourself, in a folder of PATH")
         }
         return path
     }

@@ -47,7 +47,7 @@ struct KubectlSetup {
                 hint: "latchkey setup shows what is set up")
         }
         if isOurs && !isUndone {
-            context.output.note("kubectl asks latchkey already")
+            context.output.note("kubectl asks Latchkey already")
             return .success
         }
         let words = isUndone ? ["delete-user", provider] : self.words
@@ -57,7 +57,7 @@ struct KubectlSetup {
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
         context.output.note(
             isUndone
-                ? "kubectl doesn't ask latchkey any more"
+                ? "kubectl doesn't ask Latchkey any more"
                 : "kubectl config set-context --current --user=\(shown(provider)) makes it the user of your context")
         return .success
     }

@@ -62,11 +62,10 @@ private struct SetupRun {
         let needsLink =
             printsOnly ? link != nil : try link.map { link throws(CommandFailure) in try !link.isThere() } ?? false
         guard change != nil || needsLink else {
-            context.output.note("\(setup.tool) asks latchkey already")
-            return .success
+            return try tell("\(setup.tool) asks Latchkey already", "none")
         }
         try show(change, isLinkShown: needsLink)
-        if printsOnly { return .success }
+        if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
         let made = needsLink ? try link?.make() : nil
         if let change {
@@ -78,13 +77,23 @@ private struct SetupRun {
                     link: made))
             try file.write(change.applied(to: content))
         }
-        context.output.note(
-            "\(setup.tool) asks latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back")
         if let link, !link.isOnPath, made != nil {
             context.output.warn(
                 "\(shown(link.path)) is not on PATH, where \(setup.tool) looks for it",
                 hint: "add ~/.local/bin to PATH")
         }
+        return try tell(
+            "\(setup.tool) asks Latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back",
+            "made")
+    }
+
+    /// Says what was done, as a message or as JSON.
+    private func tell(_ message: LogMessage, _ change: StaticString) throws -> ExitStatus {
+        try context.output.tell(
+            message,
+            json: .object([
+                ("tool", .message("\(setup.tool)")), ("file", .text(file.shown)), ("change", .message("\(change)")),
+            ]))
         return .success
     }
 
@@ -92,6 +101,7 @@ private struct SetupRun {
 
     /// Shows a change as diff(1) does.
     private func show(_ change: TextChange?, isLinkShown: Bool) throws {
+        if context.output.isJSON { return }
         if let change {
             try context.output.write("\(file.shown):")
             try write("-", change.removed)
@@ -129,8 +139,7 @@ private struct SetupRun {
         if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
         if let path = record.link, FileNames.resolved(path) == place.program { FileNames.remove(path) }
         records.remove(name)
-        context.output.note("\(setup.tool) doesn't ask latchkey any more")
-        return .success
+        return try tell("\(setup.tool) doesn't ask Latchkey any more", "undone")
     }
 
     private func shown(_ text: String) -> LoggableText {

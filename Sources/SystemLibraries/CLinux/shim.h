@@ -10,9 +10,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <string.h>
-#include <asm/ioctls.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -81,19 +79,19 @@ static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *
     return number;
 }
 
-// <sys/ioctl.h> would declare winsize anew, which is glibc's own.
-extern int ioctl(int descriptor, unsigned long request, ...);
+// POSIX's and glibc's own, hidden in the same way.
+extern int posix_openpt(int flags);
+extern int grantpt(int descriptor);
+extern int unlockpt(int descriptor);
+extern int ptsname_r(int descriptor, char *path, size_t byteCount);
 
-// A new pseudo-terminal (pts(4)): the controlling end's descriptor and the device's path, or -1 with errno.
+// A new pseudo-terminal (pty(7)): the controlling end's descriptor and the device's path, or -1 with errno.
 static inline int latchkey_open_terminal(char *path, size_t byteCount) {
-    int number = 0, locked = 0;
-    int descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int descriptor = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0) return -1;
-    if (ioctl(descriptor, TIOCSPTLCK, &locked) == 0 && ioctl(descriptor, TIOCGPTN, &number) == 0) {
-        snprintf(path, byteCount, "/dev/pts/%d", number);
+    if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, path, byteCount) == 0)
         return descriptor;
-    }
-    number = errno;
+    int number = errno;
     close(descriptor);
     errno = number;
     return -1;

@@ -13,7 +13,8 @@ with tempfile.TemporaryDirectory(dir="/tmp") as folder:
     listener.settimeout(60)
     child = os.fork()
     if child == 0:
-        os.setuid(int(user))
+        if os.getuid() == 0:
+            os.setuid(int(user))
         client = socket.socket(socket.AF_UNIX)
         if address:
             # systemd has another number each time.

@@ -99,7 +99,10 @@ import TestServices
             Run(command: "get", arguments: ["sweep", "ada", "--timeout", secret], statuses: [64]),
             Run(command: "run", arguments: ["--env", "A=\(secret)", "--", "/bin/true"], statuses: [64]),
             Run(command: "run", arguments: ["--file", "A=\(secret)", "--", "/bin/true"], statuses: [64]),
-            Run(command: "run", arguments: ["--env", "\(secret)=sweep/ada", "--", "/bin/true"], statuses: [64]),
+            Run(command: "run", arguments: ["--env", "\(secret)=sweep/ada", "--", "/bin/true"], statuses: [0, 64]),
+            Run(command: "run", arguments: ["--env", "\(secret)=sweep", "--", "/bin/true"], statuses: [64]),
+            Run(
+                command: "run", arguments: ["--env", secret, "--env", "A=sweep/ada", "--", "/bin/true"], statuses: [64]),
             Run(command: "run", arguments: ["--env", "A=sweep/ada", secret, secret, "--", "true"], statuses: [64]),
             Run(command: "list", arguments: ["--store", secret], statuses: [64]),
             Run(command: "list", arguments: ["--collection", secret], statuses: [69]),

@@ -54,7 +54,12 @@ extension LatchkeyGrammar {
             "latchkey request github /user/repos --json-body '{\"name\": \"example\"}'",
             "latchkey request github PATCH /user --data @profile.json",
         ],
-        "run": ["latchkey run github -- gh api user", "latchkey run work --env TOKEN -- make deploy"],
+        "run": [
+            "latchkey run --env PGPASSWORD=db.example.org/ada -- psql -h db.example.org",
+            "latchkey run --env-file .env --mask -- make deploy",
+            "latchkey run --file KEY=deploy/ada -- sh -c 'ssh -i \"$KEY\" example.org'",
+            "latchkey run github -- gh api user", "latchkey run work --env TOKEN -- make deploy",
+        ],
         "provider add": [
             "latchkey provider add github --client-id ID",
             "latchkey provider add work --issuer https://login.example.org --client-id ID",

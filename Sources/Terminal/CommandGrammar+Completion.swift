@@ -39,6 +39,8 @@ private struct UnfinishedLine {
     private var values: [String: [String]] = [:]
     private var awaiting: CommandOption?
     private var optionsEnded = false
+    /// Whether no operand stood before `--`: an optional one is left out then.
+    private var startsBehind = false
     private var wantsHelp = false
     private var isLost = false
 
@@ -56,6 +58,7 @@ private struct UnfinishedLine {
             takeWord(word)
         } else if word == "--" {
             optionsEnded = true
+            startsBehind = operands.isEmpty && command?.operands.first?.isOptional == true
         } else if let (option, value) = option(in: word) {
             if let value {
                 set(option, value)
@@ -113,10 +116,11 @@ private struct UnfinishedLine {
         }
         if let command {
             if wantsHelp { return result(.nothing, word) }
-            guard operands.count < command.operands.count else {
+            let position = operands.count + (startsBehind ? 1 : 0)
+            guard position < command.operands.count else {
                 return result(command.operands.last?.takesRest == true ? .files : .nothing, word)
             }
-            return result(source(of: command.operands[operands.count], in: command), word)
+            return result(source(of: command.operands[position], in: command), word)
         }
         return result(.words(commands()), word)
     }

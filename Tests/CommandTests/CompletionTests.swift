@@ -48,6 +48,9 @@ import TestServices
         #expect(try await candidates("copy", "--from", "") == ["secret-service", "vault"])
         #expect(try await candidates("vault", "init", "--key-file", "") == [":files"])
         #expect(try await candidates("run", "work", "") == [":programs"])
+        #expect(try await candidates("run", "--env", "A=a/b", "--", "") == [":programs"])
+        #expect(try await candidates("run", "--env", "A=a/b", "--", "ls", "") == [":files"])
+        #expect(try await candidates("run", "--env-file", "") == [":files"])
         #expect(try await candidates("completions", "") == ["bash", "zsh", "fish"])
         #expect(try await candidates("frobnicate", "").isEmpty)
     }

@@ -110,6 +110,27 @@ import Testing
         #expect(shown([zeros, "1"], hiding: ["0000"]).joined() == "***1")
     }
 
+    /// Cuts and moments without a piece are drawn by chance, of few letters, so that secrets overlap and nearly begin.
+    @Test(arguments: 0..<300)
+    func `however a text is cut, no secret is shown, and the same as of the whole text`(_: Int) {
+        func letters(_ count: Int) -> String { String((0..<count).map { _ in "ab1".randomElement()! }) }
+        let secrets = (0..<Int.random(in: 1...3)).map { _ in letters(.random(in: 4...9)) }
+        let text = (0..<6).map { _ in Bool.random() ? secrets.randomElement()! : letters(.random(in: 0...6)) }.joined()
+        var rest = Substring(text)
+        var pieces: [String?] = []
+        while !rest.isEmpty {
+            let count = Int.random(in: 1...7)
+            pieces.append(String(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        let output = shown(pieces, hiding: secrets).joined()
+        #expect(output == shown([text], hiding: secrets).joined(), "\(secrets) in \(pieces)")
+        let paused = shown(pieces.flatMap { [$0, nil] }, hiding: secrets).joined()
+        for secret in secrets {
+            #expect(!output.contains(secret) && !paused.contains(secret), "\(secrets) in \(pieces)")
+        }
+    }
+
     @Test func `a secret of several lines is replaced line by line, however lines end`() {
         let secret = "-----BEGIN\nabcd\r\n}\nefgh\n"
         #expect(shown([secret], hiding: [secret]).joined() == "***\n***\r\n}\n***\n")

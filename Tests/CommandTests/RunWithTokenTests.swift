@@ -40,6 +40,21 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))
     }
 
+    @Test(arguments: [nil, SIGTERM, SIGINT])
+    func `with a provider, too, a masked program gets keys and signals, and the terminal is as it was`(
+        _ number: Int32?
+    ) async throws {
+        let scene = try await RefreshScene()
+        let terminal = try PseudoTerminal()
+        let running = try BuiltProducts.latchkey().start(
+            ["run", "work", "--mask", "--", "sh", "-c", "echo waiting $LATCHKEY_TOKEN; exec sleep 1000"],
+            environment: scene.environment, terminal: terminal, streamsOnTerminal: true)
+        try await terminal.waitUntilShown("waiting ***\r\n")
+        if let number { kill(running.pid, number) } else { terminal.type("\u{3}") }
+        #expect(try await running.finish().status == 128 + (number ?? SIGINT))
+        #expect(terminal.echoes && terminal.sendsSignals)
+    }
+
     @Test func `with a provider and stored secrets a passphrase is asked for once, before the program starts`()
         async throws
     {

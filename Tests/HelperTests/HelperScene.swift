@@ -28,18 +28,37 @@ final class HelperScene: Sendable {
         desktop = store == .secretService ? try await PrivateSession(.unlocked) : nil
         directory = try desktop?.directory ?? TestDirectory()
         var environment = try desktop?.environment ?? directory.environment()
-        let programs = try directory.makeFolder("bin")
-        for name in Self.names + ["latchkey"] {
-            try FileManager.default.createSymbolicLink(
-                atPath: "\(programs)/\(name)", withDestinationPath: BuiltProducts.latchkey().path)
-        }
-        environment["PATH"] = "\(programs):\(Program.searchPath)"
+        try Self.link(in: directory, &environment)
         environment["LATCHKEY_STORE"] = store.rawValue
         if store == .vault { environment["LATCHKEY_KEY_FILE"] = directory / "key" }
         if misses { environment["LATCHKEY_VAULT"] = directory / "nowhere" }
         self.environment = environment
         if misses { return }
         if store == .vault { try await latchkey("vault", "init", "--key-file", directory / "key") }
+    }
+
+    /// A person whose store is locked.
+    init(locked store: Store) async throws {
+        self.store = store
+        desktop = store == .secretService ? try await PrivateSession(.locked) : nil
+        directory = try desktop?.directory ?? TestDirectory()
+        var environment = try desktop?.environment ?? directory.environment()
+        try Self.link(in: directory, &environment)
+        environment["LATCHKEY_STORE"] = store.rawValue
+        self.environment = environment
+        guard store == .vault else { return }
+        environment["LATCHKEY_PASSPHRASE_FILE"] = try directory.write("passphrase", "words of a passphrase")
+        try await BuiltProducts.latchkey().run(["vault", "init"], environment: environment).successful("vault init")
+    }
+
+    /// Puts links with the helpers' names on the path.
+    private static func link(in directory: TestDirectory, _ environment: inout [String: String]) throws {
+        let programs = try directory.makeFolder("bin")
+        for name in names + ["latchkey"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(programs)/\(name)", withDestinationPath: BuiltProducts.latchkey().path)
+        }
+        environment["PATH"] = "\(programs):\(Program.searchPath)"
     }
 
     @discardableResult
@@ -55,9 +74,13 @@ final class HelperScene: Sendable {
     }
 
     /// Runs a script of the shell's, where the helpers are found by name.
-    func shell(_ script: String, _ arguments: String..., extra: [String: String] = [:]) async throws -> ProgramRun {
+    func shell(_ script: String, _ arguments: String...) async throws -> ProgramRun {
+        try await shell(script, arguments)
+    }
+
+    func shell(_ script: String, _ arguments: [String]) async throws -> ProgramRun {
         try await Program("bash").run(
-            ["-c", script, "bash"] + arguments, environment: environment.merging(extra) { $1 }, folder: directory.path)
+            ["-c", script, "bash"] + arguments, environment: environment, folder: directory.path)
     }
 
     static func fixture(_ name: String) -> String { TestData.folder().path + "/Fixtures/\(name)" }

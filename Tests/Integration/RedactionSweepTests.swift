@@ -62,6 +62,12 @@ import TestServices
             Run(command: "get", arguments: ["sweep", "ada"], statuses: [0], outputIsSecret: true),
             Run(command: "get", arguments: ["sweep", "nobody"], statuses: [1]),
             Run(command: "get", arguments: ["--timeout", "0", "sweep", "ada"], statuses: [64, 75]),
+            Run(
+                command: "run",
+                arguments: ["--mask", "--env", "A=sweep/ada", "--file", "F=sweep/ada", "--", "/bin/sh", "-c"]
+                    + ["echo \"$A\"; cat \"$F\"; printf %s \"a name:$A\" | base64 -w 0; echo \"is $A\" >&2"],
+                statuses: [0]),
+            Run(command: "run", arguments: ["--env", "A=sweep/nobody", "--", "/bin/true"], statuses: [1]),
             Run(command: "generate", arguments: ["sweep", "new"], statuses: [0]),
             Run(command: "generate", arguments: [], statuses: [0], outputIsSecret: true),
             Run(command: "edit", arguments: ["sweep", "new"], environment: ["EDITOR": "echo >>"], statuses: [0]),
@@ -91,6 +97,13 @@ import TestServices
             Run(command: "set", arguments: ["sweep", "ada", "--password=\(secret)"], statuses: [64]),
             Run(command: "set", arguments: ["sweep", "ada", "--\(secret)"], statuses: [64]),
             Run(command: "get", arguments: ["sweep", "ada", "--timeout", secret], statuses: [64]),
+            Run(command: "run", arguments: ["--env", "A=\(secret)", "--", "/bin/true"], statuses: [64]),
+            Run(command: "run", arguments: ["--file", "A=\(secret)", "--", "/bin/true"], statuses: [64]),
+            Run(command: "run", arguments: ["--env", "\(secret)=sweep/ada", "--", "/bin/true"], statuses: [0, 64]),
+            Run(command: "run", arguments: ["--env", "\(secret)=sweep", "--", "/bin/true"], statuses: [64]),
+            Run(
+                command: "run", arguments: ["--env", secret, "--env", "A=sweep/ada", "--", "/bin/true"], statuses: [64]),
+            Run(command: "run", arguments: ["--env", "A=sweep/ada", secret, secret, "--", "true"], statuses: [64]),
             Run(command: "list", arguments: ["--store", secret], statuses: [64]),
             Run(command: "list", arguments: ["--collection", secret], statuses: [69]),
             Run(command: "list", arguments: ["--collection", "/" + secret], statuses: [64]),

@@ -27,4 +27,46 @@ import TestServices
         #expect(masked.run.outputText == "***\n")
         #expect(try masked.trace.places(of: secret) == ["execve "])
     }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `while a masked program runs, nothing outside guarded memory is left of its secrets`(
+        store: StoreUnderTest
+    ) async throws {
+        let session = try await CommandLineSession(store)
+        let secret = MemoryResidueTests.random()
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["set", "residue", "ada"], environment: session.environment, input: secret)
+            .successful("set")
+        var environment = session.environment
+        environment["LD_PRELOAD"] = try await SystemCallTests.library("stay_dumpable", in: session.directory)
+        let running = try latchkey.start(
+            ["run", "--mask", "--env", "A=residue/ada", "--file", "F=residue/ada", "--"]
+                + ["sh", "-c", "echo $A; cat $F; echo; echo waiting; read line"],
+            environment: environment)
+        try await running.wait(for: "the program") { running.outputSoFar.contains("waiting") }
+        #expect(running.outputSoFar.hasPrefix("***\n***\n"))
+        try MemoryResidueTests.expectNoPiece(of: secret, in: running.pid)
+        // The search finds it where it is: what latchkey started has it in its environment.
+        let children = try String(
+            contentsOfFile: "/proc/\(running.pid)/task/\(running.pid)/children", encoding: .utf8)
+        let monitor = try #require(children.split(separator: " ").first.flatMap { Int32($0) })
+        #expect(try !ProcessMemory.places(ofPiecesOf: [secret], in: monitor)[0].isEmpty)
+        running.type("\n")
+        #expect(try await running.finish().status == 0)
+    }
+
+    @Test func `where no terminal can be made for it, a masked program isn't started`() async throws {
+        let session = try await CommandLineSession(.vault)
+        _ = try await SystemCallTests.trace(["set", "traced", "ada"], session, input: Array("hunter2".utf8))
+        let terminal = try PseudoTerminal()
+        let running = try Program("strace").start(
+            ["-f", "-o", "/dev/null", "-P", "/dev/ptmx", "-e", "trace=openat", "-e", "inject=openat:error=ENOENT"]
+                + [BuiltProducts.latchkey().path, "run", "--mask", "--env", "A=traced/ada", "--", "echo", "started"],
+            environment: session.environment, terminal: terminal, streamsOnTerminal: true)
+        #expect(try await running.finish().status == 126)
+        try await terminal.waitUntilShown("send its output through a pipe, or leave --mask out")
+        #expect(
+            terminal.shown.contains("there is no terminal for the program to have (errno 2) [run.not-started]"))
+        #expect(!terminal.shown.contains("started\r\n") && terminal.echoes)
+    }
 }

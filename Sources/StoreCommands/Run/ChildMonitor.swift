@@ -10,6 +10,8 @@ internal import LatchkeyTerminal
 enum ChildMonitor {
     /// What it is called in its own arguments and in listings of processes.
     private static let name = "latchkey-monitor"
+    // A signal handler can reach nothing but globals. Written once, before the handler is set.
+    private nonisolated(unsafe) static var program: pid_t = 0
     /// What ends the program is for the program to decide on.
     private static let ignored = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
 
@@ -50,6 +52,11 @@ enum ChildMonitor {
         let number = start(&process, path, leads, signals)
         tell(number == 0 ? process : -number, report)
         guard number == 0 else { exit(0) }
+        if leads {
+            // It continues what was stopped, here: in its own session that is allowed whoever the program became.
+            unsafe program = process
+            signal(SIGCONT) { _ in unsafe kill(-ChildMonitor.program, SIGCONT) }
+        }
         while true {
             var status: Int32 = 0
             if unsafe waitpid(process, &status, leads ? WUNTRACED : 0) < 0 {

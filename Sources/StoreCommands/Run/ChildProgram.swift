@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
@@ -74,7 +75,7 @@ package struct ChildProgram: ~Copyable {
         if let error = LatchkeySystem.failure(SystemErrorNumber.self, of: try secret.pour(into: &sink)) {
             throw CommandFailure(
                 .unavailable, "run.file",
-                "no file in memory can be made for \(RunRequest.shown(name)) (errno \(error.number))",
+                "no file in memory can be made for \(Self.shown(name)) (errno \(error.number))",
                 hint: "raise the number of open files (ulimit -n), or give fewer files")
         }
         try put(ChildFileSink.path(of: sink.descriptor, in: getpid()), into: name)
@@ -88,7 +89,7 @@ package struct ChildProgram: ~Copyable {
         guard request.isMasked else { return }
         guard mask.add(secret) else {
             throw CommandFailure(
-                .badData, "run.too-short", "the secret for \(RunRequest.shown(name)) is too short to be masked",
+                .badData, "run.too-short", "the secret for \(Self.shown(name)) is too short to be masked",
                 hint: "leave --mask out, or use a secret of \(SecretMask.minimumByteCount) bytes or more")
         }
     }
@@ -105,7 +106,7 @@ package struct ChildProgram: ~Copyable {
     }
 
     private static func failure(_ unfit: ChildEnvironmentSink.Unfit, _ name: String) -> CommandFailure {
-        let shown = RunRequest.shown(name)
+        let shown = shown(name)
         switch unfit {
         case .containsNUL:
             return CommandFailure(
@@ -119,16 +120,18 @@ package struct ChildProgram: ~Copyable {
         }
     }
 
+    private static func shown(_ name: String) -> LogMessage { RunRequest.shown(name) ?? "a variable" }
+
     // MARK: - Starting it
 
     /// Becomes the program, or shows what it writes without its secrets and ends as it does. Returns only when it can't
     /// be started.
     package consuming func start() -> CommandFailure {
         SecretPrompt.restoreTerminal()
-        let number =
-            request.isMasked
-            ? MaskedProgram.run(path, request.arguments, environment, files, mask) : becomeProgram()
-        return RunRequest.notStarted(request.arguments[0], number)
+        guard !request.isMasked else {
+            return MaskedProgram.run(path, request.arguments, environment, files, mask)
+        }
+        return RunRequest.notStarted(request.arguments[0], becomeProgram())
     }
 
     /// Returns the errno of what failed.

@@ -1,6 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeySystem
+internal import LatchkeyTerminal
 
 /// Shows what a program writes with secrets replaced, beside which this process runs.
 struct MaskedProgram: ~Copyable {
@@ -17,25 +17,30 @@ struct MaskedProgram: ~Copyable {
     /// How the program ended (wait(2)), once it has.
     private var status: Int32?
 
-    /// Runs a program, and ends this process as it does. Returns only when it can't be started, with an errno.
+    /// Runs a program, and ends this process as it does. Returns only when it can't be started.
     static func run(
         _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32],
         _ mask: consuming SecretMask
-    ) -> Int32 {
+    ) -> CommandFailure {
+        // Before there is a program, which would be left alone where there is no pipe for it.
+        guard let signals = RelayedSignals.open(hasTerminal: MaskedStart.leadsSession) else {
+            return RunRequest.notStarted(arguments[0], errno)
+        }
         let start: MaskedStart
         do {
             start = try MaskedStart(path, arguments, environment, files)
         } catch {
-            return error.number
+            return error
         }
-        guard let signals = RelayedSignals.open(hasTerminal: start.leadsSession) else { return errno }
+        // A reader of our output that goes away is told to the program, by its own pipe.
+        signal(SIGPIPE, SIG_IGN)
         var running = MaskedProgram(mask: mask, start: start, signals: signals)
-        return running.relay()
+        return RunRequest.notStarted(arguments[0], running.relay())
     }
 
     private init(mask: consuming SecretMask, start: consuming MaskedStart, signals: Int32) {
         self.mask = mask
-        keyboard = start.leadsSession ? PassedTerminal(0) : nil
+        keyboard = MaskedStart.leadsSession ? PassedTerminal(0) : nil
         self.start = start
         self.signals = signals
     }
@@ -45,6 +50,7 @@ struct MaskedProgram: ~Copyable {
     /// How long one is waited for that others go on to write to.
     private static let longestEnd: Duration = .seconds(1)
 
+    /// Returns an errno, when the monitor can't start the program.
     private mutating func relay() -> Int32 {
         keyboard?.enter()
         var end: ContinuousClock.Instant?
@@ -98,7 +104,7 @@ struct MaskedProgram: ~Copyable {
             case SIGWINCH:
                 start.terminal?.copySize()
                 // The kernel tells those alone whose own terminal it is; the others had it too early.
-                if !start.leadsSession && start.terminal != nil { tell(number) }
+                if !MaskedStart.leadsSession && start.terminal != nil { tell(number) }
             case SIGCONT: break
             default: tell(number)
             }
@@ -143,7 +149,7 @@ struct MaskedProgram: ~Copyable {
         RelayedSignals.stopJob()
         keyboard?.enter()
         start.terminal?.copySize()
-        kill(-program, SIGCONT)
+        kill(start.monitor, SIGCONT)
     }
 
     private mutating func takeKeys() {

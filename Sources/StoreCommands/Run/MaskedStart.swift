@@ -1,6 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeySystem
+internal import LatchkeyLog
+internal import LatchkeyTerminal
 
 /// A program that was started by way of its monitor, and where its output comes from.
 ///
@@ -9,7 +10,7 @@ internal import LatchkeySystem
 /// ours is one and by a pipe where it isn't.
 struct MaskedStart: ~Copyable {
     /// Whether the program has a terminal of its own, for input too.
-    let leadsSession: Bool
+    static let leadsSession = isatty(0) == 1 && isatty(1) == 1
     private(set) var terminal: ChildTerminal?
     private(set) var streams: [MaskedStream] = []
     private(set) var monitor: pid_t = 0
@@ -19,18 +20,17 @@ struct MaskedStart: ~Copyable {
     init(
         _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink,
         _ files: [String: Int32]
-    ) throws(SystemErrorNumber) {
+    ) throws(CommandFailure) {
         let areTerminals = (0...2).map { isatty($0) == 1 }
-        leadsSession = areTerminals[0] && areTerminals[1]
         if let own = [Int32(1), 2].first(where: { areTerminals[Int($0)] }) {
-            terminal = ChildTerminal(like: own, takesInput: leadsSession)
-            if terminal == nil { throw SystemErrorNumber(errno) }
+            terminal = ChildTerminal(like: own, takesInput: Self.leadsSession)
+            if terminal == nil { throw Self.noTerminal(errno) }
         }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         // The first terminal that a session's leader opens becomes the session's.
-        if leadsSession, let terminal {
+        if Self.leadsSession, let terminal {
             unsafe posix_spawn_file_actions_addopen(&actions, 0, terminal.path, O_RDWR, 0)
         }
         var ends: [Int32] = []
@@ -45,21 +45,21 @@ struct MaskedStart: ~Copyable {
                 // One pipe keeps the order of what is written.
                 unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
             } else {
-                let pipe = try Self.pipe()
+                let pipe = try Self.pipe(for: arguments[0])
                 ends.append(pipe.writing)
                 streams.append(MaskedStream(from: pipe.reading, isPipe: true, to: number))
                 unsafe posix_spawn_file_actions_adddup2(&actions, pipe.writing, number)
             }
         }
-        let told = try Self.pipe()
+        let told = try Self.pipe(for: arguments[0])
         report = told.reading
         // The monitor inherits it; its own end is closed here with the others.
         ends.append(told.writing)
         _ = fcntl(told.writing, F_SETFD, 0)
         let words = ChildMonitor.arguments(report: told.writing, files: files, path: path, arguments)
-        let number = unsafe Self.start(&monitor, words, &actions, environment, leadsSession)
+        let number = unsafe Self.start(&monitor, words, &actions, environment)
         terminal?.closeDevice()
-        guard number == 0 else { throw SystemErrorNumber(number) }
+        guard number == 0 else { throw RunRequest.notStarted(arguments[0], number) }
     }
 
     mutating func closeReport() {
@@ -69,7 +69,7 @@ struct MaskedStart: ~Copyable {
 
     @unsafe private static func start(
         _ monitor: inout pid_t, _ words: [String], _ actions: inout posix_spawn_file_actions_t,
-        _ environment: borrowing ChildEnvironmentSink, _ leadsSession: Bool
+        _ environment: borrowing ChildEnvironmentSink
     ) -> Int32 {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -94,9 +94,15 @@ struct MaskedStart: ~Copyable {
             && left.st_dev == right.st_dev && left.st_ino == right.st_ino
     }
 
-    private static func pipe() throws(SystemErrorNumber) -> (reading: Int32, writing: Int32) {
+    private static func noTerminal(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .programNotStarted, "run.not-started", "there is no terminal for the program to have (errno \(number))",
+            hint: "send its output through a pipe, or leave --mask out")
+    }
+
+    private static func pipe(for program: String) throws(CommandFailure) -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw SystemErrorNumber(errno) }
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw RunRequest.notStarted(program, errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }

@@ -12,7 +12,7 @@ enum RelayedSignals {
     /// Those that are the program's, as if it were in our place.
     static let forwarded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 
-    /// Returns the pipe's reading end, or `nil` when there are no descriptors left. To be called once.
+    /// Programs that are started have the signals' own effects. Returns the pipe's reading end, or `nil` when there are no descriptors left. To be called once.
     ///
     /// - Parameter hasTerminal: whether the program has a terminal of its own. Otherwise it is in our process group, so
     ///   that what is typed reaches it anyway, and Ctrl-Z stops both.
@@ -38,8 +38,6 @@ enum RelayedSignals {
         for number in forwarded + [SIGWINCH, SIGCONT] + (hasTerminal ? [SIGTSTP] : []) {
             if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
         }
-        // A reader of our output that goes away is told to the program, by its own pipe.
-        signal(SIGPIPE, SIG_IGN)
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)

@@ -7,7 +7,7 @@ package import LatchkeyTerminal
 package enum RunCommand {
     package static let variable = CommandOption.value(
         "--env", "NAME[=SERVICE/ACCOUNT]", form: .variable, repeats: true,
-        help: "a variable with a stored secret; NAME alone is the token's variable (GITHUB_TOKEN for github, ...)")
+        help: "a variable with a stored secret; NAME alone is for PROVIDER's token")
     static let environmentFile = CommandOption.value(
         "--env-file", "FILE", repeats: true,
         help: "variables in lines NAME=VALUE; a VALUE latchkey://SERVICE/ACCOUNT is a stored secret")
@@ -27,33 +27,26 @@ package enum RunCommand {
             variable, environmentFile, file, mask, SignInDefinitions.account, SignInDefinitions.certificateAuthority,
         ],
         details: """
-            With --env NAME=..., --env-file or --file, COMMAND stands behind --, and PROVIDER before it, if at all. Without
-            them the first word is PROVIDER. The token's variable is GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else
-            LATCHKEY_TOKEN, or the NAME of an --env without SERVICE/ACCOUNT.
+            With --env NAME=..., --env-file or --file, COMMAND stands behind --, and PROVIDER before it, if at all; else the
+            first word is PROVIDER. The token's variable is GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else
+            LATCHKEY_TOKEN. The last slash divides SERVICE/ACCOUNT: %2F is a slash in ACCOUNT, %25 a percent sign. When a
+            secret isn't there, nothing is started. Of variables given twice the later one counts: files, then the token,
+            then --env, then --file.
 
-            SERVICE/ACCOUNT is divided at the last slash: %2F is a slash in ACCOUNT, and %25 a percent sign. When one
-            secret isn't there, nothing is started.
+            The program replaces latchkey: it has its terminal and signals, and its exit status is the program's. A token is
+            refreshed first when it has expired, and not again while the program runs. You and root can read the program's
+            environment. Latchkey's own variables, which lead to other keys, are not handed on.
 
-            The program takes latchkey's place: it has its terminal and signals, and its exit status is the program's.
-            A token is refreshed first when it has expired, and not again while the program runs. Whoever may read
-            the program's environment, which is you and root, can read the secrets there. Latchkey's own variables, which
-            lead to other keys, are not handed on. Of variables given twice the later one counts: files, then PROVIDER's
-            token, then --env, then --file.
+            --env-file: UTF-8, up to 1 MiB, with lines NAME=VALUE or export NAME=VALUE, and comments behind #. A value stands
+            as it is, as 'it is', or in double quotes with \\n, \\r, \\t, \\", \\\\ and \\$. Nothing is expanded.
 
-            --env-file: lines NAME=VALUE or export NAME=VALUE, comments behind #, values as they are or in quotes ('as it
-            is', or "with \\n, \\r, \\t, \\", \\\\ and \\$"), which may go on in the next lines. Nothing is expanded. UTF-8,
-            up to 1 MiB.
+            --file: readable, any number of times, by the program and what it starts, while it runs; not in a container. It is
+            never on a disk, but memory may be swapped out. Secrets with NUL bytes or of more than 128 KiB need it.
 
-            --file: the path is readable, any number of times, by the program and what it starts, as long as the program
-            runs; a container or another user has no such path. The file is never on a disk, but the memory may be
-            swapped out like the program's own. For secrets with NUL bytes, or of more than 128 KiB, it is the only way.
-
-            --mask: latchkey stays beside the program and replaces each secret that it was given in what it
-            writes, line by line for secrets of several lines (of 4 bytes or more), and also in base64 or
-            percent-encoded; what a program does to it otherwise isn't recognized. At a terminal the program has a
-            terminal of its own with the same size; what goes to a pipe or a file stays one. Where a program stops in the
-            midst of what may become a secret, up to half of it is shown after a moment, and the rest replaced.
-            What the program leaves running in the background isn't shown after its end.
+            --mask: the program is watched, and the secrets that it was given are replaced in its output, line by line (lines
+            of 4 bytes or more), also in base64 and percent-encoded; whatever else it makes of them is shown. At a terminal it has
+            a terminal of its own; pipes stay pipes. Where output stops in the midst of what may become a secret, half of it
+            is shown at most. What it leaves in the background isn't shown after its end.
             """)
 
     static let command = Command(definition, startsPrograms: true, takes: { !RunRequest.hasProvider($0) }) {

@@ -31,7 +31,7 @@ package struct RunRequest: Sendable {
         }
         if let name = names.first, provider == nil {
             throw UsageError(
-                .missingOperand, "--env \(Self.shown(String(name.name))) has no secret",
+                .missingOperand, "--env\(Self.shown(name.name).map { " \($0)" as LogMessage } ?? "") has no secret",
                 hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
         }
         for option in [SignInDefinitions.account, SignInDefinitions.certificateAuthority] where provider == nil {
@@ -62,8 +62,7 @@ package struct RunRequest: Sendable {
     /// With stored secrets or `--` alone is PROVIDER what stands before `--`, if anything does. Without them it is the
     /// first word, as it has always been.
     private static func split(_ arguments: ParsedArguments) throws(UsageError) -> (provider: String?, words: [String]) {
-        let usage: LogMessage =
-            "usage: latchkey run PROVIDER -- COMMAND..., or latchkey run --env NAME=SERVICE/ACCOUNT -- COMMAND..."
+        let usage: LogMessage = "usage: latchkey run [PROVIDER] [--env NAME=SERVICE/ACCOUNT] -- COMMAND..."
         let words = arguments.operands
         let namesSecrets =
             arguments.has(RunCommand.environmentFile) || arguments.has(RunCommand.file)
@@ -89,7 +88,8 @@ package struct RunRequest: Sendable {
         // What is no reference isn't repeated: it may be a secret gone astray.
         guard let key = SecretReference.key(of: assignment.value ?? "") else {
             throw UsageError(
-                .badValue, "\(option) \(shown(String(assignment.name))) names no stored secret",
+                .badValue,
+                "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "") names no stored secret",
                 hint: "write NAME=SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign")
         }
         return ChildVariable(String(assignment.name), kind(key))
@@ -161,8 +161,12 @@ package struct RunRequest: Sendable {
         }
     }
 
-    /// A variable's name: letters, digits and underscores.
-    static func shown(_ name: String) -> LoggableText {
-        LoggableText(reviewed: "the name of a variable on the command line", unredacted: name)
+    /// What a variable is called in an error: its name where that looks like one. What else is there may be a secret
+    /// gone astray.
+    static func shown(_ name: some StringProtocol) -> LogMessage? {
+        let isUsual = { (byte: UInt8) in (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F }
+        guard (1...40).contains(name.utf8.count), name.utf8.allSatisfy(isUsual) else { return nil }
+        return
+            "\(LoggableText(reviewed: "upper-case letters and digits where a name is expected", unredacted: String(name)))"
     }
 }

@@ -61,8 +61,12 @@ package struct SecretMask: ~Copyable {
                 let isPlain =
                     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
                     || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
-                for part in isPlain ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]] {
-                    try? escaped.append(part)
+                if isPlain {
+                    try? escaped.append(byte)
+                } else {
+                    try? escaped.append(UInt8(ascii: "%"))
+                    try? escaped.append(digits[Int(byte >> 4)])
+                    try? escaped.append(digits[Int(byte & 15)])
                 }
             }
         }

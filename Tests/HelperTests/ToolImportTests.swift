@@ -247,8 +247,11 @@ import TestServices
             try FileManager.default.createDirectory(atPath: "/" + folder, withIntermediateDirectories: true)
             try scene.directory.write("ho me's/" + file, text)
         }
+        func shell(_ script: String) async throws -> ProgramRun {
+            try await Program("bash").run(["-c", script], environment: scene.environment.merging(extra) { $1 })
+        }
         func listed() async throws -> [[String: String]] {
-            let output = try await scene.shell("latchkey setup --json", extra: extra).successful("setup").output
+            let output = try await shell("latchkey setup --json").successful("setup").output
             let object = try JSONSerialization.jsonObject(with: Data(output)) as? [String: Any]
             return object?["plain_text"] as? [[String: String]] ?? []
         }
@@ -256,7 +259,7 @@ import TestServices
         #expect(files.count == 8, "\(files)")
         for entry in files {
             let command = entry["command"] ?? ""
-            let run = try await scene.shell(command, extra: extra)
+            let run = try await shell(command)
             #expect(run.status == 0, "\(command): \(run.errorText)")
         }
         // gh needs its file.

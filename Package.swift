@@ -308,7 +308,10 @@ let package = Package(
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(
             name: "HelperTests",
-            dependencies: ["TestServices", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand"],
+            dependencies: [
+                "TestServices", "LatchkeyTestServer", "LatchkeyHelperCommands", "LatchkeyCommand",
+                "LatchkeyAuthCommand",
+            ],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "IntegrationTests",

@@ -242,6 +242,20 @@ import TestServices
         #expect(try directory.read("home/.gitconfig") == Array("[user]\n\tname = Ada\n".utf8))
     }
 
+    @Test func `while another set-up writes, one waits a moment and says so`() async throws {
+        try directory.makeFolder("state/latchkey/setup")
+        let run = try await shell(
+            """
+            python3 -c '
+            import fcntl, subprocess, sys
+            lock = open("state/latchkey/setup/lock", "w")
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            sys.exit(subprocess.run(["latchkey", "setup", "git", "--yes"]).returncode)'
+            """)
+        #expect(run.status == 75 && run.errorText.contains("[setup.busy]"), "\(run.errorText)")
+        #expect(try entries("home").isEmpty)
+    }
+
     @Test func `what the person writes while the question stands is not lost`() async throws {
         for option in [[], ["--undo"]] {
             let terminal = try PseudoTerminal()

@@ -82,8 +82,8 @@ let package = Package(
         module(
             "LatchkeyImporting", at: "Importing",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyLibCrypto", "LatchkeyLog",
-                "LatchkeySecrets",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyJSON", "LatchkeyLibCrypto",
+                "LatchkeyLog", "LatchkeySecrets",
             ]),
 
         // MARK: Sign-in
@@ -308,7 +308,10 @@ let package = Package(
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(
             name: "HelperTests",
-            dependencies: ["TestServices", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand"],
+            dependencies: [
+                "TestServices", "LatchkeyTestServer", "LatchkeyHelperCommands", "LatchkeyCommand",
+                "LatchkeyAuthCommand",
+            ],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "IntegrationTests",

@@ -43,7 +43,8 @@ struct GitExchange: ~Copyable {
 
     /// The service under which git's credentials are kept; `nil` where it isn't said for what one is.
     var service: String? {
-        guard !scheme.isEmpty, !host.isEmpty || !path.isEmpty else { return nil }
+        // A host with a slash or a user in it, which git has from %2f and %40, would have the name of another place.
+        guard !scheme.isEmpty, host.isEmpty ? !path.isEmpty : HostName.isSound(host) else { return nil }
         let place = path.isEmpty ? host : "\(host)/\(path)"
         return "git:\(scheme)://\(place.hasSuffix("/") ? String(place.dropLast()) : place)"
     }

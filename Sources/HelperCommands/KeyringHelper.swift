@@ -101,12 +101,15 @@ struct IndexName {
 
     /// The scheme with its slashes, and the host with its port; `nil` for a name that is no address.
     private var parts: (scheme: Substring, host: Substring, path: Substring)? {
-        guard let scheme = text.firstRange(of: "://") else { return nil }
-        let rest = text[scheme.upperBound...]
-        let end = rest.firstIndex(of: "/") ?? rest.endIndex
+        guard let start = HostName.endOfScheme(in: text) else { return nil }
+        let rest = text[start...]
+        // A host ends at a query too: what stands behind it is no other host's.
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
         // A user in an address isn't part of the index's name.
         let host = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        return (text[..<scheme.upperBound], host, rest[end...])
+        // A backslash ends a host to some readers, and not to others.
+        guard HostName.isSound(host), !rest[..<end].contains("\\") else { return nil }
+        return (text[..<start], host, rest[end...].prefix { $0 != "?" && $0 != "#" })
     }
 
     var origin: String? { parts.map { "\($0.scheme)\($0.host.lowercased())" } }

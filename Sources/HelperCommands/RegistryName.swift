@@ -7,17 +7,17 @@ struct RegistryName {
     private let path: String
     private let isInClear: Bool
 
-    /// `nil` for one without a host, or with a user in it.
+    /// `nil` for one without a host, with a user in it, or with what another reader could take for another host.
     init?(_ given: String) {
         let text = given.drop { $0.isWhitespace }
         self.text = String(text.reversed().drop { $0.isWhitespace }.reversed())
         var rest = self.text[...]
         isInClear = rest.hasPrefix("http://")
-        if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }
+        if let end = HostName.endOfScheme(in: self.text) { rest = rest[end...] }
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
         host = rest[..<end].lowercased()
         path = String(rest[end...].reversed().drop { $0 == "/" }.reversed())
-        if host.isEmpty || host.contains("@") { return nil }
+        guard HostName.isSound(host) else { return nil }
     }
 
     /// Where its sessions' tokens may go.

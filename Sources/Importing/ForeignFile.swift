@@ -22,9 +22,23 @@ package struct ImportError: RedactedError, Hashable {
         case wrongPassphrase
         /// Opening it would take more work than any sound file asks for.
         case tooCostly
+        /// It isn't what was imported any more, so the secrets are not taken out.
+        case changed
+        /// It is another user's, so the secrets are not taken out.
+        case othersFile
+        /// It has other names, which would keep the secrets.
+        case hardLinked
+        /// The secrets stand in it in a way that isn't taken apart here.
+        case interwoven
+        /// The secrets can't be taken out; with the errno.
+        case unwritable(Int32)
     }
 
     package let problem: Problem
+
+    /// Whether there is no such file.
+    package var isAbsence: Bool { problem == .unreadable(ENOENT) || problem == .unreadable(ENOTDIR) }
+
     let program: StaticString
 
     package static func == (left: ImportError, right: ImportError) -> Bool {
@@ -42,6 +56,7 @@ package struct ImportError: RedactedError, Hashable {
         case .tooLarge, .malformed, .notThatFormat, .tooCostly: "import.malformed"
         case .sealed: "import.sealed"
         case .wrongPassphrase: "import.wrong-passphrase"
+        case .changed, .othersFile, .hardLinked, .interwoven, .unwritable: "import.not-emptied"
         }
     }
 
@@ -55,6 +70,11 @@ package struct ImportError: RedactedError, Hashable {
         case .sealed: "the file of \(program) is sealed in a way that can't be opened here"
         case .wrongPassphrase: "the passphrase does not open the file of \(program), or the file is damaged"
         case .tooCostly: "opening the file of \(program) would take more work than any sound file asks for"
+        case .changed: "it was changed meanwhile"
+        case .othersFile: "it is another user's"
+        case .hardLinked: "it has a second name (a hard link), which would keep the secrets"
+        case .interwoven: "the secrets stand on lines with other things"
+        case .unwritable(let number): "it can't be written (errno \(number))"
         }
     }
 
@@ -63,16 +83,19 @@ package struct ImportError: RedactedError, Hashable {
         case .unreadable, .notAFile: "\(Recovery.chooseFile)"
         case .sealed: "copy what it keeps with its own program; of a keyring that is open, import the collection"
         case .wrongPassphrase: "try again; nothing was imported"
+        case .changed: "try again: what was imported stays so"
+        case .othersFile, .hardLinked, .interwoven, .unwritable: "take them out yourself; they are imported"
         default: "nothing was imported; look at the file, or give another one"
         }
     }
 }
 
-/// Reads a file that another program wrote into guarded memory.
+/// Reads a file that another program wrote into guarded memory. The whole of it is no password: it has names too, which
+/// messages show.
 enum ForeignFile {
     static let maximumByteCount = 16 << 20
 
-    static func read(_ path: String, of program: StaticString) throws(ImportError) -> Secret<Password> {
+    static func read(_ path: String, of program: StaticString) throws(ImportError) -> Secret<MessageBody> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw ImportError(problem: .unreadable(errno), program: program) }
         defer { close(descriptor) }

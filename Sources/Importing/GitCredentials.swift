@@ -16,15 +16,20 @@ package enum GitCredentials {
         var result = try CredentialImport()
         var entries: [Entry] = []
         content.withExposedBytes { bytes in
-            bytes.forEachLine { line, _ in
+            bytes.forEachLine { line, number in
                 if line.isBlank { return }
-                if let entry = Entry(line) { entries.append(entry) } else { result.skip() }
+                if let entry = Entry(line, number) { entries.append(entry) } else { result.skip("line \(number)") }
             }
         }
         for entry in entries {
             let secret = entry.password.value.duplicate()
             try await result.add(
-                service: entry.service, account: entry.user, label: "Git: \(entry.label)", secret: secret)
+                service: entry.service, account: entry.user, label: "Git: \(entry.label)", secret: secret,
+                name: "line \(entry.line)")
+        }
+        if !content.isEmpty {
+            let whole = 0..<content.byteCount
+            result.files = [PlainSecretFile(path, content, .cuts([whole]), of: program)]
         }
         return result
     }
@@ -40,8 +45,9 @@ package enum GitCredentials {
         let label: String
         let user: String
         let password: Kept
+        let line: Int
 
-        init?(_ line: Span<UInt8>) {
+        init?(_ line: Span<UInt8>, _ number: Int) {
             guard let scheme = line.index(of: 0x3A), scheme > 0, line.starts(with: "://", at: scheme) else {
                 return nil
             }
@@ -52,13 +58,14 @@ package enum GitCredentials {
             guard let colon = login.index(of: 0x3A) else { return nil }
             guard let protocolName = line.extracting(0..<scheme).publicText(),
                 // git writes the colon before a port as %3a.
-                let host = PercentDecoding.decode(rest.extracting((at + 1)..<rest.count)),
+                let host = PercentDecoding.decode(rest.extracting((at + 1)..<rest.count), as: MessageBody.self),
                 let place = host.withExposedBytes({ $0.publicText() }), !place.isEmpty,
-                let user = PercentDecoding.decode(login.extracting(0..<colon)),
+                let user = PercentDecoding.decode(login.extracting(0..<colon), as: MessageBody.self),
                 let password = PercentDecoding.decode(login.extracting((colon + 1)..<login.count)),
                 let name = user.withExposedBytes({ $0.publicText() })
             else { return nil }
             let trimmed = place.hasSuffix("/") ? String(place.dropLast()) : place
+            self.line = number
             self.user = name
             service = "git:\(protocolName)://\(trimmed)"
             label = "\(protocolName)://\(trimmed)/"
@@ -70,9 +77,11 @@ package enum GitCredentials {
 /// Percent-encoding (RFC 3986, 2.1) into guarded memory.
 enum PercentDecoding {
     /// Returns `nil` when a `%` isn't followed by two hexadecimal digits, or when a NUL or a line break is encoded.
-    static func decode(_ bytes: Span<UInt8>) -> Secret<Password>? {
+    static func decode<Purpose: SecretPurpose>(
+        _ bytes: Span<UInt8>, as purpose: Purpose.Type = Password.self
+    ) -> Secret<Purpose>? {
         var isSound = true
-        let secret = Secret<Password>(capacity: bytes.count) { target in
+        let secret = Secret<Purpose>(capacity: bytes.count) { target in
             var count = 0
             var index = 0
             while index < bytes.count {

@@ -110,10 +110,12 @@ package enum PythonKeyringFile {
 
 /// Base64 (RFC 4648, 4) into guarded memory.
 enum Base64Text {
-    static func decode(_ text: Span<UInt8>) -> Secret<Password>? {
+    static func decode<Purpose: SecretPurpose>(
+        _ text: Span<UInt8>, as purpose: Purpose.Type = Password.self
+    ) -> Secret<Purpose>? {
         guard text.count % 4 == 0 else { return nil }
         var isSound = true
-        let secret = Secret<Password>(capacity: text.count / 4 * 3) { target in
+        let secret = Secret<Purpose>(capacity: text.count / 4 * 3) { target in
             var count = 0
             for start in stride(from: 0, to: text.count, by: 4) {
                 var group: UInt32 = 0

@@ -104,6 +104,24 @@ package struct JSONDocument: ~Copyable, Sendable {
         return elements
     }
 
+    /// Returns the members of an object in order, names that are strings with their values; none for any other value.
+    package borrowing func members(of value: JSONValue) -> [(name: JSONValue, value: JSONValue)] {
+        guard value.kind == .object else { return [] }
+        var members: [(JSONValue, JSONValue)] = []
+        var index = value.index + 1
+        while index < nodes[value.index].end {
+            members.append((self.value(at: index), self.value(at: index + 1)))
+            index = nodes[index + 1].end
+        }
+        return members
+    }
+
+    /// Where a value stands in the text; a string with its quotation marks.
+    package borrowing func place(of value: JSONValue) -> Range<Int> {
+        let range = nodes[value.index].bytes
+        return value.kind == .string ? (range.lowerBound - 1)..<(range.upperBound + 1) : range
+    }
+
     // MARK: - Values
 
     /// Returns a string as a secret, its escapes resolved, as UTF-8.

@@ -15,17 +15,20 @@ enum ImportCommand {
         guard let name = arguments.value(SignInDefinitions.importSource), let source = Source(rawValue: name) else {
             throw CommandFailure(
                 .usage, "usage.missing-option", "--from is missing",
-                hint: "name one of git, gh, python-keyring, libsecret-file, gnome-keyring-collection")
+                hint:
+                    "name one of git, gcm, docker, cargo, gh, python-keyring, libsecret-file, gnome-keyring-collection")
         }
+        let emptying = try SourceEmptying(source, arguments)
         // Its passphrase is asked for before the store's, which may ask for one too.
         let read = try await source.read(arguments, context)
         let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
             .sorted { $0.isListed(before: $1) }
         if read.skippedCount > 0 {
-            context.output.note(
-                LogMessage.counted(
-                    read.skippedCount, "entry is not of a kind that is kept here, and was left out",
-                    "entries are not of a kind that is kept here, and were left out"))
+            let which: LogMessage = read.skippedNames.isEmpty ? "" : ": \(LogMessage.joined(read.skippedNames))"
+            let what = LogMessage.counted(
+                read.skippedCount, "entry is not of a kind that is kept here, and was left out",
+                "entries are not of a kind that is kept here, and were left out")
+            context.output.note("\(what)\(which)")
         }
         guard !keys.isEmpty else {
             throw CommandFailure(
@@ -36,24 +39,39 @@ enum ImportCommand {
             from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,
             replaces: arguments.has(TransferCommand.replace))
         let isRehearsal = arguments.has(TransferCommand.dryRun)
-        let status = try await TransferRun(
+        let run = TransferRun(
             transfer: transfer, work: "importing", isRehearsal: isRehearsal,
-            showsJSON: arguments.has(GlobalOptions.json)
-        ).run(keys, context)
-        if source.isInClear, !isRehearsal {
+            showsJSON: arguments.has(GlobalOptions.json))
+        let status: ExitStatus
+        do {
+            status = try await run.run(keys, context)
+        } catch {
+            emptying?.tellKept(read, context)
+            throw error
+        }
+        if let emptying {
+            try emptying.run(read, isRehearsal: isRehearsal, context)
+        } else if !isRehearsal, !read.files.isEmpty {
+            context.output.note("the imported file still holds the secrets in clear; --empty-source takes them out")
+        } else if !isRehearsal, source.isInClear {
             context.output.note("the imported file still holds the secrets in clear; remove it when nothing needs it")
         }
         return status
     }
 
-    /// What was read, and how many entries were left out.
+    /// What was read, and what was left out.
     struct Read {
         let store: any CredentialStore
         let skippedCount: Int
+        var skippedNames: [LogMessage] = []
+        var files: [PlainSecretFile] = []
     }
 
     enum Source: String {
         case git
+        case gcm
+        case docker
+        case cargo
         case gh
         case pythonKeyring = "python-keyring"
         case libsecretFile = "libsecret-file"
@@ -62,13 +80,8 @@ enum ImportCommand {
         /// What --from takes for it.
         var name: LoggableText { LoggableText(reviewed: "a word of the program", unredacted: rawValue) }
 
-        /// Whether whoever reads the source's file has the secrets.
-        var isInClear: Bool {
-            switch self {
-            case .git, .gh, .pythonKeyring: true
-            case .libsecretFile, .collection: false
-            }
-        }
+        /// Whether whoever reads the source's file has the secrets, which stay there.
+        var isInClear: Bool { self == .gh || self == .pythonKeyring }
 
         func read(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
             let file = arguments.optionalOperand("FILE")
@@ -76,6 +89,7 @@ enum ImportCommand {
             do {
                 switch self {
                 case .git: return Read(try await GitCredentials.read(path))
+                case .gcm, .docker, .cargo: return try await withKeyring(path, isNamed: file != nil, context)
                 case .gh: return Read(try await GitHubHosts.read(path))
                 case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
                 case .libsecretFile:
@@ -96,6 +110,9 @@ enum ImportCommand {
             let home = environment.home
             return switch self {
             case .git: home + "/.git-credentials"
+            case .gcm: environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store"
+            case .docker: (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json"
+            case .cargo: (environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials.toml"
             case .gh: (environment["GH_CONFIG_DIR"] ?? environment.configurationHome + "/gh") + "/hosts.yml"
             case .pythonKeyring: environment.dataHome + "/python_keyring/keyring_pass.cfg"
             case .libsecretFile: environment.dataHome + "/keyrings/default.keyring"
@@ -136,8 +153,9 @@ enum ImportCommand {
 }
 
 extension ImportCommand.Read {
-    fileprivate init(_ read: CredentialImport) {
-        self.init(store: read.store, skippedCount: read.skippedCount)
+    init(_ read: CredentialImport) {
+        self.init(
+            store: read.store, skippedCount: read.skippedCount, skippedNames: read.skippedNames, files: read.files)
     }
 }
 
@@ -146,7 +164,8 @@ extension ImportError: CommandError {
         switch problem {
         case .unreadable, .notAFile: .unavailable
         case .tooLarge, .malformed, .notThatFormat, .tooCostly: .badData
-        case .sealed, .wrongPassphrase: .refused
+        case .sealed, .wrongPassphrase, .changed, .othersFile, .hardLinked, .interwoven: .refused
+        case .unwritable: .cannotWrite
         }
     }
 }

@@ -24,6 +24,7 @@ extension LatchkeyGrammar {
         ],
         "import": [
             "latchkey import --from git --dry-run", "latchkey import --from gh",
+            "latchkey import --from docker --empty-source",
             "latchkey import --from gnome-keyring-collection Login",
         ],
         "setup": [

@@ -71,8 +71,13 @@ package enum SignInDefinitions {
 
     package static let importSource = CommandOption.value(
         "--from", "SOURCE",
-        form: .choice(["git", "gh", "python-keyring", "libsecret-file", "gnome-keyring-collection"]),
-        help: "git, gh, python-keyring, libsecret-file or gnome-keyring-collection")
+        form: .choice([
+            "git", "gcm", "docker", "cargo", "gh", "python-keyring", "libsecret-file", "gnome-keyring-collection",
+        ]),
+        help: "git, gcm, docker, cargo, gh, python-keyring, libsecret-file or gnome-keyring-collection")
+    package static let emptySource = CommandOption.flag(
+        "--empty-source",
+        help: "git, gcm, docker, cargo: take what was imported out of the plain-text file")
     package static let sourcePassphrase = CommandOption.value(
         "--import-passphrase-fd", "N", form: .descriptor,
         help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
@@ -181,14 +186,22 @@ package enum SignInDefinitions {
         "import", topic: .stores,
         summary: "import what another program stores in a file or in a collection of the keyring",
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
-        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun],
+        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, emptySource],
         details: """
-            git: git credential-store's file. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text
-            file of keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked
-            for. gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker and
-            cargo keep there. What is read goes to the store that is used, each credential is read back, and the source
-            is left as it is. Exit status 1: there is nothing in it; 73: the store has another secret for one, which was
-            left alone without --replace.
+            git: git credential-store's file. gcm: what Git Credential Manager keeps in the keyring and in the folder of its
+            plain-text store. docker: the logins in config.json and in the keyring; FILE may be podman's auth.json. cargo:
+            the tokens in credentials.toml and in the keyring. gh: hosts.yml of GitHub's command line. python-keyring: the
+            plain-text file of keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is
+            asked for. gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker
+            and cargo keep there. With FILE, gcm, docker and cargo leave the keyring out.
+
+            What is read goes to the store that is used, each credential is read back, and the source is left as it is.
+            --empty-source then takes the secrets out of the plain-text file, and leaves the rest of it as it was: only if
+            every entry was imported, and the file is still what was read. Of gcm the files go. The keyring's items stay.
+            What the disk keeps of the old file until it is overwritten is out of reach.
+
+            Exit status 1: there is nothing in it; 73: the store has another secret for one, which was left alone without
+            --replace, or the file can't be written; 77: the file was not emptied.
             """)
 
     package static let all = [

@@ -52,7 +52,7 @@ import TestServices
     }
 
     /// A registry on a loopback port, with one user.
-    private static func registry(_ scene: HelperScene, _ port: UInt16) async throws -> RunningProgram {
+    static func registry(_ scene: HelperScene, _ port: UInt16) async throws -> RunningProgram {
         let users = try await Program("htpasswd").run(["-nbB", "ada", "s3cret"]).successful("htpasswd").outputText
         let password = try scene.directory.write("htpasswd", users)
         let folder = try scene.directory.makeFolder("registry")

@@ -183,4 +183,18 @@ import TestServices
         #expect(run.errorText.contains("vault unlock") && run.errorText.count { $0 == "\n" } == 1, "\(run.errorText)")
         #expect(!terminal.shown.contains("Passphrase"))
     }
+
+    @Test func `a host that would have another place's name gets nothing, and nothing is kept for it`() async throws {
+        let scene = try await HelperScene()
+        try await scene.latchkey("set", "git:https://example.org/team", "ada", input: "of the team")
+        try await scene.latchkey("set", "git:https://example.org", "ada", input: "of the host")
+        for host in ["example.org/team", "example.org/", "bob@example.org", "example.org?x", "example.org:", "[::1"] {
+            let request = "protocol=https\nhost=\(host)\n"
+            let run = try await scene.helper("git-credential-latchkey", "get", input: request + "\n")
+            #expect(run.status == 0 && run.output.isEmpty, "\(host)")
+            _ = try await scene.helper(
+                "git-credential-latchkey", "store", input: request + "username=eve\npassword=x\n\n")
+        }
+        #expect(try await !scene.latchkey("list").contains("eve"))
+    }
 }

@@ -115,4 +115,19 @@ import TestServices
                 && run.errorText.count { $0 == "\n" } == 1
         )
     }
+
+    @Test func `an address that only seems to have the host gets nothing`() async throws {
+        let scene = try await HelperScene()
+        try await scene.latchkey("set", "good.example", "ada", input: "of the host")
+        for address in [
+            "https://evil.example?@good.example/", "https://evil.example#@good.example/",
+            "https://evil.example\\@good.example/",
+            "https://good.example\\.evil.example/", "evil.example/://good.example/",
+        ] {
+            let run = try await scene.helper("keyring", "get", address, "ada")
+            #expect(run.status == 1 && run.output.isEmpty, "\(address)")
+        }
+        #expect(
+            try await scene.helper("keyring", "get", "https://x@good.example/", "ada").outputText == "of the host\n")
+    }
 }

@@ -15,13 +15,17 @@ struct ConfigurationFile: Sendable {
 
     /// The content; empty where there is no file. Throws for one that another user may write, or that is no file.
     func read() throws(CommandFailure) -> Secret<MessageBody> {
+        var status = stat()
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 {
-            if errno == ENOENT { return Secret(copying: [UInt8]().span) }
+            if errno == ENOENT {
+                // Written as a file, it would be a link no more.
+                guard unsafe lstat(path, &status) != 0 else { throw unusable("is a link that leads nowhere") }
+                return Secret(copying: [UInt8]().span)
+            }
             throw unusable("can't be read (errno \(errno))")
         }
         defer { close(descriptor) }
-        var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw unusable("is no file")
         }

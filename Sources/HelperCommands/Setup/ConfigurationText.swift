@@ -21,7 +21,7 @@ extension Span<UInt8> {
         for line in lines {
             let text = extracting(trimmed(line))
             if let start, text.starts(with: "[") { return start..<line.lowerBound }
-            if start == nil, ASCII.equal(text, "[\(name)]") { start = line.upperBound }
+            if start == nil, text.isHeader(of: name) { start = line.upperBound }
         }
         return start.map { $0..<count }
     }
@@ -31,12 +31,55 @@ extension Span<UInt8> {
         lines.first { line in
             guard section.contains(line.lowerBound) else { return false }
             let text = extracting(trimmed(line))
-            guard text.starts(with: name) else { return false }
-            var next = name.utf8CodeUnitCount
+            // A name may be quoted, and have capitals.
+            let start = !text.isEmpty && (text[0] == UInt8(ascii: "\"") || text[0] == UInt8(ascii: "'")) ? 1 : 0
+            guard text.startsIgnoringCase(with: name.description, at: start) else { return false }
+            var next = start + name.utf8CodeUnitCount + start
             while next < text.count, text[next] == 0x20 || text[next] == 0x09 { next += 1 }
-            return next < text.count && text[next] == UInt8(ascii: "=")
+            return next < text.count && (text[next] == UInt8(ascii: "=") || text[next] == UInt8(ascii: ":"))
         }
     }
+
+    /// Whether a line is this, but for white space around it and around its equals sign.
+    func hasLine(_ wanted: String) -> Bool {
+        let wanted = wanted.filter { $0 != " " }
+        return lines.contains { line in
+            let text = extracting(trimmed(line))
+            return ASCII.equal(text, wanted)
+                || text.publicText()?.filter { $0 != " " && $0 != "\t" }.utf8.elementsEqual(wanted.utf8) == true
+        }
+    }
+
+    /// Whether a trimmed line is `[name]`, which a comment may follow.
+    private func isHeader(of name: String) -> Bool {
+        let header = "[\(name)]"
+        guard count >= header.utf8.count, ASCII.equal(extracting(0..<header.utf8.count), header) else { return false }
+        let rest = extracting(header.utf8.count..<count)
+        let comment = rest.indices.first { !Self.isSpace(rest[$0]) }
+        return comment.map { rest[$0] == UInt8(ascii: "#") || rest[$0] == UInt8(ascii: ";") } ?? true
+    }
+
+    private func startsIgnoringCase(with text: String, at start: Int) -> Bool {
+        guard start + text.utf8.count <= count else { return false }
+        return zip(start..., text.utf8).allSatisfy { place, byte in
+            self[place] == byte || ASCII.isLetter(byte) && self[place] | 0x20 == byte | 0x20
+        }
+    }
+
+    /// Whether one of the lines, without white space and quotation marks, begins with one of these.
+    func hasLine(beginningWith beginnings: [String]) -> Bool {
+        lines.contains { line in
+            var text: [UInt8] = []
+            for index in line where !Self.isSpace(self[index]) {
+                if self[index] != UInt8(ascii: "\""), self[index] != UInt8(ascii: "'") { text.append(self[index]) }
+                if text.count == 64 { break }
+            }
+            return beginnings.contains { text.starts(with: $0.utf8) }
+        }
+    }
+
+    /// How many bytes of a byte order mark it begins with.
+    var markCount: Int { starts(with: "\u{FEFF}") ? 3 : 0 }
 
     /// Where a text stands, as often as it does.
     func places(of text: String) -> [Range<Int>] {
@@ -48,7 +91,7 @@ extension Span<UInt8> {
     }
 
     private func trimmed(_ range: Range<Int>) -> Range<Int> {
-        var (start, end) = (range.lowerBound, range.upperBound)
+        var (start, end) = (range.lowerBound == 0 ? markCount : range.lowerBound, range.upperBound)
         while start < end, Self.isSpace(self[start]) { start += 1 }
         while end > start, Self.isSpace(self[end - 1]) { end -= 1 }
         return start..<end
@@ -70,7 +113,10 @@ struct TextChange: Sendable {
 
     /// Puts lines at the end, on lines of their own.
     static func appending(_ lines: String, to text: Span<UInt8>) -> TextChange {
-        let isWhole = text.isEmpty || text[text.count - 1] == 0x0A
+        // A backslash would take the first of them for its own line's rest.
+        let isWhole =
+            text.isEmpty
+            || text[text.count - 1] == 0x0A && !(text.count > 1 && text[text.count - 2] == UInt8(ascii: "\\"))
         return inserting((isWhole ? "" : "\n") + lines, at: text.count)
     }
 

@@ -19,7 +19,7 @@ struct KubectlSetup {
                 hint: "give one from latchkey provider list: latchkey setup kubectl NAME")
         }
         let options = context.storeArguments.dropLast()
-        let program = try ToolSetup.Place.plainProgram(with: provider + options.joined())
+        let program = try ToolSetup.Place.program(writtenWith: [provider] + options)
         let named = context.environment["KUBECONFIG"].flatMap { $0.split(separator: ":").first }
         self.provider = provider
         self.context = context

@@ -41,18 +41,24 @@ private struct SetupRun {
                 .usage, "usage.too-many-operands", "only aws and kubectl take a name",
                 hint: "usage: latchkey setup \(setup.tool)")
         }
-        let options = context.storeArguments.dropLast().map { " " + $0 }.joined()
-        let program = try ToolSetup.Place.plainProgram(with: options + (name ?? ""))
+        let options = Array(context.storeArguments.dropLast())
+        // Where the tool looks for a name, its configuration has no path.
+        let program = try ToolSetup.Place.program(writtenWith: setup.link == nil ? options + [name ?? ""] : nil)
         self.setup = setup
         self.context = context
-        place = ToolSetup.Place(environment: context.environment, program: program, options: options, name: name)
-        file = ConfigurationFile(path: setup.file(place))
+        place = ToolSetup.Place(
+            environment: context.environment, program: program, options: options.map { " " + $0 }.joined(), name: name)
+        file = ConfigurationFile(path: AbsolutePath.of(setup.file(place)))
         link = setup.link.map { HelperLink(name: $0, program: program, environment: context.environment) }
         records = SetupRecords(folder: context.environment.stateDirectory + "/setup")
         isConsented = arguments.has(HelperDefinitions.yes)
     }
 
-    private var name: String { ([setup.tool.description] + (place.name.map { [$0] } ?? [])).joined(separator: "-") }
+    /// The record's.
+    private var name: String {
+        ([setup.tool.description] + (place.name.map { [$0] } ?? [])).joined(separator: "-")
+            .replacing("/", with: "%2F")
+    }
 
     // MARK: - Doing it
 
@@ -64,20 +70,12 @@ private struct SetupRun {
         guard change != nil || needsLink else {
             return try tell("\(setup.tool) asks Latchkey already", "none")
         }
+        try refuseSecond(change, content)
         try show(change, isLinkShown: needsLink)
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
-        let made = needsLink ? try link?.make() : nil
-        if let change {
-            // First, so that what is written can be taken back whatever happens.
-            try records.write(
-                name,
-                SetupRecord(
-                    file: file.path, removed: change.removed, inserted: change.inserted, isNew: content.isEmpty,
-                    link: made))
-            try file.write(change.applied(to: content))
-        }
-        if let link, !link.isOnPath, made != nil {
+        try records.exclusively { try write(change, over: content, making: needsLink ? link : nil) }
+        if let link, !link.isOnPath, needsLink {
             context.output.warn(
                 "\(shown(link.path)) is not on PATH, where \(setup.tool) looks for it",
                 hint: "add ~/.local/bin to PATH")
@@ -85,6 +83,45 @@ private struct SetupRun {
         return try tell(
             "\(setup.tool) asks Latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back",
             "made")
+    }
+
+    /// What was written before would be forgotten, and could not be taken back any more.
+    private func refuseSecond(_ change: TextChange?, _ content: borrowing Secret<MessageBody>) throws {
+        guard change != nil, let record = records.read(name), record.file == file.path,
+            content.withExposedBytes({ record.place(in: $0) }) != nil
+        else { return }
+        throw CommandFailure(
+            .refused, "setup.other", "\(setup.tool) asks Latchkey already, in another way",
+            hint: "latchkey setup \(setup.tool)\(operand) --undo takes that away first")
+    }
+
+    private func write(
+        _ change: TextChange?, over content: borrowing Secret<MessageBody>, making link: HelperLink?
+    ) throws {
+        guard try file.read().matches(content) else { throw changedMeanwhile }
+        let former = records.read(name)
+        // First, so that what is written can be taken back whatever happens.
+        try records.write(
+            name,
+            SetupRecord(
+                file: file.path, removed: change?.removed ?? "", inserted: change?.inserted ?? "",
+                place: change?.place.lowerBound ?? 0, isNew: !FileNames.exist(file.path),
+                link: link?.path ?? former?.link))
+        var made: String?
+        do {
+            made = try link?.make()
+            if let change { try file.write(change.applied(to: content)) }
+        } catch {
+            if let made { FileNames.remove(made) }
+            if let former { try? records.write(name, former) } else { records.remove(name) }
+            throw error
+        }
+    }
+
+    private var changedMeanwhile: CommandFailure {
+        CommandFailure(
+            .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
+            hint: "give the same command again")
     }
 
     /// Says what was done, as a message or as JSON.
@@ -126,19 +163,23 @@ private struct SetupRun {
         }
         let file = ConfigurationFile(path: record.file)
         let content = try file.read()
-        let places = content.withExposedBytes { $0.places(of: record.inserted) }
-        guard places.count == 1 else {
+        let change = content.withExposedBytes { record.undoing(in: $0) ?? setup.undoing(record, in: $0) }
+        guard change != nil || content.withExposedBytes({ record.isGone(from: $0) }) else {
             throw CommandFailure(
                 .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
                 hint: "take the lines out that name latchkey, and then \(shown(records.path(name)))")
         }
-        let change = TextChange(place: places[0], removed: record.inserted, inserted: record.removed)
         try show(change, isLinkShown: false)
         try context.consent(isConsented)
-        let former = change.applied(to: content)
-        if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
-        if let path = record.link, FileNames.resolved(path) == place.program { FileNames.remove(path) }
-        records.remove(name)
+        try records.exclusively {
+            guard try file.read().matches(content) else { throw changedMeanwhile }
+            if let change {
+                let former = change.applied(to: content)
+                if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
+            }
+            if let path = record.link, FileNames.resolved(path) == place.program { FileNames.remove(path) }
+            records.remove(name)
+        }
         return try tell("\(setup.tool) doesn't ask Latchkey any more", "undone")
     }
 
@@ -164,17 +205,22 @@ extension CommandContext {
 }
 
 extension ToolSetup.Place {
-    /// The path of `latchkey`, which stands with other words in configurations of several syntaxes as it is.
-    static func plainProgram(with words: String) throws(CommandFailure) -> String {
+    /// The path of `latchkey`.
+    ///
+    /// - Parameter words: what stands with it in configurations of several syntaxes, and is split there at spaces; `nil`
+    ///   where the path isn't written.
+    static func program(writtenWith words: [String]?) throws(CommandFailure) -> String {
         guard let program = ThisProgram.path,
-            (program + words).utf8.allSatisfy({
-                ASCII.isLetter($0) || ASCII.isDigit($0) || " /._-+=:".utf8.contains($0)
-            })
+            words.map({ [program] + $0 })?.allSatisfy({ $0.utf8.allSatisfy(isPlain) }) ?? true
         else {
             throw CommandFailure(
                 .refused, "setup.unusable", "a path or name has characters that configurations would misread",
                 hint: "use paths and names of letters, digits and / . _ - + = : alone")
         }
         return program
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || "/._-+=:".utf8.contains(byte)
     }
 }

@@ -7,14 +7,35 @@ internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// What `setup` did for a tool, so that `--undo` takes away exactly that. It holds no secret.
-struct SetupRecord: Sendable {
+struct SetupRecord: Sendable, Equatable {
     let file: String
     let removed: String
     let inserted: String
+    /// Where, as an offset in bytes.
+    let place: Int
     /// Whether there was no file.
     let isNew: Bool
     /// The link that was made, if any.
     let link: String?
+}
+
+extension SetupRecord {
+    /// Where the inserted text stands: where it was put, or elsewhere if it is there once.
+    func place(in text: Span<UInt8>) -> Range<Int>? {
+        let places = text.places(of: inserted)
+        return places.first { $0.lowerBound == place } ?? (places.count == 1 ? places.first : nil)
+    }
+
+    /// What takes the change back, or `nil` where it isn't as it was written.
+    func undoing(in text: Span<UInt8>) -> TextChange? {
+        place(in: text).map { TextChange(place: $0, removed: inserted, inserted: removed) }
+    }
+
+    /// Whether nothing of it is there: it was never written, or was taken out by hand.
+    func isGone(from text: Span<UInt8>) -> Bool {
+        let line = inserted.split(separator: "\n").last.map { $0.drop { $0 == " " } } ?? ""
+        return text.places(of: String(line)).isEmpty && (line.isEmpty || text.places(of: "latchkey").isEmpty)
+    }
 }
 
 /// The records, a file each in the state's folder.
@@ -34,7 +55,9 @@ struct SetupRecords: Sendable {
             return nil
         }
         let isNew = document.member("is_new").flatMap { try? document.boolean($0) } ?? false
-        return SetupRecord(file: file, removed: removed, inserted: inserted, isNew: isNew, link: text("link"))
+        let place = document.member("place").flatMap { try? document.integer($0) } ?? 0
+        return SetupRecord(
+            file: file, removed: removed, inserted: inserted, place: Int(place), isNew: isNew, link: text("link"))
     }
 
     func write(_ name: String, _ record: SetupRecord) throws(CommandFailure) {
@@ -43,16 +66,39 @@ struct SetupRecords: Sendable {
         }
         var members: [(name: StaticString, value: LatchkeyTerminal.JSONValue)] = [
             ("file", shown(record.file)), ("removed", shown(record.removed)), ("inserted", shown(record.inserted)),
-            ("is_new", .bool(record.isNew)),
+            ("place", .number(Int64(record.place))), ("is_new", .bool(record.isNew)),
         ]
         if let link = record.link { members.append(("link", shown(link))) }
         try mapError(
-            { (error: PrivateFile.Failure) in
-                CommandFailure(
-                    .cannotWrite, "setup.cannot-write",
-                    "what was done can't be remembered (errno \(error.number)), and nothing was changed",
-                    hint: "see that the state's folder is yours and its disk has room")
-            }, of: PrivateFile.replace(path(name), with: LatchkeyTerminal.JSONValue.object(members).text + "\n"))
+            { (error: PrivateFile.Failure) in notRemembered(error.number) },
+            of: PrivateFile.replace(path(name), with: LatchkeyTerminal.JSONValue.object(members).text + "\n"))
+        // What is too long to be read again could not be taken back.
+        guard read(name) == record else {
+            remove(name)
+            throw notRemembered(EFBIG)
+        }
+    }
+
+    /// Does what another set-up of this user's must not do at the same time.
+    func exclusively(_ body: () throws -> Void) throws {
+        if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.makeFolder(folder)) {
+            throw notRemembered(error.number)
+        }
+        let descriptor = unsafe open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+        guard descriptor >= 0 else { throw notRemembered(errno) }
+        defer { close(descriptor) }
+        guard FileLock.takeSoon(descriptor) == 0 else {
+            throw CommandFailure(
+                .tryAgain, "setup.busy", "another set-up is being written", hint: "give the same command again")
+        }
+        try body()
+    }
+
+    private func notRemembered(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotWrite, "setup.cannot-write",
+            "what was done can't be remembered (errno \(number)), and nothing was changed",
+            hint: "see that the state's folder is yours and its disk has room")
     }
 
     func remove(_ name: String) { unsafe unlink(path(name)) }

@@ -39,7 +39,7 @@ struct ToolSetup: Sendable {
             ?? (!FileNames.exist(home) && FileNames.exist(other) ? other : home)
     } change: { text, place throws(CommandFailure) in
         let value = "\(place.program) helper git\(place.options)"
-        if !text.places(of: "helper = \(value)\n").isEmpty { return nil }
+        if text.hasLine("helper = \(value)") { return nil }
         return .appending("[credential]\n    helper = \(value)\n", to: text)
     }
 
@@ -47,7 +47,9 @@ struct ToolSetup: Sendable {
         (place.environment["DOCKER_CONFIG"] ?? place.environment.home + "/.docker") + "/config.json"
     } change: { text, _ throws(CommandFailure) in
         if text.isEmpty { return .inserting("{\n    \"credsStore\": \"latchkey\"\n}\n", at: 0) }
-        guard let document = try? JSONDocument(Secret(copying: text)), let brace = text.index(of: UInt8(ascii: "{"))
+        let limits = JSONLimits(byteCount: text.count, depth: 32, valueCount: 65_536, memberCount: 4096)
+        guard let document = try? JSONDocument(Secret(copying: text), limits: limits), document.root.kind == .object,
+            let brace = text.index(of: UInt8(ascii: "{"))
         else { throw notUnderstood("docker", "is no JSON") }
         guard let present = document.member("credsStore") else {
             let comma = document.isEmpty ? "" : ","
@@ -65,7 +67,11 @@ struct ToolSetup: Sendable {
     private static let cargo = ToolSetup(tool: "cargo", link: "cargo-credential-latchkey") { place in
         (place.environment["CARGO_HOME"] ?? place.environment.home + "/.cargo") + "/config.toml"
     } change: { text, _ throws(CommandFailure) in
-        try setting(
+        // A second table of the name would be an error to cargo, in all it does.
+        if text.section("registry") == nil, text.hasLine(beginningWith: ["[registry]", "registry.", "registry="]) {
+            throw notUnderstood("cargo", "has its registry in another notation")
+        }
+        return try setting(
             "global-credential-providers", to: "[\"cargo:token\", \"cargo-credential-latchkey\"]", in: "registry", text,
             of: "cargo")
     }
@@ -80,12 +86,12 @@ struct ToolSetup: Sendable {
         place.environment["UV_CONFIG_FILE"] ?? place.environment.configurationHome + "/uv/uv.toml"
     } change: { text, _ throws(CommandFailure) in
         let line = "keyring-provider = \"subprocess\"\n"
-        if !text.places(of: line).isEmpty { return nil }
+        if text.hasLine(String(line.dropLast())) { return nil }
         guard text.line(setting: "keyring-provider", in: 0..<text.count) == nil else {
             throw notUnderstood("uv", "has another keyring-provider")
         }
         // Before the first table: behind one it would be the table's.
-        return .inserting(line, at: 0)
+        return .inserting(line, at: text.markCount)
     }
 
     private static let aws = ToolSetup(tool: "aws", link: nil) { place in
@@ -100,14 +106,40 @@ struct ToolSetup: Sendable {
     private static let go = ToolSetup(tool: "go", link: nil) { place in
         place.environment["GOENV"] ?? place.environment.configurationHome + "/go/env"
     } change: { text, place throws(CommandFailure) in
+        if place.environment["GOENV"] == "off" { throw notUnderstood("go", "is turned off by GOENV") }
         let command = "\(place.program) helper go\(place.options)"
         guard let present = text.line(setting: "GOAUTH", in: 0..<text.count) else {
             return .appending("GOAUTH=\(command); netrc\n", to: text)
         }
         guard let line = text.extracting(present).publicText() else { throw notUnderstood("go", "is no UTF-8") }
         if line.contains(command) { return nil }
-        return TextChange(
-            place: present, removed: line, inserted: "GOAUTH=\(command); " + line.dropFirst("GOAUTH=".count))
+        let name = "GOAUTH="
+        guard line.hasPrefix(name) else { throw notUnderstood("go", "has another GOAUTH") }
+        let rest = line.dropFirst(name.count)
+        switch rest.filter({ !$0.isWhitespace }) {
+        // Go fails where it stands with others.
+        case "off": throw notUnderstood("go", "has GOAUTH=off")
+        // That is what Go takes for nothing.
+        case "": return TextChange(place: present, removed: line, inserted: "\(name)\(command); netrc\n")
+        default: return TextChange(place: present, removed: line, inserted: "\(name)\(command); \(rest)")
+        }
+    }
+
+    // MARK: - Taking it back
+
+    /// What takes a change back from a file that the tool has written anew since: docker does at every login.
+    func undoing(_ record: SetupRecord, in text: Span<UInt8>) -> TextChange? {
+        guard tool.description == "docker", let document = try? JSONDocument(Secret(copying: text)),
+            let present = document.member("credsStore"), document.isText(present, "latchkey")
+        else { return nil }
+        let place = document.place(of: present)
+        if !record.removed.isEmpty {
+            return TextChange(place: place, removed: "\"latchkey\"", inserted: record.removed)
+        }
+        guard let cut = document.cuts(of: ["credsStore"], in: document.root).first,
+            let removed = text.extracting(cut).publicText()
+        else { return nil }
+        return TextChange(place: cut, removed: removed, inserted: "")
     }
 
     // MARK: - Sections
@@ -122,7 +154,7 @@ struct ToolSetup: Sendable {
             let isWhole = text[lines.lowerBound - 1] == 0x0A
             return .inserting((isWhole ? "" : "\n") + line, at: lines.lowerBound)
         }
-        if text.extracting(present).publicText() == line { return nil }
+        if text.extracting(present).hasLine(String(line.dropLast())) { return nil }
         throw notUnderstood(tool, "has another \(name)")
     }
 

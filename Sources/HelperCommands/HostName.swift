@@ -1,0 +1,32 @@
+internal import LatchkeySystem
+
+/// A host with or without a port, as it stands in an address (RFC 3986, 3.2).
+enum HostName {
+    /// Where the scheme of an address ends with its slashes; `nil` for a text that doesn't begin with one.
+    static func endOfScheme(in text: String) -> String.Index? {
+        guard let mark = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<mark.lowerBound].utf8
+        guard scheme.first.map(ASCII.isLetter) ?? false,
+            scheme.allSatisfy({ ASCII.isLetter($0) || ASCII.isDigit($0) || "+-.".utf8.contains($0) })
+        else { return nil }
+        return mark.upperBound
+    }
+
+    /// Whether the text is one, and nothing that another reader of addresses could take for the end of one.
+    static func isSound(_ text: some StringProtocol) -> Bool {
+        let bytes = Array(text.utf8)
+        var end = bytes.count
+        if let colon = bytes.lastIndex(of: UInt8(ascii: ":")), bytes.last != UInt8(ascii: "]") {
+            end = colon
+            guard colon + 1 < bytes.count, bytes[(colon + 1)...].allSatisfy(ASCII.isDigit) else { return false }
+        }
+        let name = bytes[..<end]
+        if name.first == UInt8(ascii: "["), name.last == UInt8(ascii: "]"), name.count > 2 {
+            return name.dropFirst().dropLast().allSatisfy {
+                ASCII.hexValue($0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+            }
+        }
+        // Beyond ASCII: what isn't written in Punycode.
+        return !name.isEmpty && name.allSatisfy { ASCII.isUnreserved($0) && $0 != UInt8(ascii: "~") || $0 >= 0x80 }
+    }
+}

@@ -1,0 +1,101 @@
+internal import Glibc
+internal import LatchkeyEnvironment
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreCommands
+internal import LatchkeySystem
+
+/// A file in which a tool keeps secrets in clear, or a folder of such files.
+struct PlainFile {
+    let path: String
+    /// What stands in it when it does; of a folder, how the names of its files end.
+    let signs: [StaticString]
+    /// How they come into a store.
+    let command: LogMessage
+
+    var shown: LoggableText { LoggableText(reviewed: "the path of a tool's file", unredacted: path) }
+
+    static func all(_ environment: ProgramEnvironment) -> [PlainFile] {
+        let (home, configuration) = (environment.home, environment.configurationHome)
+        let cargo = environment["CARGO_HOME"] ?? home + "/.cargo"
+        return imported("git", home + "/.git-credentials", at: [configuration + "/git/credentials"], ["://"])
+            + imported("gcm", environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store", [".credential"])
+            + imported(
+                "docker", (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json",
+                at: [
+                    environment.runtimeDirectory.map { $0 + "/containers/auth.json" },
+                    configuration + "/containers/auth.json", environment["REGISTRY_AUTH_FILE"],
+                ], ["\"auth\"", "\"identitytoken\""])
+            + imported(
+                "cargo", cargo + "/credentials.toml", at: [cargo + "/credentials"], ["token =", "token="])
+            + [
+                PlainFile(
+                    path: (environment["GH_CONFIG_DIR"] ?? configuration + "/gh") + "/hosts.yml",
+                    signs: ["oauth_token"], command: "latchkey import --from gh"),
+                PlainFile(
+                    path: environment.dataHome + "/python_keyring/keyring_pass.cfg", signs: ["="],
+                    command: "latchkey import --from python-keyring"),
+                PlainFile(
+                    path: home + "/.aws/credentials", signs: ["aws_secret_access_key"],
+                    command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws"),
+                PlainFile(
+                    path: home + "/.pypirc", signs: ["password"],
+                    command: "latchkey set https://upload.pypi.org/legacy/ __token__, then latchkey run --env"),
+                PlainFile(
+                    path: home + "/.netrc", signs: ["password"],
+                    command: "latchkey set git:https://HOST USER, then latchkey setup git"),
+                PlainFile(
+                    path: home + "/.npmrc", signs: ["_authToken"],
+                    command: "latchkey set npm TOKEN, then latchkey run --env"),
+            ]
+    }
+
+    /// What an import takes over, and then takes out of the file: where it usually is, and at other places.
+    private static func imported(
+        _ source: StaticString, _ usual: String, at others: [String?] = [], _ signs: [StaticString]
+    ) -> [PlainFile] {
+        let command: LogMessage = "latchkey import --from \(source) --empty-source"
+        return [PlainFile(path: usual, signs: signs, command: command)]
+            + others.compactMap { $0 }.map { path in
+                let word = LoggableText(reviewed: "the path of a tool's file", unredacted: shellWord(path))
+                return PlainFile(path: path, signs: signs, command: "\(command) \(word)")
+            }
+    }
+
+    /// A path as a shell takes it for one word. Without a backslash, which what is shown doubles.
+    private static func shellWord(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy {
+            ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-+=:@%".utf8.contains($0)
+        }
+        return isPlain ? path : "'\(path.replacing("'", with: "'\"'\"'"))'"
+    }
+
+    /// Whether it is there and has such a line.
+    var holdsSecrets: Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return false }
+        if status.st_mode & S_IFMT == S_IFDIR { return Self.holdsFile(path, named: signs, depth: 0) }
+        guard let content = try? ConfigurationFile(path: path).read() else { return false }
+        return content.withExposedBytes { text in signs.contains { !text.places(of: $0.description).isEmpty } }
+    }
+
+    private static func holdsFile(_ folder: String, named endings: [StaticString], depth: Int) -> Bool {
+        guard depth < 32, let list = unsafe opendir(folder) else { return false }
+        defer { unsafe closedir(list) }
+        while let entry = unsafe readdir(list) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name == "." || name == ".." { continue }
+            if endings.contains(where: { name.hasSuffix($0.description) }) { return true }
+            // What is no folder isn't opened as one, and links are not followed.
+            var status = stat()
+            if unsafe lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+                holdsFile("\(folder)/\(name)", named: endings, depth: depth + 1)
+            {
+                return true
+            }
+        }
+        return false
+    }
+}

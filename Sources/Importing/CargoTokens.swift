@@ -1,0 +1,100 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// The tokens in cargo's `credentials.toml`, where its provider `cargo:token` keeps them.
+///
+/// A token is kept under the service `cargo:INDEX-URL` with the account `token`, as cargo names registries to credential
+/// providers. The index of a registry stands in cargo's configuration.
+package enum CargoTokens {
+    private static let program: StaticString = "cargo"
+    /// How cargo names crates.io to a provider, though it reads another index.
+    private static let cratesIO = "https://github.com/rust-lang/crates.io-index"
+    private static let account = "token"
+
+    /// Reads the file, and `config.toml` beside it.
+    ///
+    /// Throws `ImportError` and what memory throws.
+    ///
+    /// - Parameter index: the index that the environment names for a registry.
+    package static func read(_ path: String, index: (String) -> String?) async throws -> CredentialImport {
+        let content = try ForeignFile.read(path, of: program)
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let indexes = try indexes(folder)
+        let entries = try strings(content, under: ["registry", "registries"])
+        var result = try CredentialImport()
+        var cuts: [Range<Int>]? = []
+        for entry in entries {
+            let registry: String
+            switch entry.path.count {
+            case 2 where entry.path[0] == "registry": registry = "crates-io"
+            case 3 where entry.path[0] == "registries": registry = entry.path[1]
+            default: continue
+            }
+            let name = LogMessage.entry(registry)
+            switch entry.path.last {
+            case "token":
+                // Of an environment that names another index, cargo takes that.
+                let place = registry == "crates-io" ? cratesIO : index(registry) ?? indexes[registry]
+                guard let place, let token = content.withExposedBytes({ TOMLStrings.decoded($0, entry.value) }) else {
+                    result.skip(name)
+                    continue
+                }
+                let service = "cargo:\(asCargoSaysIt(place))"
+                try await result.add(
+                    service: service, account: account, label: "cargo: \(registry)", secret: token, name: name)
+            // A key that signs is never sent: it is no token.
+            case "secret-key": result.skip(name)
+            default: continue
+            }
+            if let lines = entry.lines { cuts?.append(lines) } else { cuts = nil }
+        }
+        if !entries.isEmpty {
+            result.files = [PlainSecretFile(path, content, cuts.map { .cuts($0) } ?? .byHand, of: program)]
+        }
+        return result
+    }
+
+    private static func strings(
+        _ content: borrowing Secret<MessageBody>, under roots: Set<String>
+    ) throws(ImportError) -> [TOMLStrings.Entry] {
+        try content.withExposedBytes { (bytes) throws(ImportError) in
+            try mapError(
+                { (error: TOMLStrings.Malformed) in
+                    ImportError(problem: .malformed(line: error.line), program: program)
+                }, of: TOMLStrings(bytes, under: roots).entries)
+        }
+    }
+
+    /// The indexes of the registries in cargo's configuration; none where there is none.
+    private static func indexes(_ folder: String) throws(ImportError) -> [String: String] {
+        var indexes: [String: String] = [:]
+        // cargo takes the older name first.
+        for ending in ["", ".toml"] {
+            let content = try nilIf(
+                { (error: ImportError) in error.isAbsence },
+                of: ForeignFile.read("\(folder)/config\(ending)", of: program))
+            guard let content else { continue }
+            for entry in try strings(content, under: ["registries"])
+            where entry.path.count == 3 && entry.path[2] == "index" {
+                let index = content.withExposedBytes { TOMLStrings.decoded($0, entry.value, as: MessageBody.self) }
+                indexes[entry.path[1]] = index?.withExposedBytes { $0.publicText() }
+            }
+            break
+        }
+        return indexes
+    }
+
+    /// An index's URL as cargo gives it to providers: schemes that the URL Standard knows have their host in lower case,
+    /// and a path.
+    private static func asCargoSaysIt(_ index: String) -> String {
+        guard let mark = index.firstRange(of: "://") else { return index }
+        let scheme = index[..<mark.lowerBound].lowercased()
+        let rest = index[mark.upperBound...]
+        guard scheme == "https" || scheme == "http" else { return "\(scheme)://\(rest)" }
+        let end = rest.firstIndex(of: "/") ?? rest.endIndex
+        let path = end == rest.endIndex ? "/" : String(rest[end...])
+        return "\(scheme)://\(rest[..<end].lowercased())\(path)"
+    }
+}

@@ -1,0 +1,76 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// The plain-text store of Git Credential Manager (`credential.credentialStore plaintext`): a folder with a file for each
+/// credential, whose first line is the password and whose others say whose it is.
+///
+/// A password is kept under the service `git:URL`, as Git Credential Manager names it in a keyring.
+package enum GitCredentialManagerFiles {
+    private static let program: StaticString = "Git Credential Manager"
+    private static let maximumDepth = 32
+    private static let maximumFileCount = 10_000
+
+    /// Throws `ImportError` and what memory throws.
+    package static func read(_ folder: String) async throws -> CredentialImport {
+        var paths: [String] = []
+        try collect(folder, 0, &paths)
+        var result = try CredentialImport()
+        for path in paths.sorted() {
+            let content = try ForeignFile.read(path, of: program)
+            let entry = content.withExposedBytes { Entry($0) }
+            let name = LogMessage.entry(String(path.dropFirst(folder.count + 1)))
+            guard let service = entry.service, let account = entry.account else {
+                result.skip(name)
+                continue
+            }
+            let password = content.withExposedBytes { Secret<Password>(copying: $0.extracting(entry.password)) }
+            try await result.add(
+                service: "git:\(service)", account: account, label: "Git: \(service)", secret: password, name: name)
+            result.files.append(PlainSecretFile(path, content, .removal, of: program))
+        }
+        return result
+    }
+
+    private struct Entry {
+        var password = 0..<0
+        var service: String?
+        var account: String?
+
+        init(_ bytes: Span<UInt8>) {
+            bytes.forEachLine { line, number in
+                if number == 1 {
+                    password = 0..<line.count
+                } else if line.starts(with: "service=") {
+                    service = line.extracting(8..<line.count).publicText()
+                } else if line.starts(with: "account=") {
+                    account = line.extracting(8..<line.count).publicText()
+                }
+            }
+        }
+    }
+
+    /// The files of a folder and of those in it. Links are not followed.
+    private static func collect(_ folder: String, _ depth: Int, _ paths: inout [String]) throws(ImportError) {
+        guard let list = unsafe opendir(folder) else {
+            throw ImportError(problem: .unreadable(errno), program: program)
+        }
+        defer { unsafe closedir(list) }
+        while let entry = unsafe readdir(list) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            let path = "\(folder)/\(name)"
+            var status = stat()
+            guard name != ".", name != "..", unsafe lstat(path, &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFDIR, depth < maximumDepth {
+                try collect(path, depth + 1, &paths)
+            } else if status.st_mode & S_IFMT == S_IFREG, name.hasSuffix(".credential") {
+                guard paths.count < maximumFileCount else { throw ImportError(problem: .tooLarge, program: program) }
+                paths.append(path)
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import Glibc
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// A file in which another program keeps secrets in clear, as it was when it was imported.
+package final class PlainSecretFile: Sendable {
+    package let path: String
+    /// What goes with the secrets.
+    enum Change: Sendable {
+        /// These parts, in order.
+        case cuts([Range<Int>])
+        /// The file itself: it is one credential.
+        case removal
+        /// They stand beside other things in a way that isn't taken apart here.
+        case byHand
+    }
+
+    private let content: Secret<MessageBody>
+    private let change: Change
+    private let program: StaticString
+
+    init(_ path: String, _ content: consuming Secret<MessageBody>, _ change: Change, of program: StaticString) {
+        self.path = path
+        self.content = content
+        self.change = change
+        self.program = program
+    }
+
+    /// Takes the secrets out. The file is written whole, with its mode, and is the old one until then; a link to it stays
+    /// one. What the disk keeps of the old one is out of reach.
+    ///
+    /// Throws `changed` when it isn't what was imported any more, and leaves it alone, as one of another user's or with
+    /// other names: these would keep the secrets.
+    package func empty() throws(ImportError) {
+        let target = Self.resolved(path)
+        try check(target)
+        switch change {
+        case .removal:
+            guard unsafe unlink(target) == 0 else { throw failure(.unwritable(errno)) }
+        case .byHand: throw failure(.interwoven)
+        case .cuts(let cuts): try write(cuts, to: target)
+        }
+    }
+
+    private func check(_ target: String) throws(ImportError) {
+        let present = try ForeignFile.read(target, of: program)
+        var status = stat()
+        guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
+        guard status.st_uid == geteuid() else { throw failure(.othersFile) }
+        guard status.st_nlink == 1 else { throw failure(.hardLinked) }
+        guard present.matches(content) else { throw failure(.changed) }
+    }
+
+    private func write(_ cuts: [Range<Int>], to target: String) throws(ImportError) {
+        var status = stat()
+        guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
+        try mappingError({ (error: PrivateFile.Failure) in failure(.unwritable(error.number)) }) {
+            () throws(PrivateFile.Failure) in
+            try content.withExposedBytes { (bytes) throws(PrivateFile.Failure) in
+                let rest = Self.rest(of: bytes, without: cuts)
+                try rest.withExposedBytes { (rest) throws(PrivateFile.Failure) in
+                    try PrivateFile.replace(target, with: rest, mode: status.st_mode & 0o777)
+                }
+            }
+        }
+    }
+
+    static func rest(of bytes: Span<UInt8>, without cuts: [Range<Int>]) -> SecretBuilder {
+        // There is room for everything, so nothing is thrown.
+        var rest = SecretBuilder(capacity: bytes.count)
+        var next = 0
+        for cut in cuts {
+            try? rest.append(bytes.extracting(next..<cut.lowerBound))
+            next = cut.upperBound
+        }
+        try? rest.append(bytes.extracting(next..<bytes.count))
+        return rest
+    }
+
+    private func failure(_ problem: ImportError.Problem) -> ImportError {
+        ImportError(problem: problem, program: program)
+    }
+
+    /// Where a link leads.
+    private static func resolved(_ path: String) -> String {
+        guard let real = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+}

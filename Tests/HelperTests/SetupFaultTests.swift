@@ -1,0 +1,385 @@
+import Foundation
+import Testing
+import TestServices
+
+/// `latchkey setup` where files are odd, disks are full and processes are killed: nothing that was there is lost.
+@Suite struct SetupFaultTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        var environment = try directory.environment()
+        // With the helpers' names on it, no link is made.
+        environment["PATH"] = try directory.makeFolder("bin") + ":" + Program.searchPath
+        for name in ["docker-credential-latchkey", "cargo-credential-latchkey", "keyring", "latchkey"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: directory / "bin/\(name)", withDestinationPath: BuiltProducts.latchkey().path)
+        }
+        self.environment = environment
+    }
+
+    private func setup(_ arguments: String..., with extra: [String: String] = [:]) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            ["setup"] + arguments, environment: environment.merging(extra) { $1 }, folder: directory.path)
+    }
+
+    private func shell(_ script: String) async throws -> ProgramRun {
+        try await Program("bash").run(["-c", script], environment: environment, folder: directory.path)
+    }
+
+    private func write(_ file: String, _ text: [UInt8], mode: UInt32 = 0o600) throws {
+        try directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
+        try directory.write(file, text, mode: mode)
+    }
+
+    private func entries(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory / folder).sorted()
+    }
+
+    static let files = [
+        "git": "home/.gitconfig", "docker": "home/.docker/config.json", "cargo": "home/.cargo/config.toml",
+        "pip": "config/pip/pip.conf", "uv": "config/uv/uv.toml", "aws": "home/.aws/config", "go": "config/go/env",
+    ]
+
+    // MARK: - Contents
+
+    /// Files as editors and tools of all kinds leave them, and what each tool's own reader, or Python's for its format,
+    /// says afterwards.
+    static let contents: [(tool: String, text: String, reader: String, answer: String)] = [
+        ("git", "[user]\r\n\tname = Ada\r\n", git, "Ada"),
+        ("git", "[user]\n\tname = Ada", git, "Ada"),
+        ("git", "[user]\n\tname = Ada\n[credential]\n\thelper = cache\n[credential]\n\thelper = x\n", git, "Ada"),
+        ("git", "\u{FEFF}[user]\n\tname = Ada\n", git, "Ada"),
+        ("git", "[user]\n\tname = Ada\\\n", git, "Ada"),
+        ("docker", "{ }", docker, "['credsStore']"),
+        ("docker", "\n{\"auths\":{\"{\":{}}}", docker, "['credsStore', 'auths']"),
+        ("docker", "{\"a\":\"latchkey\",\"credsStore\":\"x\",\"b\":\"latchkey\"}", docker, "['a', 'credsStore', 'b']"),
+        (
+            "cargo", "[registry] # mine\ndefault = \"own\"\r\n", cargo,
+            "['cargo:token', 'cargo-credential-latchkey'] own"
+        ),
+        ("cargo", "\u{FEFF}[registry]\ndefault = \"own\"", cargo, "['cargo:token', 'cargo-credential-latchkey'] own"),
+        ("cargo", "[registry]", cargo, "['cargo:token', 'cargo-credential-latchkey'] None"),
+        ("pip", "[global]\r\ntimeout = 5\r\n[install]\r\n", pip, "subprocess 5"),
+        ("pip", "# keyring-provider = subprocess\n[global]\ntimeout: 5\n", pip, "subprocess 5"),
+        ("uv", "\u{FEFF}[pip]\nstrict = true\n", uv, "subprocess True"),
+        ("uv", "# keyring-provider = \"subprocess\"\n[pip]\nstrict = true\n", uv, "subprocess True"),
+        ("go", "GOAUTH=\nGOFLAGS=-v\n", "cat config/go/env", "helper go; netrc\nGOFLAGS=-v\n"),
+        ("go", "GOAUTH=git /tmp", "cat config/go/env", "helper go; git /tmp"),
+    ]
+    private static let git = "git config --global user.name; git config --global --get-all credential.helper >&2"
+    private static let docker =
+        "python3 -c 'import json; print(list(json.load(open(\"home/.docker/config.json\"))))'"
+    private static let cargo = """
+        python3 -c 'import tomllib; r = tomllib.loads(open("home/.cargo/config.toml", newline="", encoding="utf-8-sig").read())["registry"]
+        print(r["global-credential-providers"], r.get("default"))'
+        """
+    private static let pip = """
+        python3 -c 'import configparser; c = configparser.RawConfigParser(); c.read("config/pip/pip.conf")
+        print(c["global"]["keyring-provider"], c["global"]["timeout"])'
+        """
+    private static let uv = """
+        python3 -c 'import tomllib; c = tomllib.loads(open("config/uv/uv.toml", encoding="utf-8-sig").read())
+        print(c["keyring-provider"], c["pip"]["strict"])'
+        """
+
+    @Test(arguments: SetupFaultTests.contents.indices)
+    func `what a file has is kept to the byte, and its tool still reads it`(_ index: Int) async throws {
+        let (tool, text, reader, answer) = Self.contents[index]
+        let file = try #require(Self.files[tool])
+        try write(file, Array(text.utf8), mode: 0o644)
+        let made = try await setup(tool, "--yes")
+        #expect(made.status == 0, "\(made.errorText)")
+        let read = try await shell(reader)
+        #expect(read.status == 0 && read.outputText.contains(answer), "\(read.outputText)\(read.errorText)")
+        #expect(try await setup(tool, "--yes").errorText.contains("asks Latchkey already"))
+        let undone = try await setup(tool, "--undo", "--yes")
+        #expect(undone.status == 0, "\(undone.errorText)")
+        #expect(try directory.read(file) == Array(text.utf8))
+        #expect(try FileManager.default.attributesOfItem(atPath: directory / file)[.posixPermissions] as? Int == 0o644)
+    }
+
+    @Test func `bytes that are no UTF-8 stay, and an empty file stays one`() async throws {
+        let odd: [UInt8] = Array("[user]\n\tname = ".utf8) + [0xE9, 0xFF, 0x0A]
+        for (tool, before) in [("git", odd), ("git", []), ("docker", []), ("aws", odd), ("go", [0xFF, 0x0A])] {
+            let file = try #require(Self.files[tool])
+            try write(file, before)
+            #expect(try await setup(tool, "--yes").status == 0)
+            #expect(try directory.read(file) != before)
+            #expect(try await setup(tool, "--undo", "--yes").status == 0)
+            #expect(try directory.read(file) == before, "\(tool)")
+        }
+    }
+
+    @Test(arguments: [
+        ("docker", "{\"auths\": {}} // mine"), ("docker", "{} {}"), ("docker", "[{}]"), ("docker", "\u{FEFF}{}"),
+        ("cargo", "[ registry ]\ndefault = \"own\"\n"), ("cargo", "registry.default = \"own\"\n"),
+        ("cargo", "registry = { default = \"own\" }\n"), ("cargo", "[\"registry\"]\n"),
+        ("cargo", "[registry]\n\"global-credential-providers\" = []\n"),
+        ("pip", "[global]\nkeyring-provider: import\n"), ("pip", "[global]\nKeyring-Provider = import\n"),
+        ("go", "GOAUTH=off\n"), ("go", "GOAUTH =x\n"),
+    ])
+    func `what would break the tool is told, and the file left`(_ tool: String, _ text: String) async throws {
+        let file = try #require(Self.files[tool])
+        try write(file, Array(text.utf8))
+        let run = try await setup(tool, "--yes")
+        #expect(run.status == 77 && run.errorText.contains("[setup.other]"), "\(run.errorText)")
+        #expect(try directory.read(file) == Array(text.utf8))
+        #expect(try await setup(tool, "--undo", "--yes").status == 1)
+    }
+
+    @Test func `Go's file that is turned off is none`() async throws {
+        let run = try await setup("go", "--yes", with: ["GOENV": "off"])
+        #expect(run.status == 77 && !FileManager.default.fileExists(atPath: directory / "off"))
+    }
+
+    // MARK: - Files
+
+    @Test func `links stay links, and one that leads nowhere is left`() async throws {
+        try directory.makeFolder("dotfiles")
+        try directory.write("dotfiles/gitconfig", "[user]\n", mode: 0o640)
+        try FileManager.default.createSymbolicLink(
+            atPath: directory / "home/.gitconfig", withDestinationPath: "../dotfiles/gitconfig")
+        #expect(try await setup("git", "--yes").status == 0)
+        #expect(String(decoding: try directory.read("dotfiles/gitconfig"), as: UTF8.self).contains("helper git\n"))
+        #expect(try await setup("git", "--undo", "--yes").status == 0)
+        #expect(try directory.read("dotfiles/gitconfig") == Array("[user]\n".utf8))
+        try FileManager.default.removeItem(atPath: directory / "dotfiles/gitconfig")
+        let run = try await setup("git", "--yes")
+        #expect(run.status == 77 && run.errorText.contains("is a link that leads nowhere"), "\(run.errorText)")
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: directory / "home/.gitconfig")
+                == "../dotfiles/gitconfig")
+        #expect(try entries("dotfiles").isEmpty)
+    }
+
+    @Test func `pipes, folders, devices and files past 4 MiB are left, and not waited for`() async throws {
+        for make in ["mkfifo", "mkdir", "ln -s /dev/null", "truncate -s 4194305"] {
+            #expect(try await shell("rm -rf home/.gitconfig; \(make) home/.gitconfig").status == 0)
+            let run = try await setup("git", "--yes")
+            #expect(run.status == 77 && run.errorText.contains("[setup.unusable]"), "\(make): \(run.errorText)")
+        }
+    }
+
+    @Test func `another user's file is left`() async throws {
+        var other = "/etc/hosts"
+        if geteuid() == 0 {
+            other = try directory.write("others", "[user]\n", mode: 0o666)
+            try #require(unsafe chown(other, 65534, 65534) == 0)
+        }
+        let run = try await setup("git", "--yes", with: ["GIT_CONFIG_GLOBAL": other])
+        #expect(run.status == 77 && run.errorText.contains("is another user's"))
+    }
+
+    @Test func `a path that the environment gives is the same from another folder`() async throws {
+        #expect(try await setup("git", "--yes", with: ["GIT_CONFIG_GLOBAL": "mine"]).status == 0)
+        #expect(FileManager.default.fileExists(atPath: directory / "mine"))
+        let undone = try await BuiltProducts.latchkey().run(
+            ["setup", "git", "--undo", "--yes"], environment: environment, folder: "/")
+        #expect(undone.status == 0 && !FileManager.default.fileExists(atPath: directory / "mine"))
+    }
+
+    // MARK: - Names
+
+    @Test func `a program or a store at a path with spaces is refused where its path would be split`() async throws {
+        try directory.makeFolder("other programs")
+        let program = directory / "other programs/latchkey"
+        try FileManager.default.copyItem(atPath: BuiltProducts.latchkey().path, toPath: program)
+        func run(_ arguments: String...) async throws -> ProgramRun {
+            try await Program(program).run(["setup"] + arguments, environment: environment)
+        }
+        for tool in ["git", "aws", "go"] {
+            #expect(try await run(tool, "--yes").errorText.contains("[setup.unusable]"))
+            let spaced = try await setup(tool, "--yes", "--vault", directory / "my vault")
+            #expect(spaced.status == 77 && spaced.errorText.contains("[setup.unusable]"))
+        }
+        #expect(try await setup("aws", "a b", "--yes").errorText.contains("[setup.unusable]"))
+        #expect(try entries("home").isEmpty)
+    }
+
+    @Test func `a home with spaces is no obstacle`() async throws {
+        let home = try directory.makeFolder("ho me")
+        let extra = ["HOME": home]
+        #expect(try await setup("git", "--yes", with: extra).status == 0)
+        let value = try await Program("git").run(
+            ["config", "--global", "credential.helper"], environment: environment.merging(extra) { $1 })
+        #expect(value.outputText.hasSuffix("latchkey helper git\n"))
+        #expect(try await setup("git", "--undo", "--yes", with: extra).status == 0)
+        #expect(try entries("ho me").isEmpty)
+    }
+
+    @Test func `a profile's name leads the record nowhere else`() async throws {
+        #expect(try await setup("aws", "../../x", "--yes").status == 0)
+        #expect(try entries("state/latchkey/setup") == ["aws-..%2F..%2Fx.json", "lock"])
+        #expect(try await setup("aws", "../../x", "--undo", "--yes").status == 0)
+        #expect(try entries("state/latchkey/setup") == ["lock"])
+    }
+
+    // MARK: - Two at once, and edits between
+
+    @Test func `a second set-up in another way is refused, so that the first can be taken back`() async throws {
+        #expect(try await setup("git", "--yes").status == 0)
+        let written = try directory.read("home/.gitconfig")
+        let run = try await setup("git", "--yes", "--store", "vault")
+        #expect(run.status == 77 && run.errorText.contains("latchkey setup git --undo takes that away first"))
+        #expect(try directory.read("home/.gitconfig") == written)
+        #expect(try await setup("git", "--undo", "--yes").status == 0)
+        #expect(try entries("home").isEmpty)
+    }
+
+    @Test func `of eight set-ups at once one writes, and --undo takes all of it away`() async throws {
+        try directory.write("home/.gitconfig", "[user]\n\tname = Ada\n")
+        let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<8 { group.addTask { try await setup("git", "--yes").status } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        // Who read before the first one wrote is told, as who finds the lock taken.
+        #expect(statuses.contains(0) && Set(statuses).isSubset(of: [0, 75, 77]), "\(statuses)")
+        let text = String(decoding: try directory.read("home/.gitconfig"), as: UTF8.self)
+        #expect(text.components(separatedBy: "helper git").count == 2, "\(text)")
+        #expect(try await setup("git", "--undo", "--yes").status == 0)
+        #expect(try directory.read("home/.gitconfig") == Array("[user]\n\tname = Ada\n".utf8))
+    }
+
+    @Test func `what the person writes while the question stands is not lost`() async throws {
+        for option in [[], ["--undo"]] {
+            let terminal = try PseudoTerminal()
+            let running = try BuiltProducts.latchkey().start(
+                ["setup", "git"] + option, environment: environment, terminal: terminal, streamsOnTerminal: true)
+            try await terminal.waitForQuestion("Write this?", from: running)
+            _ = try await shell("git config --global user.name Ada; git config --global user.name > name")
+            terminal.type("y\r")
+            #expect(try await running.finish().status == 77)
+            #expect(try await shell("git config --global user.name").outputText == "Ada\n")
+            // The next round takes back what this one writes.
+            #expect(try await shell("rm home/.gitconfig").status == 0)
+            if option.isEmpty { #expect(try await setup("git", "--yes").status == 0) }
+        }
+    }
+
+    @Test func `edits around what was written stay when it is taken back`() async throws {
+        #expect(try await setup("git", "--yes").status == 0)
+        #expect(try await shell("git config --global user.name Ada && sed -i '1i # mine' home/.gitconfig").status == 0)
+        #expect(try await setup("git", "--undo", "--yes").status == 0)
+        #expect(try directory.read("home/.gitconfig") == Array("# mine\n[user]\n\tname = Ada\n".utf8))
+    }
+
+    @Test func `edits inside of it are told, and the file left; what is gone is gone`() async throws {
+        #expect(try await setup("git", "--yes").status == 0)
+        #expect(try await shell("sed -i 's/helper git/helper git --no-prompt/' home/.gitconfig").status == 0)
+        let edited = try directory.read("home/.gitconfig")
+        // What was inserted ends with a line's end, which isn't there any more.
+        let refused = try await setup("git", "--undo", "--yes")
+        #expect(refused.status == 77 && refused.errorText.contains("[setup.changed]"))
+        #expect(try directory.read("home/.gitconfig") == edited)
+        try directory.write("home/.gitconfig", "[user]\n")
+        #expect(try await setup("git", "--undo", "--yes").status == 0)
+        #expect(try directory.read("home/.gitconfig") == Array("[user]\n".utf8))
+        #expect(try await setup("git", "--undo", "--yes").status == 1)
+    }
+
+    @Test(arguments: [
+        ("{\"auths\":{\"a\":{}}}", "{\"auths\": {\"a\": {}}}"),
+        ("{\"credsStore\":\"desktop\",\"auths\":{}}", "{\"auths\": {}, \"credsStore\": \"desktop\"}"),
+    ])
+    func `docker writes its file anew at every login, and still it can be taken back`(
+        _ before: String, _ after: String
+    ) async throws {
+        try write("home/.docker/config.json", Array(before.utf8))
+        #expect(try await setup("docker", "--yes").status == 0)
+        let rewrite = """
+            import json
+            name = "home/.docker/config.json"
+            content = json.load(open(name))
+            with open(name, "w") as file:
+                json.dump(content, file, indent="\\t", sort_keys=True)
+            """
+        #expect(try await shell("python3 - <<'END'\n\(rewrite)\nEND").status == 0)
+        let undone = try await setup("docker", "--undo", "--yes")
+        #expect(undone.status == 0, "\(undone.errorText)")
+        let content = try JSONSerialization.jsonObject(with: Data(try directory.read("home/.docker/config.json")))
+        let expected = try JSONSerialization.jsonObject(with: Data(after.utf8))
+        #expect((content as? NSDictionary) == (expected as? NSDictionary))
+    }
+
+    // MARK: - Faults
+
+    @Test func `a full disk leaves everything as it was`() async throws {
+        let text = "[user]\n" + String(repeating: "# much to say\n", count: 600)
+        try directory.write("home/.gitconfig", text)
+        // Not even the record, then the record and not the file.
+        for limit in [64, 4096] {
+            let run = try await shell(
+                "trap '' XFSZ; prlimit --fsize=\(limit) latchkey setup git --yes 2>&1 | cat; exit ${PIPESTATUS[0]}")
+            #expect(run.status == 73 && run.outputText.contains("[setup.cannot-write]"), "\(run.outputText)")
+            #expect(try directory.read("home/.gitconfig") == Array(text.utf8))
+            #expect(try await setup("git", "--undo", "--yes").status == 1, "nothing is remembered")
+        }
+        #expect(try await setup("git", "--yes").status == 0)
+        let written = try directory.read("home/.gitconfig")
+        let undo = try await shell("trap '' XFSZ; ulimit -f 4; latchkey setup git --undo --yes")
+        #expect(undo.status == 73)
+        #expect(try directory.read("home/.gitconfig") == written)
+        #expect(try await setup("git", "--undo", "--yes").status == 0)
+        #expect(try entries("home") == [".gitconfig"])
+    }
+
+    @Test func `a link that can't be made leaves no record and no change`() async throws {
+        try directory.write("home/.local", "a file where the folder should be\n")
+        let run = try await setup("docker", "--yes", with: ["PATH": Program.searchPath])
+        #expect(run.status == 73, "\(run.errorText)")
+        #expect(try entries("home") == [".local"])
+        #expect(try await setup("docker", "--undo", "--yes").status == 1)
+    }
+
+    @Test func `a state folder that is no folder leaves everything as it was`() async throws {
+        try directory.write("state/latchkey", "no folder\n")
+        let run = try await setup("git", "--yes")
+        #expect(run.status == 73 && run.errorText.contains("nothing was changed"), "\(run.errorText)")
+        #expect(try entries("home").isEmpty)
+    }
+
+    /// strace kills it at each call that changes a name or makes one last. Whatever is done by then, the file is whole,
+    /// and the same command and --undo lead back.
+    @Test(arguments: [false, true])
+    func `killed at any step it leaves a whole file, and can be taken back`(_ isUndo: Bool) async throws {
+        let before = Array("{\"auths\":{}}\n".utf8)
+        let path = ["PATH": Program.searchPath]
+        let link = directory / "home/.local/bin/docker-credential-latchkey"
+        try write("home/.docker/config.json", before)
+        #expect(try await setup("docker", "--yes", with: path).status == 0)
+        let after = try directory.read("home/.docker/config.json")
+        #expect(try await setup("docker", "--undo", "--yes").status == 0)
+        #expect(try directory.read("home/.docker/config.json") == before && before != after)
+        let program = try BuiltProducts.latchkey().path
+        var kills = 0
+        for call in ["rename", "fsync", "fdatasync", "symlink", "unlink", "mkdir", "write"] {
+            for step in 1...40 {
+                if isUndo { #expect(try await setup("docker", "--yes", with: path).status == 0) }
+                let run = try await shell(
+                    """
+                    env PATH=\(Program.searchPath) strace -f -qq -o /dev/null -e trace=\(call) \
+                        -e inject=\(call):signal=KILL:when=\(step) "\(program)" setup docker \(isUndo ? "--undo" : "") --yes
+                    """)
+                let text = try directory.read("home/.docker/config.json")
+                #expect(text == before || text == after, "\(call) \(step): \(String(decoding: text, as: UTF8.self))")
+                if run.status == 0 { break }
+                kills += 1
+                // Doing it again ends it, whatever was done.
+                if !isUndo {
+                    let again = try await setup("docker", "--yes", with: path)
+                    #expect(again.status == 0, "\(call) \(step): \(again.errorText)")
+                    #expect(try directory.read("home/.docker/config.json") == after)
+                }
+                let undone = try await setup("docker", "--undo", "--yes", with: path)
+                #expect(undone.status == 0 || isUndo && undone.status == 1, "\(call) \(step): \(undone.errorText)")
+                #expect(try directory.read("home/.docker/config.json") == before, "\(call) \(step)")
+                #expect(try entries("state/latchkey/setup").filter { $0.hasSuffix(".json") }.isEmpty)
+                #expect(!FileManager.default.fileExists(atPath: link), "\(call) \(step)")
+            }
+            _ = try await setup("docker", "--undo", "--yes", with: path)
+        }
+        #expect(kills >= 7, "strace killed it \(kills) times")
+    }
+}

@@ -1,0 +1,360 @@
+import Foundation
+import LatchkeyCredentials
+import LatchkeyImporting
+import LatchkeyLog
+import LatchkeySecrets
+import Testing
+import TestServices
+
+/// The readers of docker's, cargo's and Git Credential Manager's files, and what is left when the secrets are taken out.
+struct ToolFileTests {
+    private let directory: TestDirectory
+
+    init() throws {
+        directory = try TestDirectory(inMemory: true)
+    }
+
+    /// `SERVICE ACCOUNT SECRET` of each entry.
+    private func entries(_ read: CredentialImport) async throws -> [String] {
+        var entries: [String] = []
+        for entry in try await read.store.list().all() {
+            guard let record = try await read.store.read(entry.key, as: Password.self) else { continue }
+            let text = record.secret.withExposedBytes { bytes in bytes.indices.map { bytes[$0] } }
+            entries.append("\(entry.key.service) \(entry.key.account) \(String(decoding: text, as: UTF8.self))")
+        }
+        return entries.sorted()
+    }
+
+    private func problem(_ body: () async throws -> Void) async -> ImportError.Problem? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? ImportError)?.problem
+        }
+    }
+
+    private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+
+    // MARK: - docker
+
+    @Test func `docker's logins are read as docker reads them`() async throws {
+        let file = try directory.write(
+            "config.json",
+            """
+            {"auths": {
+              "https://index.docker.io/v1/": {"auth": "\(base64("ada:pass:wörd"))", "email": "a@example.org"},
+              "token.example": {"auth": "\(base64("<token>:"))", "identitytoken": "refresh"},
+              "old.example": {"username": "bob", "password": "plain"},
+              "helper.example": {},
+              "none.example": {"auth": ""}
+            }, "credHelpers": {"gcr.io": "gcloud"}}
+            """)
+        let read = try await DockerLogins.read(file)
+        #expect(
+            try await entries(read) == [
+                "docker:https://index.docker.io/v1/ ada pass:wörd", "docker:old.example bob plain",
+                "docker:token.example <token> refresh",
+            ])
+        #expect(read.skippedCount == 0)
+    }
+
+    @Test(arguments: [
+        "\"auth\": \"YWRhOnA\"", "\"auth\": \"!!!!\"", "\"auth\": \"YWRh\"", "\"auth\": \"OnA=\"",
+        "\"auth\": \"YWRhOg==\"",
+        "\"registrytoken\": \"x\"", "\"password\": \"x\"", "\"auth\": \"YWRhOnA=\", \"identitytoken\": \"x\"",
+    ])
+    func `a login that no store can have is named, and nothing of it is lost`(_ members: String) async throws {
+        let file = try directory.write("config.json", "{\"auths\":{\"one.example\":{\(members)}}}")
+        let read = try await DockerLogins.read(file)
+        #expect(read.skippedCount == 1 && read.skippedNames == ["one.example"])
+    }
+
+    @Test(arguments: [
+        "[]", "{\"auths\": []}", "{\"auths\": {\"a\": \"b\"}}", "{\"auths\": {\"a\": {\"auth\": 1}}}", "{\"auths\":",
+        "{} trailing", "{\"auths\": {}} // comment", "{\"a\": 1, \"a\": 2}", "\u{FEFF}{}",
+    ])
+    func `what is no configuration of docker's is refused`(_ text: String) async throws {
+        let file = try directory.write("config.json", text)
+        #expect(await problem { _ = try await DockerLogins.read(file) } == .notThatFormat)
+    }
+
+    @Test func `JSON that would take more memory or depth than any configuration has is refused`() async throws {
+        for text in [
+            String(repeating: "[", count: 100_000), "{\"auths\":" + String(repeating: "{\"a\":", count: 40) + "1",
+            "{\"a\":[" + String(repeating: "1,", count: 100_000) + "1]}",
+        ] {
+            let file = try directory.write("config.json", text)
+            #expect(await problem { _ = try await DockerLogins.read(file) } == .notThatFormat)
+        }
+    }
+
+    @Test(arguments: [
+        ("{\"auths\":{\"a\":{\"auth\":\"YTpi\"}}}", "{\"auths\":{\"a\":{}}}"),
+        (
+            "{\r\n\t\"auths\" : {\"a\": { \"auth\" : \"YTpi\" ,\n \"email\":\"x\" } }, \"x\": [1, 2]}\n\n",
+            "{\r\n\t\"auths\" : {\"a\": { \"email\":\"x\" } }, \"x\": [1, 2]}\n\n"
+        ),
+        (
+            "{\"auths\":{\"a\":{\"email\":\"x\", \"auth\":\"YTpi\", \"identitytoken\": \"\"}},\"auth\":\"kept\"}",
+            "{\"auths\":{\"a\":{\"email\":\"x\"}},\"auth\":\"kept\"}"
+        ),
+        (
+            "{\"auths\":{\"a\":{\"auth\":\"YTpi\",\"email\":\"x\",\"identitytoken\":\"\",\"y\":{}}}}",
+            "{\"auths\":{\"a\":{\"email\":\"x\",\"y\":{}}}}"
+        ),
+        ("{\"auths\":{\"a\":{\"\\u0061uth\":\"YTpi\"},\"b\":{}}}", "{\"auths\":{\"a\":{},\"b\":{}}}"),
+    ])
+    func `without its logins docker's file is byte for byte what it was`(_ before: String, _ after: String) async throws
+    {
+        let file = try directory.write("config.json", before, mode: 0o640)
+        let link = directory / "link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "config.json")
+        let read = try await DockerLogins.read(link)
+        #expect(read.skippedCount == 0)
+        try read.files.forEach { try $0.empty() }
+        #expect(String(decoding: try directory.read("config.json"), as: UTF8.self) == after)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "config.json")
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o640)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["config.json", "link"])
+    }
+
+    // MARK: - cargo
+
+    private static let configuration = """
+        [registries.own]
+        index = "sparse+https://own.example/index/" # comment
+        [registries]
+        dotted.index = 'https://Git.Example'
+        "inline" = { index = "ssh://git@Host.example/Index.git", token = "not here" }
+        """
+
+    @Test func `cargo's tokens are read, for the indexes that its configuration and environment name`() async throws {
+        try directory.write("config.toml", Self.configuration)
+        let file = try directory.write(
+            "credentials.toml",
+            """
+            # mine
+            [registry]
+            token = "crates"
+
+            [registries.own]
+            token = 'own'\u{20}
+              [ registries . "dotted" ]
+            token = \"\"\"
+            dot\\
+              ted\\u00e9\"\"\"
+            [registries]
+            inline.token = "inline"
+            named.token = "named"
+            """)
+        let read = try await CargoTokens.read(file) { $0 == "named" ? "sparse+https://named.example/" : nil }
+        #expect(
+            try await entries(read) == [
+                "cargo:https://git.example/ token dottedé",
+                "cargo:https://github.com/rust-lang/crates.io-index token crates",
+                "cargo:sparse+https://named.example/ token named", "cargo:sparse+https://own.example/index/ token own",
+                "cargo:ssh://git@Host.example/Index.git token inline",
+            ])
+        #expect(read.skippedCount == 0)
+        try read.files.forEach { try $0.empty() }
+        #expect(
+            String(decoding: try directory.read("credentials.toml"), as: UTF8.self) == """
+                # mine
+                [registry]
+
+                [registries.own]
+                  [ registries . "dotted" ]
+                [registries]
+
+                """)
+    }
+
+    @Test func `a registry without an index, and a key that signs, are named`() async throws {
+        let file = try directory.write(
+            "credentials.toml", "[registries.lost]\ntoken = \"a\"\n[registries.signs]\nsecret-key = \"k3.secret.x\"\n")
+        let read = try await CargoTokens.read(file) { _ in nil }
+        #expect(read.skippedCount == 2 && read.skippedNames == ["lost", "signs"])
+    }
+
+    @Test func `a token in an inline table is read, and not taken out`() async throws {
+        let text = "[registries]\nown = { token = \"a\" }\n"
+        let file = try directory.write("credentials.toml", text)
+        let read = try await CargoTokens.read(file) { _ in "sparse+https://own.example/" }
+        #expect(try await entries(read) == ["cargo:sparse+https://own.example/ token a"])
+        #expect(await problem { try read.files.forEach { try $0.empty() } } == .interwoven)
+        #expect(try directory.read("credentials.toml") == Array(text.utf8))
+    }
+
+    @Test(arguments: [
+        ("token", 1), ("token = ", 1), ("token = \"a\nb\"\n", 1), ("\n\ntoken = \"a\" b\n", 3), ("[registry\n", 1),
+        ("a = \"\"\"\n\n", 3), ("a = [1,\n2\n", 3), ("a = {b = 1 c = 2}\n", 1), ("= 1\n", 1), ("a = 'b\n", 1),
+        ("\"\"\"a\"\"\" = 1\n", 1), ("a = " + String(repeating: "[", count: 17), 1),
+    ])
+    func `what is no TOML is refused with its line`(_ text: String, _ line: Int) async throws {
+        let file = try directory.write("credentials.toml", text)
+        #expect(await problem { _ = try await CargoTokens.read(file) { _ in nil } } == .malformed(line: line))
+    }
+
+    /// Python's own reader says what each of 3,000 mutated files holds.
+    @Test func `of whatever Python reads as TOML, each token is the one that Python finds`() async throws {
+        var mutator = Mutator(
+            seed: 20_261_123,
+            samples: [
+                "[registries.own]\ntoken = \"a\\tb\\u00e9\"\n", "registries.own.token='x'\n[other]\ntoken = 'no'\n",
+                "[registries]\nown = { token = \"in\", x = [1, {y = 2}] }\nb.token = \"\"\"\nl1\\\n   l2\"\"\"\n",
+                "# c\n[registries . \"own\"] # c\n\"token\" = '''a''b'''\n[[registries.list]]\ntoken = 'x'\n",
+                "d = 1979-05-27 07:32:00 # d\nf = 1.0e3\n[registries.own]\nlist = [ \"a\", # c\n 'b', ]\ntoken = \"x\"\n",
+            ],
+            words: [
+                "\"\"\"", "'''", "\"", "'", "\\", "\\\n", "[", "]", "{", "}", "=", ".", ",", "#", "\n", " ", "\t",
+                "registries", "token",
+            ])
+        var names: [String] = []
+        for number in 0..<3000 {
+            names.append(try directory.write("\(number).toml", mutator.next()))
+        }
+        let judge = try await Program("/usr/bin/python3").run(
+            [
+                "-c",
+                """
+                import json, sys, tomllib
+                for number in range(3000):
+                    try:
+                        document = tomllib.loads(open(f"{sys.argv[1]}/{number}.toml", newline="").read())
+                        tables = document.get("registries")
+                        found = {}
+                        for name, table in (tables.items() if isinstance(tables, dict) else ()):
+                            if isinstance(table, dict) and isinstance(table.get("token"), str):
+                                found[name] = table["token"].replace("\\r", "")
+                        print(json.dumps(found))
+                    except (ValueError, RecursionError):
+                        print("null")
+                """, directory.path,
+            ]
+        ).successful("tomllib").outputText.split(separator: "\n")
+        try #require(judge.count == names.count)
+        var compared = 0
+        for (name, line) in zip(names, judge) where line != "null" {
+            let expected = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+            // A name that no key can have, or a token that is empty, is left out aloud.
+            let read = try await CargoTokens.read(name) { "sparse+https://\($0.isEmpty ? "empty" : $0).example/" }
+            let found = try await entries(read).map { $0.replacing("\r", with: "") }
+            let wanted = expected.filter { registry, token in
+                registry != "crates-io" && !token.isEmpty
+                    && !registry.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            }.map { "cargo:sparse+https://\($0.isEmpty ? "empty" : $0).example/ token \($1)" }
+            let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: name)), as: UTF8.self)
+            #expect(Set(found).isSuperset(of: wanted), "\(text)")
+            if !wanted.isEmpty { compared += 1 }
+        }
+        #expect(compared > 300, "too few of the files are TOML: \(compared)")
+    }
+
+    // MARK: - Git Credential Manager
+
+    @Test func `the files of Git Credential Manager's plain-text store are read, and go`() async throws {
+        let folder = try directory.makeFolder("store/git/https/example.org")
+        try directory.write(
+            "store/git/https/example.org/ada.credential", "pass=word\nservice=https://example.org\naccount=ada\n")
+        try directory.write("store/git/https/example.org/notes.txt", "mine\n")
+        try directory.makeFolder("elsewhere")
+        try directory.write("elsewhere/eve.credential", "x\nservice=https://evil.example\naccount=eve\n")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/link", withDestinationPath: directory / "elsewhere")
+        let read = try await GitCredentialManagerFiles.read(directory / "store")
+        #expect(try await entries(read) == ["git:https://example.org ada pass=word"])
+        try read.files.forEach { try $0.empty() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["link", "notes.txt"])
+        for text in ["", "x", "\nservice=a\naccount=b\n", "x\naccount=b\n", "x\nservice=https://a\n"] {
+            try directory.write("store/git/https/example.org/bob.credential", text)
+            #expect(try await GitCredentialManagerFiles.read(directory / "store").skippedCount == 1, "\(text)")
+        }
+        #expect(
+            await problem { _ = try await GitCredentialManagerFiles.read(directory / "none") } == .unreadable(ENOENT))
+    }
+
+    // MARK: - Taking the secrets out
+
+    private let line = "https://ada:p@example.org\n"
+
+    @Test func `git's file is left without a byte, with its mode`() async throws {
+        let file = try directory.write("credentials", line, mode: 0o644)
+        let read = try await GitCredentials.read(file)
+        try read.files.forEach { try $0.empty() }
+        #expect(try directory.read("credentials").isEmpty)
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o644)
+    }
+
+    @Test func `of two passwords under one name git's is the first, and the other is named`() async throws {
+        let file = try directory.write("credentials", line + "https://ada:other@example.org\n" + line)
+        let read = try await GitCredentials.read(file)
+        #expect(try await entries(read) == ["git:https://example.org ada p"])
+        #expect(read.skippedCount == 1 && read.skippedNames == ["line 2"])
+    }
+
+    @Test func `a file that was changed since, or is there no more, is left`() async throws {
+        let file = try directory.write("credentials", line)
+        let read = try await GitCredentials.read(file)
+        try directory.write("credentials", line + line)
+        #expect(await problem { try read.files.forEach { try $0.empty() } } == .changed)
+        #expect(try directory.read("credentials") == Array((line + line).utf8))
+        try FileManager.default.removeItem(atPath: file)
+        #expect(await problem { try read.files.forEach { try $0.empty() } } == .unreadable(ENOENT))
+    }
+
+    @Test func `a file with a second name, which would keep the secrets, is left`() async throws {
+        let file = try directory.write("credentials", line)
+        try FileManager.default.linkItem(atPath: file, toPath: directory / "second")
+        let read = try await GitCredentials.read(file)
+        #expect(await problem { try read.files.forEach { try $0.empty() } } == .hardLinked)
+        #expect(try directory.read("credentials") == Array(line.utf8))
+    }
+
+    @Test func `another user's file is left`() async throws {
+        var file = "/etc/hosts"
+        if geteuid() == 0 {
+            file = try directory.write("credentials", line)
+            try #require(unsafe chown(file, 65534, 65534) == 0)
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        let read = try await GitCredentials.read(file)
+        #expect(await problem { try read.files.forEach { try $0.empty() } } == .othersFile)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+    }
+
+    /// Whatever a file is like: once it is emptied, nothing is found in it any more, and it is still of its format.
+    @Test func `what is emptied holds no entry, for 2,000 mutated files`() async throws {
+        var docker = Mutator(
+            seed: 1,
+            samples: [
+                "{\"auths\":{\"a\":{\"auth\":\"YTpi\"},\"b\":{\"auth\":\"YTo=\",\"identitytoken\":\"t\"}},\"x\":{}}",
+                "{ \"auths\" : { \"a\" : { \"email\" : \"e\" , \"auth\" : \"YTpi\" , \"y\" : [ 1 ] } } }",
+            ], words: ["\"auth\"", "\"identitytoken\"", ":", ",", "{", "}", "\"", "\"YTpi\"", "\\u0061", " "])
+        var cargo = Mutator(
+            seed: 2,
+            samples: [
+                "[registry]\ntoken = \"a\"\n", "[registries.own]\ntoken = '''a\nb'''\nx = 1\n",
+                "registries.b.token = 'x'\r\n",
+                "[registries]\nown = { token = 'in' }\n",
+            ], words: ["'''", "\"", "'", "[", "]", "=", "token", "registry", "\n", "\r\n", "#", " "])
+        var emptied = 0
+        for round in 0..<2000 {
+            let isDocker = round % 2 == 0
+            let file = try directory.write("any", isDocker ? docker.next() : cargo.next())
+            func read() async throws -> CredentialImport {
+                isDocker
+                    ? try await DockerLogins.read(file)
+                    : try await CargoTokens.read(file) { _ in "sparse+https://own.example/" }
+            }
+            guard let found = try? await read(), found.skippedCount == 0, !found.files.isEmpty,
+                (try? found.files.forEach { try $0.empty() }) != nil
+            else { continue }
+            emptied += 1
+            let rest = try await read()
+            #expect(try await entries(rest).isEmpty && rest.skippedCount == 0)
+        }
+        #expect(emptied > 300, "too few files can be read: \(emptied)")
+    }
+}

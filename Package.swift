@@ -325,8 +325,8 @@ let package = Package(
             name: "DoesNotCompileTests",
             dependencies: [
                 "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyAuthenticator", "LatchkeyFoundation",
-                "LatchkeySignIn", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyTestServer",
-                "LatchkeyStoreContract", "LatchkeyLeakAudit",
+                "LatchkeySignIn", "LatchkeyStoreCommands", "LatchkeyTerminal", "LatchkeyStoreSelection",
+                "LatchkeyTestServer", "LatchkeyStoreContract", "LatchkeyLeakAudit",
             ],
             path: "Tests/DoesNotCompile", exclude: ["Cases", "taken-names.txt"]),
         .target(name: "CAllocations", path: "Tests/CAllocations"),

@@ -49,7 +49,8 @@ internal import TestServices
         let wrong = try PseudoTerminal()
         let refused = try await answer(
             try start("list", terminal: wrong), wrong, ("Passphrase of the vault", "battery staple\r"),
-            ("Attempt 2 of 3", "battery\r"), ("Attempt 3 of 3", "staple\r"))
+            ("Attempt 2 of 3:\r\nPassphrase of the vault", "battery\r"),
+            ("Attempt 3 of 3:\r\nPassphrase of the vault", "staple\r"))
         #expect(refused.status == 77)
         #expect(refused.errorText.contains("[store.wrong-key]"))
         #expect(wrong.echoes)

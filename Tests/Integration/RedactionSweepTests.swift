@@ -89,6 +89,32 @@ import TestServices
         ]
     }
 
+    /// What other tools ask, and how they are told to.
+    static func helperRuns(_ canaries: Canaries) -> [Run] {
+        let login = Array("protocol=https\nhost=sweep.example\nusername=ada\npassword=".utf8) + canaries.password
+        let index = "https://sweep.example/simple"
+        return [
+            Run(command: "helper git", arguments: ["store"], input: login, statuses: [0]),
+            Run(
+                command: "helper git", arguments: ["get"], input: Array("protocol=https\nhost=sweep.example\n\n".utf8),
+                statuses: [0], outputIsSecret: true),
+            Run(command: "helper git", arguments: ["erase"], input: login, statuses: [0]),
+            Run(command: "helper git", arguments: ["store"], input: canaries.password, statuses: [65]),
+            Run(command: "helper keyring", arguments: ["set", index, "ada"], input: canaries.password, statuses: [0]),
+            Run(command: "helper keyring", arguments: ["get", index, "ada"], statuses: [0], outputIsSecret: true),
+            Run(command: "helper keyring", arguments: ["del", index, "ada"], statuses: [0]),
+            Run(command: "helper docker", arguments: ["store"], input: canaries.password, statuses: [1]),
+            Run(command: "helper docker", arguments: ["get"], input: canaries.password, statuses: [1]),
+            Run(command: "helper cargo", arguments: [], input: canaries.password, statuses: [0]),
+            Run(command: "helper kubectl", arguments: ["sweep"], statuses: [1]),
+            Run(command: "helper aws", arguments: ["sweep"], statuses: [1]),
+            Run(command: "helper go", arguments: ["https://sweep.example/"], statuses: [0]),
+            Run(command: "helper askpass", arguments: ["Enter passphrase for key '/x': "], statuses: [1]),
+            Run(command: "helper systemd", arguments: [], statuses: [77]),
+            Run(command: "setup", arguments: ["git", "--print"], statuses: [0]),
+        ]
+    }
+
     /// A secret where it doesn't belong: whoever makes that mistake must not find it in a log as well.
     static func misplacedRuns(_ canaries: Canaries) -> [Run] {
         let secret = String(decoding: canaries.other, as: UTF8.self)
@@ -302,9 +328,9 @@ import TestServices
         _ store: StoreUnderTest, _ canaries: Canaries, _ directory: TestDirectory
     ) throws -> (withPassphrases: [Run], others: [Run]) {
         let signIn = try signInRuns(canaries)
-        let others = storeRuns(canaries) + misplacedRuns(canaries) + signIn
+        let others = storeRuns(canaries) + helperRuns(canaries) + misplacedRuns(canaries) + signIn
         guard store == .vault else { return ([], others) }
-        return (try vaultRuns(canaries, directory), others + storeRuns(canaries) + signIn)
+        return (try vaultRuns(canaries, directory), others + storeRuns(canaries) + helperRuns(canaries) + signIn)
     }
 
     @Test(arguments: Sweep.all)
@@ -378,7 +404,7 @@ import TestServices
         let directory = try TestDirectory()
         let canaries = try Canaries()
         let swept = Set(
-            (Self.storeRuns(canaries) + (try Self.signInRuns(canaries)) + (try Self.vaultRuns(canaries, directory)))
+            (Self.storeRuns(canaries) + Self.helperRuns(canaries) + (try Self.signInRuns(canaries)) + (try Self.vaultRuns(canaries, directory)))
                 .map(\.command))
         let help = try await BuiltProducts.latchkey().run(["--help"], environment: directory.environment())
         let commands = help.listedCommands

@@ -82,7 +82,8 @@ struct MaskedProgram: ~Copyable {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         wanted += start.streams.filter(\.isOpen).map { pollfd(fd: $0.source, events: Int16(POLLIN), revents: 0) }
-        guard keyboard?.isPassed == true else { return wanted }
+        // What is typed before it is known which program is in the foreground waits.
+        guard keyboard?.isPassed == true, program != 0 else { return wanted }
         if typed.isEmpty {
             wanted.append(pollfd(fd: 0, events: Int16(POLLIN), revents: 0))
         } else if let terminal = start.terminal?.controller {

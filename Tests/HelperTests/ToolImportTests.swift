@@ -195,6 +195,32 @@ import TestServices
         }
     }
 
+    @Test func `a locked keyring is said, nobody is asked, and the file stays`() async throws {
+        let scene = try await HelperScene(.secretService)
+        let desktop = try #require(scene.desktop)
+        let stored = try await Program("docker-credential-secretservice").run(
+            ["store"], environment: scene.environment,
+            input: Array(#"{"ServerURL":"https://ring.example","Username":"ada","Secret":"of theirs"}"#.utf8))
+        #expect(stored.status == 0)
+        try await desktop.lock()
+        let text = "{\"auths\":{\"file.example\":{\"auth\":\"YWRhOm9mIHRoZSBmaWxl\"}}}"
+        try scene.directory.makeFolder("home/.docker")
+        let file = try scene.directory.write("home/.docker/config.json", text)
+        let run = try await latchkey(scene, "import", "--from", "docker", "--empty-source", "--no-prompt")
+        #expect(run.status == 77 && run.errorText.contains("[store.locked]"), "\(run.errorText)")
+        #expect(try self.text(scene, "home/.docker/config.json") == text)
+        // The file that is named is meant alone, and goes into a store that is open.
+        var environment = scene.environment
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["LATCHKEY_KEY_FILE"] = scene.directory / "key"
+        for arguments in [
+            ["vault", "init", "--key-file", scene.directory / "key"], ["import", "--from", "docker", file],
+        ] {
+            try await BuiltProducts.latchkey().run(arguments, environment: environment)
+                .successful(arguments.joined(separator: " "))
+        }
+    }
+
     @Test func `pipes, folders and files past 16 MiB are refused and not waited for`() async throws {
         let scene = try await HelperScene()
         try scene.directory.makeFolder("folder")

@@ -368,6 +368,13 @@ import TestServices
         #expect(try await setup("docker", "--undo", "--yes").status == 1)
     }
 
+    /// In /proc not even root makes files.
+    @Test func `a folder that takes no file leaves no record`() async throws {
+        let run = try await setup("git", "--yes", with: ["GIT_CONFIG_GLOBAL": "/proc/gitconfig"])
+        #expect(run.status == 73 && run.errorText.contains("[setup.cannot-write]"), "\(run.errorText)")
+        #expect(try await setup("git", "--undo", "--yes").status == 1)
+    }
+
     @Test func `a state folder that is no folder leaves everything as it was`() async throws {
         try directory.write("state/latchkey", "no folder\n")
         let run = try await setup("git", "--yes")

@@ -249,6 +249,34 @@ import TestServices
                 == [])
     }
 
+    /// strace kills it at each call that makes something last: until the store has the secret, the file has it.
+    @Test func `killed at any step, the secret is in the file or in the store`() async throws {
+        let scene = try await HelperScene()
+        let line = "https://ada:of-the-file@example.org\n"
+        var kills = 0
+        var emptied = 0
+        for call in ["rename", "fsync", "fdatasync", "unlink"] {
+            for step in 1...40 {
+                try scene.directory.write("home/.git-credentials", line)
+                _ = try await latchkey(scene, "delete", "git:https://example.org", "ada")
+                let run = try await scene.shell(
+                    """
+                    strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(step) \
+                        latchkey import --from git --empty-source
+                    """)
+                let text = try text(scene, "home/.git-credentials")
+                let kept = try await latchkey(scene, "get", "git:https://example.org", "ada")
+                #expect(text == line || text.isEmpty, "\(call) \(step)")
+                #expect(text == line || kept.outputText == "of-the-file", "\(call) \(step)")
+                if text.isEmpty { emptied += 1 }
+                if run.status == 0 { break }
+                kills += 1
+            }
+        }
+        #expect(kills >= 3 && emptied >= 3, "strace killed it \(kills) times, \(emptied) ended empty")
+        #expect(try await latchkey(scene, "vault", "verify").status == 0)
+    }
+
     // MARK: - What setup says
 
     /// Each command that is shown is run by a shell as it is shown; files that imports empty are shown no more.

@@ -15,8 +15,7 @@ enum ImportCommand {
         guard let name = arguments.value(SignInDefinitions.importSource), let source = Source(rawValue: name) else {
             throw CommandFailure(
                 .usage, "usage.missing-option", "--from is missing",
-                hint:
-                    "name one of git, gcm, docker, cargo, gh, python-keyring, libsecret-file, gnome-keyring-collection")
+                hint: "name one of \(LogMessage.joined(Source.allCases.map { "\($0.name)" }))")
         }
         let emptying = try SourceEmptying(source, arguments)
         // Its passphrase is asked for before the store's, which may ask for one too.
@@ -67,11 +66,13 @@ enum ImportCommand {
         var files: [PlainSecretFile] = []
     }
 
-    enum Source: String {
+    enum Source: String, CaseIterable {
         case git
         case gcm
         case docker
         case cargo
+        case netrc
+        case pypirc
         case gh
         case pythonKeyring = "python-keyring"
         case libsecretFile = "libsecret-file"
@@ -89,6 +90,8 @@ enum ImportCommand {
             do {
                 switch self {
                 case .git: return Read(try await GitCredentials.read(path))
+                case .netrc: return Read(try await NetrcLogins.read(path))
+                case .pypirc: return Read(try await PyPILogins.read(path))
                 case .gcm, .docker, .cargo: return try await withKeyring(path, isNamed: file != nil, context)
                 case .gh: return Read(try await GitHubHosts.read(path))
                 case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
@@ -110,6 +113,8 @@ enum ImportCommand {
             let home = environment.home
             return switch self {
             case .git: home + "/.git-credentials"
+            case .netrc: environment["NETRC"] ?? home + "/.netrc"
+            case .pypirc: home + "/.pypirc"
             case .gcm: environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store"
             case .docker: (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json"
             case .cargo: (environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials.toml"

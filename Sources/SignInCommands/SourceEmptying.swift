@@ -11,7 +11,7 @@ struct SourceEmptying {
         guard arguments.has(SignInDefinitions.emptySource) else { return nil }
         let refusal: LogMessage? =
             switch source {
-            case .git, .gcm, .docker, .cargo: nil
+            case .git, .gcm, .docker, .cargo, .netrc, .pypirc: nil
             case .gh: "gh needs its file; gh auth logout takes a token out"
             case .pythonKeyring: "remove its file yourself when nothing needs it"
             case .libsecretFile, .collection: "it is no plain text"

@@ -72,12 +72,13 @@ package enum SignInDefinitions {
     package static let importSource = CommandOption.value(
         "--from", "SOURCE",
         form: .choice([
-            "git", "gcm", "docker", "cargo", "gh", "python-keyring", "libsecret-file", "gnome-keyring-collection",
+            "git", "gcm", "docker", "cargo", "netrc", "pypirc", "gh", "python-keyring", "libsecret-file",
+            "gnome-keyring-collection",
         ]),
-        help: "git, gcm, docker, cargo, gh, python-keyring, libsecret-file or gnome-keyring-collection")
+        help: "git, gcm, docker, cargo, netrc, pypirc, gh, python-keyring or another of those below")
     package static let emptySource = CommandOption.flag(
         "--empty-source",
-        help: "git, gcm, docker, cargo: take what was imported out of the plain-text file")
+        help: "git to pypirc: take what was imported out of the plain-text file")
     package static let sourcePassphrase = CommandOption.value(
         "--import-passphrase-fd", "N", form: .descriptor,
         help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
@@ -188,12 +189,14 @@ package enum SignInDefinitions {
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
         options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, emptySource],
         details: """
-            git: git credential-store's file. gcm: what Git Credential Manager keeps in the keyring and in the folder of its
-            plain-text store. docker: the logins in config.json and in the keyring; FILE may be podman's auth.json. cargo:
-            the tokens in credentials.toml and in the keyring. gh: hosts.yml of GitHub's command line. python-keyring: the
-            plain-text file of keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is
-            asked for. gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker
-            and cargo keep there. With FILE, gcm, docker and cargo leave the keyring out.
+            git: git credential-store's file. gcm: what Git Credential Manager keeps in the keyring and in the
+            folder of its plain-text store. docker: the logins in config.json and in the keyring; FILE may be
+            podman's auth.json. cargo: the tokens in credentials.toml and in the keyring. netrc: the logins of
+            .netrc, for git and Go; curl and others read the file alone. pypirc: the passwords of .pypirc, for twine
+            by way of Python keyring. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text file of
+            keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked for.
+            gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker and
+            cargo keep there. With FILE, gcm, docker and cargo leave the keyring out.
 
             What is read goes to the store that is used, each credential is read back, and the source is left as it is.
             --empty-source then takes the secrets out of the plain-text file, and leaves the rest of it as it was: only if

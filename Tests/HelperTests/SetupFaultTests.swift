@@ -242,6 +242,20 @@ import TestServices
         #expect(try directory.read("home/.gitconfig") == Array("[user]\n\tname = Ada\n".utf8))
     }
 
+    @Test func `while another set-up writes, one waits a moment and says so`() async throws {
+        try directory.makeFolder("state/latchkey/setup")
+        let run = try await shell(
+            """
+            python3 -c '
+            import fcntl, subprocess, sys
+            lock = open("state/latchkey/setup/lock", "w")
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            sys.exit(subprocess.run(["latchkey", "setup", "git", "--yes"]).returncode)'
+            """)
+        #expect(run.status == 75 && run.errorText.contains("[setup.busy]"), "\(run.errorText)")
+        #expect(try entries("home").isEmpty)
+    }
+
     @Test func `what the person writes while the question stands is not lost`() async throws {
         for option in [[], ["--undo"]] {
             let terminal = try PseudoTerminal()
@@ -323,6 +337,27 @@ import TestServices
         #expect(try directory.read("home/.gitconfig") == written)
         #expect(try await setup("git", "--undo", "--yes").status == 0)
         #expect(try entries("home") == [".gitconfig"])
+    }
+
+    @Test func `a change that is too long to be remembered isn't made`() async throws {
+        let line = Array("GOAUTH=git /\(String(repeating: "x", count: 9000))\n".utf8)
+        try write("config/go/env", line)
+        let run = try await setup("go", "--yes")
+        #expect(run.status == 73 && run.errorText.contains("can't be remembered (errno 27)"), "\(run.errorText)")
+        #expect(try directory.read("config/go/env") == line)
+        #expect(try await setup("go", "--undo", "--yes").status == 1)
+    }
+
+    @Test func `a disk that is full behind the link takes the link away again`() async throws {
+        let text = Array("{\"rest\":\"\(String(repeating: "x", count: 9000))\"}".utf8)
+        try write("home/.docker/config.json", text)
+        let latchkey = try BuiltProducts.latchkey().path
+        let run = try await shell(
+            "trap '' XFSZ; PATH=\(Program.searchPath); prlimit --fsize=4096 \(latchkey) setup docker --yes 2>&1")
+        #expect(run.status == 73, "\(run.outputText)")
+        #expect(try directory.read("home/.docker/config.json") == text)
+        #expect(try entries("home/.local/bin").isEmpty)
+        #expect(try await setup("docker", "--undo", "--yes").status == 1)
     }
 
     @Test func `a link that can't be made leaves no record and no change`() async throws {

@@ -242,6 +242,8 @@ import TestServices
             (".cargo/credentials.toml", "[registry]\ntoken = \"x\"\n"),
             (".config/gh/hosts.yml", "github.com:\n    user: ada\n    oauth_token: gho_x\n"),
             (".gcm/store/git/https/gcm.example/ada.credential", credential),
+            (".netrc", "machine netrc.example login ada password x\n"),
+            (".pypirc", "[pypi]\nusername = __token__\npassword = x\n"),
         ] {
             let folder = "\(home)/\(file)".split(separator: "/").dropLast().joined(separator: "/")
             try FileManager.default.createDirectory(atPath: "/" + folder, withIntermediateDirectories: true)
@@ -256,18 +258,20 @@ import TestServices
             return object?["plain_text"] as? [[String: String]] ?? []
         }
         let files = try await listed()
-        #expect(files.count == 8, "\(files)")
+        #expect(files.count == 10, "\(files)")
         for entry in files {
             let command = entry["command"] ?? ""
             let run = try await shell(command)
             #expect(run.status == 0, "\(command): \(run.errorText)")
         }
-        // gh needs its file.
-        #expect(try await listed().map { $0["command"] } == ["latchkey import --from gh"])
+        // gh and curl need their files.
+        #expect(
+            try await listed().map { $0["command"] } == ["latchkey import --from gh", "latchkey import --from netrc"])
         let names = try await scene.latchkey("list", "--json")
         for service in [
             "git:https://one.example", "git:https://two.example", "docker:one", "docker:two", "docker:three",
             "cargo:https://github.com/rust-lang/crates.io-index", "gh:github.com", "git:https://gcm.example",
+            "git:https://netrc.example", "https://upload.pypi.org/legacy/",
         ] {
             #expect(names.contains("\"\(service)\""), "\(service)")
         }

@@ -252,6 +252,128 @@ struct ToolFileTests {
         #expect(compared > 300, "too few of the files are TOML: \(compared)")
     }
 
+    // MARK: - netrc and .pypirc
+
+    @Test func `the logins of netrc are read as curl and Python read them, and taken out with their lines`()
+        async throws
+    {
+        let file = try directory.write(
+            "netrc",
+            #"""
+            # mine
+            machine one.example login ada password p#ss
+            machine two.example
+              login "b o\"b"
+              password "a \\ b\n"   # said twice
+            macdef init
+            machine evil.example login x password y
+
+            machine none.example login eve
+            machine three.example:8443 login ada account x password last
+            """#)
+        let read = try await NetrcLogins.read(file)
+        #expect(
+            try await entries(read) == [
+                "git:https://one.example ada p#ss", "git:https://three.example:8443 ada last",
+                "git:https://two.example b o\"b a \\ b\n",
+            ])
+        #expect(read.skippedCount == 0)
+        try read.files.forEach { try $0.empty() }
+        #expect(
+            String(decoding: try directory.read("netrc"), as: UTF8.self) == """
+                # mine
+                   # said twice
+                macdef init
+                machine evil.example login x password y
+
+                machine none.example login eve
+
+                """)
+    }
+
+    @Test(arguments: ["default login a password b\n", "machine a password b\n", "machine a login b password \"\"\n"])
+    func `a login that names no machine, no user or no password stays`(_ text: String) async throws {
+        let read = try await NetrcLogins.read(try directory.write("netrc", text))
+        #expect(read.skippedCount == 1)
+    }
+
+    @Test(arguments: [
+        ("machine", 1), ("login a\n", 1), ("machine a login b password\n", 2), ("\nmachine a password #b\n", 2),
+        ("machine a login \"b\n\"", 1), ("machine a b c\n", 1), ("machine a password \"b\\", 1),
+    ])
+    func `what is no netrc, or what its readers don't agree on, is refused with its line`(
+        _ text: String, _ line: Int
+    ) async throws {
+        let file = try directory.write("netrc", text)
+        #expect(await problem { _ = try await NetrcLogins.read(file) } == .malformed(line: line))
+    }
+
+    @Test func `passwords of pypirc are read as twine reads them, and taken out with their lines`() async throws {
+        let file = try directory.write(
+            "pypirc",
+            """
+            [distutils]
+            index-servers =
+                pypi
+                own
+            [pypi]
+            username = __token__
+            Password: pypi-x%y=z
+            [testpypi]
+            username = __token__
+            [own] ; mine
+            repository: https://own.example/simple/
+            password = last
+            username = ada
+            """)
+        let read = try await PyPILogins.read(file)
+        #expect(
+            try await entries(read) == [
+                "https://own.example/simple/ ada last", "https://upload.pypi.org/legacy/ __token__ pypi-x%y=z",
+            ])
+        // Python's own reader agrees, before and after.
+        let script = """
+            import configparser, sys
+            c = configparser.RawConfigParser()
+            c.read(sys.argv[1])
+            print([c[s].get("password") for s in c.sections()])
+            """
+        let before = try await Program("/usr/bin/python3").run(["-c", script, file]).successful("configparser")
+        #expect(before.outputText == "[None, 'pypi-x%y=z', None, 'last']\n")
+        try read.files.forEach { try $0.empty() }
+        let after = try await Program("/usr/bin/python3").run(["-c", script, file]).successful("configparser")
+        #expect(after.outputText == "[None, None, None, None]\n")
+        #expect(
+            String(decoding: try directory.read("pypirc"), as: UTF8.self) == """
+                [distutils]
+                index-servers =
+                    pypi
+                    own
+                [pypi]
+                username = __token__
+                [testpypi]
+                username = __token__
+                [own] ; mine
+                repository: https://own.example/simple/
+                username = ada
+                """)
+    }
+
+    @Test(arguments: [
+        "password = x\n", "[pypi\n", "[pypi]\npassword = a\n b\n", "[pypi]\npassword = a\npassword = b\n",
+        "[pypi]\nword\n",
+    ])
+    func `what twine would read otherwise is refused`(_ text: String) async throws {
+        let file = try directory.write("pypirc", text)
+        guard case .malformed = await problem({ _ = try await PyPILogins.read(file) }) else {
+            Issue.record("\(text) was read")
+            return
+        }
+        for text in ["[own]\nusername = a\npassword = b\n", "[pypi]\npassword = b\n"] {
+            #expect(try await PyPILogins.read(directory.write("pypirc", text)).skippedCount == 1)
+        }
+    }
+
     // MARK: - Git Credential Manager
 
     @Test func `the files of Git Credential Manager's plain-text store are read, and go`() async throws {
@@ -325,7 +447,7 @@ struct ToolFileTests {
     }
 
     /// Whatever a file is like: once it is emptied, nothing is found in it any more, and it is still of its format.
-    @Test func `what is emptied holds no entry, for 2,000 mutated files`() async throws {
+    @Test func `what is emptied holds no entry, for 4,000 mutated files`() async throws {
         var docker = Mutator(
             seed: 1,
             samples: [
@@ -339,22 +461,37 @@ struct ToolFileTests {
                 "registries.b.token = 'x'\r\n",
                 "[registries]\nown = { token = 'in' }\n",
             ], words: ["'''", "\"", "'", "[", "]", "=", "token", "registry", "\n", "\r\n", "#", " "])
-        var emptied = 0
-        for round in 0..<2000 {
-            let isDocker = round % 2 == 0
-            let file = try directory.write("any", isDocker ? docker.next() : cargo.next())
+        var netrc = Mutator(
+            seed: 3,
+            samples: [
+                "machine a login b password c\nmachine d\n\tlogin \"e f\" password \"g\\\"\"\n# h\n",
+                "macdef m\nx\n\nmachine a password b login c account d\n",
+            ], words: ["machine ", "login ", "password ", "default ", "macdef ", "\"", "\\", "#", "\n", " "])
+        var pypirc = Mutator(
+            seed: 4,
+            samples: [
+                "[pypi]\nusername = a\npassword = b\n",
+                "[own]\r\nrepository: https://x\r\nusername: a\r\npassword: b\r\n",
+            ], words: ["[", "]", "=", ":", "password", "[pypi]", "\n", "\r\n", " ", "#", ";"])
+        var emptied = Array(repeating: 0, count: 4)
+        for round in 0..<4000 {
+            let kind = round % 4
+            let file = try directory.write("any", [docker.next(), cargo.next(), netrc.next(), pypirc.next()][kind])
             func read() async throws -> CredentialImport {
-                isDocker
-                    ? try await DockerLogins.read(file)
-                    : try await CargoTokens.read(file) { _ in "sparse+https://own.example/" }
+                switch kind {
+                case 0: try await DockerLogins.read(file)
+                case 1: try await CargoTokens.read(file) { _ in "sparse+https://own.example/" }
+                case 2: try await NetrcLogins.read(file)
+                default: try await PyPILogins.read(file)
+                }
             }
             guard let found = try? await read(), found.skippedCount == 0, !found.files.isEmpty,
                 (try? found.files.forEach { try $0.empty() }) != nil
             else { continue }
-            emptied += 1
+            emptied[kind] += 1
             let rest = try await read()
             #expect(try await entries(rest).isEmpty && rest.skippedCount == 0)
         }
-        #expect(emptied > 300, "too few files can be read: \(emptied)")
+        #expect(emptied.allSatisfy { $0 > 100 }, "too few files can be read: \(emptied)")
     }
 }

@@ -28,6 +28,7 @@ struct PlainFile {
                 ], ["\"auth\"", "\"identitytoken\""])
             + imported(
                 "cargo", cargo + "/credentials.toml", at: [cargo + "/credentials"], ["token =", "token="])
+            + imported("pypirc", home + "/.pypirc", ["password"])
             + [
                 PlainFile(
                     path: (environment["GH_CONFIG_DIR"] ?? configuration + "/gh") + "/hosts.yml",
@@ -38,12 +39,10 @@ struct PlainFile {
                 PlainFile(
                     path: home + "/.aws/credentials", signs: ["aws_secret_access_key"],
                     command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws"),
+                // curl and others read it too, and ask nobody.
                 PlainFile(
-                    path: home + "/.pypirc", signs: ["password"],
-                    command: "latchkey set https://upload.pypi.org/legacy/ __token__, then latchkey run --env"),
-                PlainFile(
-                    path: home + "/.netrc", signs: ["password"],
-                    command: "latchkey set git:https://HOST USER, then latchkey setup git"),
+                    path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
+                    command: "latchkey import --from netrc"),
                 PlainFile(
                     path: home + "/.npmrc", signs: ["_authToken"],
                     command: "latchkey set npm TOKEN, then latchkey run --env"),

@@ -1,0 +1,106 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// The logins in `.pypirc`, which twine reads (the .pypirc specification of the Python Packaging User Guide).
+///
+/// A login is kept under its repository's address, as Python keyring has it for twine.
+package enum PyPILogins {
+    private static let program: StaticString = "twine"
+    private static let usual = [
+        "pypi": "https://upload.pypi.org/legacy/", "testpypi": "https://test.pypi.org/legacy/",
+    ]
+
+    /// Throws `ImportError` and what memory throws.
+    package static func read(_ path: String) async throws -> CredentialImport {
+        let content = try ForeignFile.read(path, of: program)
+        var sections: [Section] = []
+        try content.withExposedBytes { (bytes) throws(ImportError) in
+            try bytes.forEachLine { (line, number) throws(ImportError) in
+                guard take(line, of: bytes, into: &sections) else {
+                    throw ImportError(problem: .malformed(line: number), program: program)
+                }
+            }
+        }
+        var result = try CredentialImport()
+        var cuts: [Range<Int>] = []
+        for section in sections {
+            guard let password = section.password else { continue }
+            let name = LogMessage.entry(section.name)
+            guard let repository = section.repository ?? usual[section.name], let user = section.user else {
+                result.skip(name)
+                continue
+            }
+            let secret = content.withExposedBytes { Secret<Password>(copying: $0.extracting(password.value)) }
+            try await result.add(
+                service: repository, account: user, label: "PyPI: \(section.name)", secret: secret, name: name)
+            cuts.append(password.line)
+        }
+        if !cuts.isEmpty { result.files = [PlainSecretFile(path, content, .cuts(cuts), of: program)] }
+        return result
+    }
+
+    private struct Section {
+        let name: String
+        var user: String?
+        var repository: String?
+        /// Where it stands, and its line with the line's end.
+        var password: (value: Range<Int>, line: Range<Int>)?
+        /// The option that a line with white space before it goes on.
+        var last = ""
+    }
+
+    /// Returns whether the line is as Python's RawConfigParser takes it.
+    private static func take(_ line: Span<UInt8>, of bytes: Span<UInt8>, into sections: inout [Section]) -> Bool {
+        if line.isBlank || line[0] == UInt8(ascii: "#") || line[0] == UInt8(ascii: ";") { return true }
+        if line[0] == UInt8(ascii: "[") {
+            guard let end = line.lastIndex(of: UInt8(ascii: "]")), let name = line.extracting(1..<end).publicText()
+            else {
+                return false
+            }
+            sections.append(Section(name: name))
+            return true
+        }
+        guard let index = sections.indices.last else { return false }
+        if line[0] == 0x20 || line[0] == 0x09 {
+            // More of a list of servers is nothing to read; more of a login isn't taken apart here.
+            return !["username", "password", "repository"].contains(sections[index].last)
+        }
+        guard
+            let separator = line.indices.first(where: {
+                line[$0] == UInt8(ascii: "=") || line[$0] == UInt8(ascii: ":")
+            }),
+            let option = line.extracting(trimmed(0..<separator, of: line)).publicText()?.lowercased()
+        else { return false }
+        let value = trimmed((separator + 1)..<line.count, of: line)
+        sections[index].last = option
+        switch option {
+        case "username": sections[index].user = line.extracting(value).publicText()
+        case "repository": sections[index].repository = line.extracting(value).publicText()
+        case "password":
+            guard sections[index].password == nil else { return false }
+            if !value.isEmpty {
+                let start = offset(of: line, in: bytes)
+                let end = start + line.count
+                let next = bytes.index(of: 0x0A, from: end).map { $0 + 1 } ?? bytes.count
+                sections[index].password = (
+                    (start + value.lowerBound)..<(start + value.upperBound), start..<next
+                )
+            }
+        default: break
+        }
+        return true
+    }
+
+    private static func trimmed(_ range: Range<Int>, of line: Span<UInt8>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
+        while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+        return start..<end
+    }
+
+    private static func offset(of line: Span<UInt8>, in bytes: Span<UInt8>) -> Int {
+        bytes.indices(of: line)?.lowerBound ?? 0
+    }
+}

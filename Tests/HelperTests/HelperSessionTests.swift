@@ -103,6 +103,16 @@ import TestServices
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
     }
 
+    @Test func `networking is loaded when a token is to be refreshed, and not before`() async throws {
+        let request = "protocol=http\nhost=\(host)\n\n"
+        let name = "git-credential-latchkey"
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
+        try await expireStoredToken()
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request).contains("libcurl"))
+        #expect(server.record.refreshes == 1)
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
+    }
+
     @Test func `a session that its server has ended is told in one line, and one without its server too`() async throws
     {
         try await expireStoredToken()

@@ -20,7 +20,8 @@ enum CargoHelper {
         case "login": try await login(request, context)
         case "logout": try await logout(request, context)
         default:
-            throw CommandFailure(.badData, "cargo.operation-not-supported", "this operation isn't known here",
+            throw CommandFailure(
+                .badData, "cargo.operation-not-supported", "this operation isn't known here",
                 hint: "another provider in cargo's configuration may know it")
         }
         return .success

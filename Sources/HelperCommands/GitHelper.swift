@@ -99,7 +99,7 @@ enum GitHelper {
         // git stores each credential that worked, those that it has from here too.
         if let present = try await store.read(key, as: Password.self, deadline: context.deadline) {
             if present.secret.matches(secret) { return }
-        } else if try await isSessionToken(request, view, context) {
+        } else if try await provider(of: request, view, context) != nil {
             return
         }
         try await store.save(
@@ -107,16 +107,14 @@ enum GitHelper {
             deadline: context.deadline)
     }
 
-    /// Whether the password is the access token of a session, which is kept already.
-    private static func isSessionToken(
-        _ request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
-    ) async throws -> Bool {
-        guard let session = try? await context.session(at: request.origin, user: request.user, view) else {
-            return false
-        }
+    /// The provider whose session has the password as its access token, or `nil`.
+    private static func provider(
+        of request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
+    ) async throws -> LoggableText? {
+        guard let session = try? await context.session(at: request.origin, user: request.user, view) else { return nil }
         switch request.password {
-        case .some(let password): return password.matches(session.accessToken)
-        case .none: return false
+        case .some(let password): return password.matches(session.accessToken) ? session.shownProvider : nil
+        case .none: return nil
         }
     }
 
@@ -139,6 +137,11 @@ enum GitHelper {
             }
         }
         try await eraseOfOtherPrograms(request, service, view, context)
+        if let provider = try await provider(of: request, view, context) {
+            context.output.note(
+                "the server refused your session at \(provider), which stays; latchkey sign-in \(provider) makes a new one"
+            )
+        }
     }
 
     /// What another helper keeps would be the answer again and again: it is deleted as well, where it is exactly what was

@@ -5,6 +5,6 @@ package enum HelperCommandTable {
     package static let all: [Command] = [
         SetupCommand.command, GitHelper.command, DockerHelper.command, CargoHelper.command, KeyringHelper.command,
         KubectlHelper.command,
-        AWSHelper.command, GoHelper.command, AskpassHelper.command, SystemdHelper.command,
+        AWSHelper.command, GoHelper.command, TerraformHelper.command, AskpassHelper.command, SystemdHelper.command,
     ]
 }

@@ -100,6 +100,10 @@ extension CommandContext {
 }
 
 extension HostSession {
+    var shownProvider: LoggableText {
+        LoggableText(reviewed: "a provider's name stands in listings", unredacted: provider)
+    }
+
     fileprivate init(_ kept: consuming KeptSession, _ provider: HostProvider, _ account: String) {
         self.init(provider: provider.name, account: account, accessToken: kept.accessToken, expiry: kept.expiry)
     }

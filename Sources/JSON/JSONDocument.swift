@@ -92,6 +92,9 @@ package struct JSONDocument: ~Copyable, Sendable {
     /// Whether the outermost array or object has nothing in it.
     package var isEmpty: Bool { nodes[0].end == 1 }
 
+    /// Whether the outermost value is an object with one member, whose value is no object or array with anything in it.
+    package var hasOneMember: Bool { root.kind == .object && nodes.count == 3 }
+
     /// Returns the elements of an array in order; none for any other value.
     package borrowing func elements(of value: JSONValue) -> [JSONValue] {
         guard value.kind == .array else { return [] }

@@ -73,6 +73,17 @@ package enum HelperDefinitions {
             A command of GOAUTH, for Go 1.24 and above. What git has for the host is what Go gets: a stored password, the
             one with the longest path, or a session's token.
             """)
+    package static let terraform = CommandDefinition(
+        "helper", "terraform", summary: "answer Terraform and OpenTofu, as terraform-credentials-latchkey",
+        operands: [
+            .choice("VERB", ["get", "store", "forget"], help: "get, store or forget"),
+            .required("HOST", help: "a host, such as app.terraform.io"),
+        ],
+        details: """
+            A credentials helper: terraform-credentials-latchkey, a link to this program, has to be in ~/.terraform.d/plugins,
+            and credentials_helper "latchkey" {} in ~/.terraformrc. A host's token is kept under terraform:HOST, with the account
+            token. Where nothing is stored, and a session's token may go there, that is the answer.
+            """)
     package static let askpass = CommandDefinition(
         "helper", "askpass", summary: "answer ssh for the passphrase of a key, as latchkey-askpass",
         operands: [.required("QUESTION", help: "what ssh, ssh-add or ssh-keygen asks")],
@@ -106,12 +117,13 @@ package enum HelperDefinitions {
             Without TOOL: which tools ask Latchkey, and which files keep secrets in clear, with the command that moves them.
             """)
 
-    package static let all = [setup, git, docker, cargo, keyring, kubectl, aws, go, askpass, systemd]
+    package static let all = [setup, git, docker, cargo, keyring, kubectl, aws, go, terraform, askpass, systemd]
 
     /// The helpers by the names that they can be called by, as links to latchkey.
     package static let programs: [(name: StaticString, command: CommandDefinition)] = [
         ("git-credential-latchkey", git), ("docker-credential-latchkey", docker),
         ("cargo-credential-latchkey", cargo), ("keyring", keyring), ("latchkey-askpass", askpass),
+        ("terraform-credentials-latchkey", terraform),
     ]
 }
 

@@ -37,6 +37,7 @@ extension LatchkeyGrammar {
         "helper kubectl": ["latchkey helper kubectl work"],
         "helper aws": ["latchkey helper aws default"],
         "helper go": ["latchkey helper go https://example.org/module"],
+        "helper terraform": ["latchkey helper terraform get app.terraform.io"],
         "helper askpass": ["latchkey helper askpass QUESTION"],
         "helper systemd": ["latchkey helper systemd"],
         "doctor": ["latchkey doctor", "latchkey doctor --json"],

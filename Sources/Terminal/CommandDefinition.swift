@@ -62,8 +62,6 @@ package struct CommandDefinition: Sendable {
     package let summary: StaticString
     package let operands: [CommandOperand]
     package let options: [CommandOption]
-    /// Command lines to copy, the plainest one first.
-    package internal(set) var examples: [StaticString] = []
     /// More about it: whole lines.
     package let details: StaticString
 

@@ -9,28 +9,34 @@ package struct CommandGrammar: Sendable {
     package let introduction: StaticString
     /// Words that people try, and the command that each one means.
     package let synonyms: [(word: StaticString, command: StaticString)]
-    package let pages: [HelpPage]
+    // Made when they are shown: most calls of a program show none of it.
+    private let makeExamples: @Sendable () -> [String: [StaticString]]
+    private let makePages: @Sendable () -> [HelpPage]
 
     /// - Parameter examples: by the commands' names.
     package init(
         program: StaticString, summary: StaticString, version: StaticString, globalOptions: [CommandOption],
-        commands: [CommandDefinition], examples: [String: [StaticString]] = [:], introduction: StaticString = "",
+        commands: [CommandDefinition],
+        examples: @escaping @autoclosure @Sendable () -> [String: [StaticString]] = [:],
+        introduction: StaticString = "",
         synonyms: [(word: StaticString, command: StaticString)] = [],
-        pages: [HelpPage] = []
+        pages: @escaping @autoclosure @Sendable () -> [HelpPage] = []
     ) {
         self.program = program
         self.summary = summary
         self.version = version
         self.globalOptions = globalOptions
-        self.commands = (commands + [Self.helpCommand, Self.versionCommand]).map { command in
-            var command = command
-            command.examples = examples[command.name] ?? []
-            return command
-        }
+        self.commands = commands + [Self.helpCommand, Self.versionCommand]
         self.introduction = introduction
         self.synonyms = synonyms
-        self.pages = pages
+        makeExamples = examples
+        makePages = pages
     }
+
+    package var pages: [HelpPage] { makePages() }
+
+    /// Command lines to copy, the plainest one first.
+    package func examples(of command: CommandDefinition) -> [StaticString] { makeExamples()[command.name] ?? [] }
 
     static let help = CommandOption.flag("--help", help: "show this help and end")
     static let versionOption = CommandOption.flag("--version", help: "show the version and end")

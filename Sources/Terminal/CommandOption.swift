@@ -31,7 +31,8 @@ package struct CommandOption: Sendable {
 
     /// An option without a value.
     package static func flag(_ name: StaticString, help: StaticString) -> CommandOption {
-        CommandOption(name: "\(name)", placeholder: nil, form: .text, isRepeatable: false, help: "\(help)")
+        CommandOption(
+            name: name.logMessage, placeholder: nil, form: .text, isRepeatable: false, help: help.logMessage)
     }
 
     /// An option with a value.
@@ -39,7 +40,8 @@ package struct CommandOption: Sendable {
         _ name: StaticString, _ placeholder: StaticString, form: ValueForm = .text, repeats: Bool = false,
         help: StaticString
     ) -> CommandOption {
-        CommandOption(name: "\(name)", placeholder: placeholder, form: form, isRepeatable: repeats, help: "\(help)")
+        CommandOption(
+            name: name.logMessage, placeholder: placeholder, form: form, isRepeatable: repeats, help: help.logMessage)
     }
 
     /// An option with a value that isn't known before the program runs.

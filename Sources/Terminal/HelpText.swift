@@ -97,7 +97,8 @@ package struct HelpText: Sendable {
         if !command.options.isEmpty {
             parts += [.space, .title("options"), .columns(command.options.map { ($0.usage, $0.help.text) })]
         }
-        if !command.examples.isEmpty { parts += [.space, .title("examples"), .examples(command.examples)] }
+        let examples = grammar.examples(of: command)
+        if !examples.isEmpty { parts += [.space, .title("examples"), .examples(examples)] }
         if command.details.utf8CodeUnitCount > 0 { parts += [.space, .text("\(command.details)")] }
         return parts + [
             .space, .text("\(grammar.program) help lists the options of every command, such as --store."),

@@ -66,7 +66,7 @@ struct ColdStart {
         ).successful("latchkey set")
         let keyring = "--store secret-service bench"
         try await compare(
-            "Cold read from the Secret Service (limit: 1.25 × secret-tool)", limit: 1.25,
+            "Cold read from the Secret Service (limit: 1.1 × secret-tool)", limit: 1.1,
             [
                 ("secret-tool lookup", "secret-tool lookup service bench username alice"),
                 ("latchkey get", "\(latchkey.path) get \(keyring) alice"),

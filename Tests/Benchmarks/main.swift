@@ -1,7 +1,7 @@
 // Docs/Benchmarks.md has the command.
 //
 //     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, keyring, search, cold,
-//     managers; all without a name
+//     helpers, managers; all without a name
 //
 // Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age and nginx; shows pass,
 // gopass and (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
@@ -31,6 +31,7 @@ do {
         try await cold.vault()
         try await cold.secretService()
     }
+    try await group("helpers") { try await HelperAnswers(latchkey: latchkey, session: session).run() }
     try await group("managers") {
         try await PasswordManagers(latchkey: latchkey, directory: TestDirectory()).run()
     }

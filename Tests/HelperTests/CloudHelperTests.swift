@@ -64,4 +64,35 @@ import TestServices
             #expect(run.status == 0 && run.output.isEmpty && run.errorOutput.isEmpty)
         }
     }
+
+    // MARK: - Terraform, which isn't here: its exchanges as its documentation has them
+
+    private func terraform(_ scene: HelperScene, _ verb: String, _ host: String, _ input: String = "") async throws
+        -> ProgramRun
+    {
+        try await scene.helper("terraform-credentials-latchkey", verb, host, input: input)
+    }
+
+    @Test(arguments: HelperScene.Store.allCases)
+    func `Terraform's helper gets, stores and forgets`(_ store: HelperScene.Store) async throws {
+        let scene = try await HelperScene(store)
+        #expect(try await terraform(scene, "get", "app.terraform.io").outputText == "{}\n")
+        #expect(try await terraform(scene, "forget", "app.terraform.io").status == 0)
+        let stored = try await terraform(scene, "store", "App.Terraform.io", "{\"token\": \"a \\u0022token\"}")
+        #expect(stored.status == 0 && stored.output.isEmpty && stored.errorOutput.isEmpty)
+        #expect(try await terraform(scene, "get", "app.terraform.io").outputText == "{\"token\":\"a \\\"token\"}")
+        #expect(try await terraform(scene, "get", "app.terraform.io:8443").outputText == "{}\n")
+        #expect(try await terraform(scene, "forget", "app.terraform.io").output.isEmpty)
+        #expect(try await terraform(scene, "get", "app.terraform.io").outputText == "{}\n")
+    }
+
+    @Test(arguments: [
+        "", "{}", "{\"token\":1}", "{\"token\":\"a\",\"other\":\"b\"}", "{\"token\":{\"a\":1}}", "[\"token\"]",
+    ])
+    func `an object that would lose something is refused`(_ input: String) async throws {
+        let scene = try await HelperScene()
+        let run = try await terraform(scene, "store", "app.terraform.io", input)
+        #expect(run.status == 65 && run.output.isEmpty && run.errorText.count { $0 == "\n" } == 1)
+        #expect(try await scene.helper("terraform-credentials-latchkey", "dream", "host").status == 64)
+    }
 }

@@ -20,6 +20,7 @@ final class HelperScene: Sendable {
     static let names = [
         "git-credential-latchkey", "docker-credential-latchkey", "cargo-credential-latchkey", "keyring",
         "latchkey-askpass",
+        "terraform-credentials-latchkey",
     ]
 
     /// - Parameter misses: whether its vault is missing when the tools ask.

@@ -69,7 +69,12 @@ import TestServices
         #expect(try await git("store", "username=oauth2", "password=\(token)").status == 0)
         let listed = try await run(["list"]).successful("list").outputText
         #expect(!listed.contains("git:"))
-        #expect(try await git("erase", "username=oauth2", "password=\(token)").status == 0)
+        let erased = try await git("erase", "username=oauth2", "password=\(token)")
+        #expect(erased.status == 0)
+        #expect(
+            erased.errorText
+                == "latchkey: the server refused your session at work, which stays; latchkey sign-in work makes a new one\n"
+        )
         #expect(try await git("get").outputText.contains(token))
     }
 
@@ -96,6 +101,16 @@ import TestServices
         }
         #expect(answers.count == 1 && !answers.contains { $0.contains(old) })
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    @Test func `networking is loaded when a token is to be refreshed, and not before`() async throws {
+        let request = "protocol=http\nhost=\(host)\n\n"
+        let name = "git-credential-latchkey"
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
+        try await expireStoredToken()
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request).contains("libcurl"))
+        #expect(server.record.refreshes == 1)
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
     }
 
     @Test func `a session that its server has ended is told in one line, and one without its server too`() async throws

@@ -109,6 +109,10 @@ import TestServices
             Run(command: "helper kubectl", arguments: ["sweep"], statuses: [1]),
             Run(command: "helper aws", arguments: ["sweep"], statuses: [1]),
             Run(command: "helper go", arguments: ["https://sweep.example/"], statuses: [0]),
+            Run(
+                command: "helper terraform", arguments: ["store", "sweep.example"], input: canaries.password,
+                statuses: [65]),
+            Run(command: "helper terraform", arguments: ["get", "sweep.example"], statuses: [0]),
             Run(command: "helper askpass", arguments: ["Enter passphrase for key '/x': "], statuses: [1]),
             Run(command: "helper systemd", arguments: [], statuses: [77]),
             Run(command: "setup", arguments: ["git", "--print"], statuses: [0]),
@@ -404,7 +408,8 @@ import TestServices
         let directory = try TestDirectory()
         let canaries = try Canaries()
         let swept = Set(
-            (Self.storeRuns(canaries) + Self.helperRuns(canaries) + (try Self.signInRuns(canaries)) + (try Self.vaultRuns(canaries, directory)))
+            (Self.storeRuns(canaries) + Self.helperRuns(canaries) + (try Self.signInRuns(canaries))
+                + (try Self.vaultRuns(canaries, directory)))
                 .map(\.command))
         let help = try await BuiltProducts.latchkey().run(["--help"], environment: directory.environment())
         let commands = help.listedCommands

@@ -5,7 +5,7 @@ public struct GitCredentialLibsecret: Sendable {
     private static let source =
         "/usr/share/doc/git/contrib/credential/libsecret/git-credential-libsecret.c"
 
-    private let program: Program
+    public let program: Program
     private let session: PrivateSession
 
     /// Compiles it into the session's directory.

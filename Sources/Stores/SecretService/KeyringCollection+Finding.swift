@@ -15,14 +15,18 @@ extension KeyringCollection {
     func path(
         _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> String {
+        if let known = knownPath { return known }
+        let found = try await path(labelled: configuration.collection.text, session, interruption)
+        place.path = found
+        return found
+    }
+
+    /// The same, where it needs no call: `nil` for a label that wasn't looked up yet.
+    var knownPath: String? {
         switch configuration.collection.form {
-        case .alias(let alias): return BusName.aliases + alias
-        case .path(let path): return path
-        case .label(let label):
-            if let known = place.path { return known }
-            let found = try await path(labelled: label, session, interruption)
-            place.path = found
-            return found
+        case .alias(let alias): BusName.aliases + alias
+        case .path(let path): path
+        case .label: place.path
         }
     }
 

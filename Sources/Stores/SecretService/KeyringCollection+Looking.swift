@@ -31,19 +31,44 @@ struct KnownItem: Sendable {
 }
 
 extension KeyringCollection {
-    /// Searches for the items of a key, and requests the description of the only one, and if wanted its secret.
+    /// Searches before there is a session, and before it is known who offers the service. The service does it while
+    /// this process makes its key, so the item is in `lastFound` when the session is open. Nothing else depends on it.
+    ///
+    /// A collection that is named by its label has to be looked up first.
+    func searchEarly(
+        _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
+    ) -> Pending<AsyncResult>? {
+        knownPath.map {
+            connection.call(
+                .searchItems, on: $0, of: BusName.wellKnown, .tuple([.strings(attributes)]),
+                trigger: interruption.trigger)
+        }
+    }
+
+    /// Takes what an early search found for a guess of where the only item is.
+    func note(
+        _ search: Pending<AsyncResult>, _ attributes: [(String, String)], _ session: KeyringSession,
+        _ interruption: Interruption
+    ) async {
+        guard let paths = try? await session.finish(search, interruption)[0].texts, paths.count == 1,
+            let path = knownPath
+        else { return }
+        session.remember(paths[0], at: KeyringSession.Place(collection: path, attributes))
+    }
+
+    /// Searches for the items with these attributes, and requests the description of the only one, and if wanted its
+    /// secret.
     ///
     /// An item that was the only one at the last search gets its calls together with the search: one round trip instead
     /// of two. The replies count only when the search finds it again, and it alone. One that was read a moment ago
     /// gets the call for its secret alone; see `read`.
     func find(
-        _ key: CredentialKey, withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
+        _ attributes: [(String, String)], withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> FoundItems {
         let path = try await path(session, interruption)
         try interruption.check()
-        let searching = session.start(
-            .searchItems, on: path, [.strings(ItemAttributes.made(for: key))], interruption)
-        let place = KeyringSession.Place(collection: path, key: key)
+        let searching = session.start(.searchItems, on: path, [.strings(attributes)], interruption)
+        let place = KeyringSession.Place(collection: path, attributes)
         let guess = session.lastFound[place].map { look(at: $0, withSecret, session, interruption) }
         let paths = try await onCollection { () async throws(KeyringFailure) in
             try await session.finish(searching, interruption)
@@ -82,10 +107,15 @@ extension KeyringCollection {
 }
 
 extension KeyringSession {
-    /// A key in a collection, as the collection is called.
+    /// What is searched for in a collection, as the collection is called.
     struct Place: Hashable {
         let collection: String
-        let key: CredentialKey
+        let words: [String]
+
+        init(collection: String, _ attributes: [(String, String)]) {
+            self.collection = collection
+            words = attributes.flatMap { [$0, $1] }
+        }
     }
 
     private static let mostRemembered = 4096

@@ -5,27 +5,47 @@ extension KeyringCollection {
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, _ deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        try await read(ItemAttributes.made(for: key), as: purpose, deadline) { Self.matches($0, key).first }
+    }
+
+    /// Returns the password of a service that was changed last, whosever it is.
+    func readLatest(service: String, _ deadline: Deadline) async throws(StoreError) -> CredentialRecord<Password>? {
+        try await read([(ItemAttributes.service, service)], as: Password.self, deadline) { items in
+            items.filter { $0.key?.kind == .password && $0.key?.service == service }.min { $0.precedes($1) }
+        }
+    }
+
+    /// Reads the one that is chosen of the items with these attributes, in as few calls as there can be.
+    private func read<Purpose: SecretPurpose>(
+        _ attributes: [(String, String)], as purpose: Purpose.Type, _ deadline: Deadline,
+        _ choose: ([KeyringItem]) -> KeyringItem?
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         let interruption = try Interruption(deadline)
+        var early: Pending<AsyncResult>?
         var record: CredentialRecord<Purpose>?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            record = try await read(key, as: purpose, session, interruption)
+        try await KeyringConnection.shared.perform(
+            interruption, meanwhile: { early = searchEarly(attributes, interruption, $0) }
+        ) { (session) async throws(KeyringFailure) in
+            if let search = early.take() { await note(search, attributes, session, interruption) }
+            record = try await read(attributes, as: purpose, session, interruption, choose)
         }
         return record
     }
 
     private func read<Purpose: SecretPurpose>(
-        _ key: CredentialKey, as purpose: Purpose.Type, _ session: KeyringSession, _ interruption: Interruption
+        _ attributes: [(String, String)], as purpose: Purpose.Type, _ session: KeyringSession,
+        _ interruption: Interruption, _ choose: ([KeyringItem]) -> KeyringItem?
     ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
         // Items may vanish or be locked between two steps; then it starts again.
         for _ in 0..<Self.attempts {
-            let found = try await find(key, withSecret: true, session, interruption)
+            let found = try await find(attributes, withSecret: true, session, interruption)
             if found.paths.isEmpty {
                 if try await unlockIfLocked(session, interruption) { continue }
                 return nil
             }
             let items = try await describe(found, session, interruption)
             if try await unlock(items, session, interruption) { continue }
-            guard let item = Self.matches(items, key).first else { return nil }
+            guard let item = choose(items), let key = item.key else { return nil }
             guard
                 let decoded = try await secret(of: item, found.look, as: purpose, session, interruption)
             else {
@@ -43,39 +63,6 @@ extension KeyringCollection {
                 session.remember(item, version)
             }
             return makeRecord(key, item, version, decoded)
-        }
-        throw .store(.keyringKeepsChanging)
-    }
-
-    /// Returns the password of a service that was changed last, whosever it is, in as few calls as there can be.
-    func readLatest(service: String, _ deadline: Deadline) async throws(StoreError) -> CredentialRecord<Password>? {
-        let interruption = try Interruption(deadline)
-        var record: CredentialRecord<Password>?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            record = try await readLatest(service, session, interruption)
-        }
-        return record
-    }
-
-    private func readLatest(
-        _ service: String, _ session: KeyringSession, _ interruption: Interruption
-    ) async throws(KeyringFailure) -> CredentialRecord<Password>? {
-        for _ in 0..<Self.attempts {
-            let paths = try await search([(ItemAttributes.service, service)], session, interruption)
-            if paths.isEmpty {
-                if try await unlockIfLocked(session, interruption) { continue }
-                return nil
-            }
-            let early = paths.count == 1 ? startSecret(at: paths[0], session, interruption) : nil
-            let items = try await describe(paths, session, interruption)
-            if try await unlock(items, session, interruption) { continue }
-            let passwords = items.filter { $0.key?.kind == .password && $0.key?.service == service }
-            guard let item = passwords.min(by: { $0.precedes($1) }), let key = item.key else { return nil }
-            let pending = early ?? startSecret(at: item.path, session, interruption)
-            guard let decoded = try await secret(pending, of: item, as: Password.self, session, interruption) else {
-                continue
-            }
-            return makeRecord(key, item, versionKey.version(of: key, label: item.label, decoded.secret), decoded)
         }
         throw .store(.keyringKeepsChanging)
     }

@@ -164,7 +164,8 @@ extension KeyringCollection {
         under key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         for _ in 0..<Self.attempts {
-            let found = try await find(key, withSecret: false, session, interruption)
+            let found = try await find(
+                ItemAttributes.made(for: key), withSecret: false, session, interruption)
             if found.paths.isEmpty {
                 if try await unlockIfLocked(session, interruption) { continue }
                 return []

@@ -11,7 +11,7 @@ internal import LatchkeySystem
     let owner: String
     let path: String
     private let window = CallWindow()
-    /// Where the only item of a key was at the last search.
+    /// Where the only item was at the last search for the same attributes.
     var lastFound: [Place: String] = [:]
     /// Items that were read a moment ago, by path.
     var knownItems: [String: KnownItem] = [:]
@@ -140,11 +140,14 @@ internal import LatchkeySystem
 
     /// Runs `body` with the open session. When it fails for what may be the session's fault, and nothing can have
     /// been changed yet, it runs once more with a new one.
+    ///
+    /// - Parameter meanwhile: starts calls that are under way while a session is opened, when one has to be.
     func perform(
-        _ interruption: Interruption, _ body: (KeyringSession) async throws(KeyringFailure) -> Void
+        _ interruption: Interruption, meanwhile: (BusConnection) -> Void = { _ in },
+        _ body: (KeyringSession) async throws(KeyringFailure) -> Void
     ) async throws(StoreError) {
         try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
-            let session = try await openSession(interruption)
+            let session = try await openSession(interruption, meanwhile)
             if let error = await failure(KeyringFailure.self, awaiting: try await body(session)) {
                 if error.endsSession { forget(session) }
                 guard error.mayBeSessions else { throw error }
@@ -179,14 +182,16 @@ internal import LatchkeySystem
 
     // MARK: - Opening
 
-    private func openSession(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
+    private func openSession(
+        _ interruption: Interruption, _ meanwhile: (BusConnection) -> Void = { _ in }
+    ) async throws(KeyringFailure) -> KeyringSession {
         try interruption.check()
         if let session = usable { return session }
         guard await opening.enter(interruption) else { throw .interrupted }
         defer { opening.leave() }
         if let session = usable { return session }
         session = nil
-        let opened = try await open(interruption)
+        let opened = try await open(interruption, meanwhile)
         session = opened
         return opened
     }
@@ -196,8 +201,11 @@ internal import LatchkeySystem
         return session
     }
 
-    private func open(_ interruption: Interruption) async throws(KeyringFailure) -> KeyringSession {
+    private func open(
+        _ interruption: Interruption, _ meanwhile: (BusConnection) -> Void
+    ) async throws(KeyringFailure) -> KeyringSession {
         let connection = try await openBus(interruption)
+        meanwhile(connection)
         let codec = try await openCodec(interruption)
         guard let owner = codec.owner, let path = codec.sessionPath else { throw .store(.noKeyringService(nil)) }
         guard codec.isEncrypted else {

@@ -21,7 +21,10 @@ enum ProcessLimits {
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }
         while descriptors.count < descriptorCount {
-            let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+            let descriptor =
+                if let first = descriptors.first { fcntl(first, F_DUPFD_CLOEXEC, 0) } else {
+                    unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+                }
             guard descriptor >= 0 else { throw tooFew(errno) }
             descriptors.append(descriptor)
         }

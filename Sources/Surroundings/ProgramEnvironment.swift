@@ -32,8 +32,10 @@ public struct ProgramEnvironment: Sendable {
         var illegible: Set<String> = []
         var next = unsafe environ
         while let entry = unsafe next.pointee {
-            if let text = unsafe String(validatingCString: entry), let equals = text.firstIndex(of: "=") {
-                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            if let text = unsafe String(validatingCString: entry),
+                let equals = text.utf8.firstIndex(of: UInt8(ascii: "="))
+            {
+                variables[String(text[..<equals])] = String(text[text.utf8.index(after: equals)...])
             } else {
                 // Repaired: names of ours are ASCII, and a name that isn't is nobody's.
                 unsafe illegible.insert(String(String(cString: entry).prefix { $0 != "=" }))

@@ -165,6 +165,15 @@ struct WrongReplyTests {
         #expect(service.calls("CreateItem") == 1)
     }
 
+    @Test(arguments: [Fault.firstAstray, .firstRefused])
+    func `what is searched for before the session is searched for again where that leads nowhere`(
+        _ fault: Fault
+    ) async throws {
+        let service = try await StandInService(on: session, ["SearchItems": fault])
+        #expect(try await probe.read("s", "u") == "kept")
+        #expect(service.calls("SearchItems") == 2 && service.calls("OpenSession") == 1)
+    }
+
     @Test(arguments: ["Get", "GetAll"])
     func `properties of the wrong type or missing are a protocol violation`(_ method: String) async throws {
         let service = try await StandInService(on: session, [method: .garbage])

@@ -17,6 +17,8 @@ public final class StandInService: Sendable {
         case empty
         /// Replies once that the arguments are bad, then as it should.
         case firstRefused
+        /// Replies once with the path of no item, then as it should (for `SearchItems`).
+        case firstAstray
         /// Never replies.
         case silence
         /// Dies instead of replying.
@@ -38,9 +40,10 @@ public final class StandInService: Sendable {
     }
 
     /// How often a method was called.
-    public func calls(_ method: String) -> Int {
-        program.outputSoFar.split(separator: "\n").count { $0 == method }
-    }
+    public func calls(_ method: String) -> Int { methods.count { $0 == method } }
+
+    /// The methods that were called, in their order.
+    public var methods: [String] { program.outputSoFar.split(separator: "\n").map(String.init) }
 
     public func stop() async { await program.stop() }
 
@@ -138,6 +141,9 @@ public final class StandInService: Sendable {
                 return "o", (collection if body[0] == "default" else "/",)
             if method == "SearchItems" and path == "/org/freedesktop/secrets":
                 return "aoao", (found(body[0]), [])
+            if fault == "firstAstray":
+                del faults[method]
+                return "ao", ([collection + "/nonsense"],)
             if method == "SearchItems":
                 return "ao", ([] if fault == "empty" else [collection + "/nonsense"] if fault == "garbage"
                     else found(body[0]),)

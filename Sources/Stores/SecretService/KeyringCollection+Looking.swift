@@ -31,10 +31,8 @@ struct KnownItem: Sendable {
 }
 
 extension KeyringCollection {
-    /// Searches before there is a session, and before it is known who offers the service. The service does it while
-    /// this process makes its key, so the item is in `lastFound` when the session is open. Nothing else depends on it.
-    ///
-    /// A collection that is named by its label has to be looked up first.
+    /// Searches before there is a session, and before it is known who offers the service: it is done while the two
+    /// agree on a key. A collection that is named by its label has to be looked up first.
     func searchEarly(
         _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
     ) -> Pending<AsyncResult>? {
@@ -45,15 +43,18 @@ extension KeyringCollection {
         }
     }
 
-    /// Takes what an early search found for a guess of where the only item is.
-    func note(
-        _ search: Pending<AsyncResult>, _ attributes: [(String, String)], _ session: KeyringSession,
+    /// The only item that an early search found, with its description and its secret requested; else `nil`, for a search
+    /// in the session. Whether it is the one that is meant is for its description to say: the service may be another
+    /// one by now.
+    func item(
+        of search: Pending<AsyncResult>, _ attributes: [(String, String)], _ session: KeyringSession,
         _ interruption: Interruption
-    ) async {
+    ) async -> FoundItems? {
         guard let paths = try? await session.finish(search, interruption)[0].texts, paths.count == 1,
             let path = knownPath
-        else { return }
+        else { return nil }
         session.remember(paths[0], at: KeyringSession.Place(collection: path, attributes))
+        return FoundItems(paths: paths, look: look(at: paths[0], true, session, interruption))
     }
 
     /// Searches for the items with these attributes, and requests the description of the only one, and if wanted its

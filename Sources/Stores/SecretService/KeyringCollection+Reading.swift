@@ -26,26 +26,34 @@ extension KeyringCollection {
         try await KeyringConnection.shared.perform(
             interruption, meanwhile: { early = searchEarly(attributes, interruption, $0) }
         ) { (session) async throws(KeyringFailure) in
-            if let search = early.take() { await note(search, attributes, session, interruption) }
-            record = try await read(attributes, as: purpose, session, interruption, choose)
+            record = try await read(attributes, early.take(), as: purpose, session, interruption, choose)
         }
         return record
     }
 
     private func read<Purpose: SecretPurpose>(
-        _ attributes: [(String, String)], as purpose: Purpose.Type, _ session: KeyringSession,
-        _ interruption: Interruption, _ choose: ([KeyringItem]) -> KeyringItem?
+        _ attributes: [(String, String)], _ early: Pending<AsyncResult>?, as purpose: Purpose.Type,
+        _ session: KeyringSession, _ interruption: Interruption, _ choose: ([KeyringItem]) -> KeyringItem?
     ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
+        var foundEarly: FoundItems?
+        if let early { foundEarly = await item(of: early, attributes, session, interruption) }
         // Items may vanish or be locked between two steps; then it starts again.
         for _ in 0..<Self.attempts {
-            let found = try await find(attributes, withSecret: true, session, interruption)
+            let isEarly = foundEarly != nil
+            let found =
+                if let early = foundEarly.take() { early } else {
+                    try await find(attributes, withSecret: true, session, interruption)
+                }
             if found.paths.isEmpty {
                 if try await unlockIfLocked(session, interruption) { continue }
                 return nil
             }
             let items = try await describe(found, session, interruption)
             if try await unlock(items, session, interruption) { continue }
-            guard let item = choose(items), let key = item.key else { return nil }
+            guard let item = choose(items), let key = item.key else {
+                if isEarly { continue }
+                return nil
+            }
             guard
                 let decoded = try await secret(of: item, found.look, as: purpose, session, interruption)
             else {

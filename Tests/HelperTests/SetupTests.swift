@@ -143,6 +143,29 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "config/pip/pip.conf"))
     }
 
+    @Test func `pip and uv share the link until neither needs it`() async throws {
+        var environment = scene.environment
+        environment["PATH"] = scene.directory / "home/.local/bin" + ":" + Program.searchPath
+        func run(_ arguments: String...) async throws {
+            try await BuiltProducts.latchkey().run(["setup"] + arguments + ["--yes"], environment: environment)
+                .successful("setup")
+        }
+        let link = scene.directory / "home/.local/bin/keyring"
+        try await run("pip")
+        try await run("uv")
+        try await run("pip", "--undo")
+        #expect(FileManager.default.fileExists(atPath: link))
+        try await run("uv", "--undo")
+        #expect(!FileManager.default.fileExists(atPath: link))
+    }
+
+    @Test func `a tool that calls its helper without options is told no store`() async throws {
+        for tool in ["docker", "cargo", "pip", "uv"] {
+            let run = try await setup(tool, "--yes", "--store", "vault", status: 64)
+            #expect(run.errorText.contains("[setup.no-store]"))
+        }
+    }
+
     @Test func `the store that is named goes into the helper's command`() async throws {
         _ = try await setup("git", "--yes", "--vault", scene.directory / "other/vault")
         #expect(

@@ -42,6 +42,12 @@ private struct SetupRun {
                 hint: "usage: latchkey setup \(setup.tool)")
         }
         let options = Array(context.storeArguments.dropLast())
+        guard options.isEmpty || setup.link == nil else {
+            throw CommandFailure(
+                .usage, "setup.no-store",
+                "\(setup.tool) calls its helper without options, so that it can't be told a store",
+                hint: "name the store in LATCHKEY_STORE, or as store in the configuration")
+        }
         // Where the tool looks for a name, its configuration has no path.
         let program = try ToolSetup.Place.program(writtenWith: setup.link == nil ? options + [name ?? ""] : nil)
         self.setup = setup
@@ -58,6 +64,12 @@ private struct SetupRun {
     private var name: String {
         ([setup.tool.description] + (place.name.map { [$0] } ?? [])).joined(separator: "-")
             .replacing("/", with: "%2F")
+    }
+
+    /// The link that another tool's set-up made under the same name: pip and uv look for one program.
+    private var sharedLink: String? {
+        ToolSetup.all.filter { $0.link == setup.link && $0.tool.description != setup.tool.description }
+            .compactMap { records.read($0.tool.description)?.link }.first
     }
 
     // MARK: - Doing it
@@ -106,7 +118,7 @@ private struct SetupRun {
             SetupRecord(
                 file: file.path, removed: change?.removed ?? "", inserted: change?.inserted ?? "",
                 place: change?.place.lowerBound ?? 0, isNew: !FileNames.exist(file.path),
-                link: link?.path ?? former?.link))
+                link: link?.path ?? former?.link ?? sharedLink))
         var made: String?
         do {
             made = try link?.make()
@@ -177,7 +189,9 @@ private struct SetupRun {
                 let former = change.applied(to: content)
                 if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
             }
-            if let path = record.link, FileNames.resolved(path) == place.program { FileNames.remove(path) }
+            if let path = record.link, path != sharedLink, FileNames.resolved(path) == place.program {
+                FileNames.remove(path)
+            }
             records.remove(name)
         }
         return try tell("\(setup.tool) doesn't ask Latchkey any more", "undone")

@@ -62,7 +62,9 @@ struct ChildEnvironmentSink: SecretSink, ~Copyable {
         while let entry = unsafe next.pointee {
             let name = unsafe String(
                 decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
-            if starts[name] == nil && !name.hasPrefix("LATCHKEY_") { unsafe variables.append(entry) }
+            // The second is what hardening has set for this process alone.
+            let isOurs = unsafe name.hasPrefix("LATCHKEY_") || strcmp(entry, "SWIFT_BACKTRACE=enable=no") == 0
+            if starts[name] == nil && !isOurs { unsafe variables.append(entry) }
             unsafe next += 1
         }
         return text.withExposedBytes { text in

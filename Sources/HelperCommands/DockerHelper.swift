@@ -83,7 +83,12 @@ enum DockerHelper {
     // MARK: - Store and erase
 
     private static func store(_ context: CommandContext) async throws {
-        let document = try JSONDocument(try SecretInput.readAll(as: MessageBody.self, limit: 256 << 10))
+        let input = try SecretInput.readAll(as: MessageBody.self, limit: 256 << 10)
+        guard let document = try? JSONDocument(input) else {
+            throw CommandFailure(
+                .badData, "helper.malformed", "what stands on standard input is no request of docker's",
+                hint: "an object with ServerURL, Username and Secret")
+        }
         func text(_ name: StaticString) -> String? {
             document.member(name).flatMap { try? document.publicText($0, limit: 8192) }
         }

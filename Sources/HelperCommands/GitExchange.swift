@@ -52,8 +52,11 @@ struct GitExchange: ~Copyable {
     /// The account under which a user's credential is kept; `nil` where git doesn't say whose.
     var account: String? { user.map { $0.isEmpty ? Self.accountOfNobody : $0 } }
 
+    /// The user whose credential an account is.
+    static func user(ofAccount account: String) -> String { account == accountOfNobody ? "" : account }
+
     /// In place of a user without a name, who signs in by other means than a password (RFC 4559).
-    static let accountOfNobody = "(no user)"
+    private static let accountOfNobody = "(no user)"
 
     /// The attributes by which other helpers' items are found in a keyring: git's own, and Git Credential Manager's.
     var shapes: [[(String, String)]] {

@@ -49,8 +49,7 @@ enum GitHelper {
         let record = try await view.credential(
             services: [service], account: request.account, deadline: context.deadline)
         guard let record, let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return false }
-        let account = record.metadata.key.account
-        try answer(account == GitExchange.accountOfNobody ? "" : account, secret, context)
+        try answer(GitExchange.user(ofAccount: record.metadata.key.account), secret, context)
         return true
     }
 
@@ -99,8 +98,11 @@ enum GitHelper {
         // git stores each credential that worked, those that it has from here too.
         if let present = try await store.read(key, as: Password.self, deadline: context.deadline) {
             if present.secret.matches(secret) { return }
-        } else if try await provider(of: request, view, context) != nil {
-            return
+        } else {
+            if try await provider(of: request, view, context) != nil { return }
+            let others = try await view.ofOtherPrograms(having: request.shapes, deadline: context.deadline)
+            let other = try await others?.credential(services: [service], account: account, deadline: context.deadline)
+            if let other, other.secret.matches(secret) { return }
         }
         try await store.save(
             secret, for: key, options: SaveOptions(label: "Git: \(service.dropFirst(4))", contentType: .text),

@@ -17,7 +17,8 @@ enum GoHelper {
         if let record = try await view.credential(services: services, account: nil, deadline: context.deadline) {
             guard let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return .success }
             let place = record.metadata.key.service.dropFirst("git:".count)
-            try answer(String(place), record.metadata.key.account, secret.password, context)
+            let user = GitExchange.user(ofAccount: record.metadata.key.account)
+            try answer(String(place), user, secret.password, context)
         } else if let session = try await context.session(at: origin, user: nil, view) {
             try answer(origin, HostSession.user, session.accessToken, context)
         }

@@ -9,7 +9,6 @@ internal import LatchkeyTerminal
 /// A sign-in whose access token may go to the host that a tool asks for.
 struct HostSession: ~Copyable {
     let provider: String
-    let account: String
     let accessToken: Secret<AccessToken>
     /// When the access token ends; `nil` when the server didn't say.
     let expiry: UnixTime?
@@ -43,14 +42,14 @@ extension CommandContext {
         guard let account = try await account(of: provider, user: user, in: store),
             let kept = try await keptSession(of: provider, account, in: store)
         else { return nil }
-        if kept.isFresh(at: .now()) { return HostSession(kept, provider, account) }
+        if kept.isFresh(at: .now()) { return HostSession(kept, provider) }
         guard kept.isRefreshable else { throw Self.ended(provider) }
         try refresh(provider, account)
         // What `latchkey-auth` has stored, or another process before it.
         guard let renewed = try await keptSession(of: provider, account, in: store), renewed.isFresh(at: .now()) else {
             throw Self.ended(provider)
         }
-        return HostSession(renewed, provider, account)
+        return HostSession(renewed, provider)
     }
 
     /// The account that is meant: the one of that name, else the current one, else the only one.
@@ -71,7 +70,7 @@ extension CommandContext {
     ) async throws -> KeptSession? {
         let key = try CredentialKey(service: provider.service, account: account, kind: .session)
         guard let record = try await store.read(key, as: MessageBody.self, deadline: deadline) else { return nil }
-        return KeptSession(reading: record.takeSecret(), authority: provider.authority)
+        return KeptSession(reading: record.takeSecret(), of: provider)
     }
 
     /// Has `latchkey-auth` refresh a session, which alone links what that needs.
@@ -104,8 +103,8 @@ extension HostSession {
         LoggableText(reviewed: "a provider's name stands in listings", unredacted: provider)
     }
 
-    fileprivate init(_ kept: consuming KeptSession, _ provider: HostProvider, _ account: String) {
-        self.init(provider: provider.name, account: account, accessToken: kept.accessToken, expiry: kept.expiry)
+    fileprivate init(_ kept: consuming KeptSession, _ provider: HostProvider) {
+        self.init(provider: provider.name, accessToken: kept.accessToken, expiry: kept.expiry)
     }
 
     /// Whether servers take this user's name for whoever the token belongs to: GitLab's and GitHub's documentation.
@@ -119,8 +118,9 @@ extension HostSession {
 /// A provider as its file describes it, as far as helpers have to know.
 private struct HostProvider {
     let name: String
-    /// Whose sessions are its own.
+    /// Whose sessions are its own: those of this server, for this client.
     let authority: String
+    let clientID: String
     /// Where their tokens may go.
     let origins: Set<String>
 
@@ -140,11 +140,13 @@ private struct HostProvider {
     private init?(_ name: String, _ content: consuming Secret<MessageBody>) {
         let limits = JSONLimits(byteCount: 64 << 10, depth: 4, valueCount: 512)
         guard let document = try? JSONDocument(content, limits: limits), let authority = document.member("authority"),
-            let origins = document.member("token_origins"),
-            let text = try? document.publicText(authority, limit: 8192)
+            let client = document.member("client_id"), let origins = document.member("token_origins"),
+            let text = try? document.publicText(authority, limit: 8192),
+            let clientID = try? document.publicText(client, limit: 8192)
         else { return nil }
         self.name = name
         self.authority = text
+        self.clientID = clientID
         self.origins = Set(document.elements(of: origins).compactMap { try? document.publicText($0, limit: 4096) })
     }
 }
@@ -156,13 +158,15 @@ private struct KeptSession: ~Copyable {
     let isRefreshable: Bool
     let accessToken: Secret<AccessToken>
 
-    /// `nil` for what isn't a session of this authority's with a bearer token: one that is bound to a key is of no use
-    /// without it.
-    init?(reading content: consuming Secret<MessageBody>, authority: String) {
+    /// `nil` for what isn't a session of this provider's with a bearer token for whichever origin: one that is bound to a
+    /// key is of no use without it.
+    init?(reading content: consuming Secret<MessageBody>, of provider: HostProvider) {
         guard let document = try? JSONDocument(content, limits: JSONLimits(byteCount: 512 << 10)),
             let format = document.member("latchkey_session"), (try? document.integer(format)) == 1,
-            let given = document.member("authority"),
-            (try? document.publicText(given, limit: 8192))?.hasSameOctets(as: authority) == true,
+            let authority = document.member("authority"), let client = document.member("client_id"),
+            (try? document.publicText(authority, limit: 8192))?.hasSameOctets(as: provider.authority) == true,
+            (try? document.publicText(client, limit: 8192))?.hasSameOctets(as: provider.clientID) == true,
+            document.member("resource") == nil,
             let type = document.member("token_type"), document.isText(type, "Bearer"),
             let token = document.member("access_token"),
             let accessToken = try? document.secret(token, as: AccessToken.self)

@@ -27,8 +27,11 @@ struct RegistryName {
     /// and without the scheme, then by the host alone.
     var candidates: [String] {
         let places = path.isEmpty ? [host] : [host + path, host]
+        // What was stored for HTTPS isn't for a registry in clear.
         let forms = places.flatMap {
-            [$0, "https://\($0)", "http://\($0)", "\($0)/", "https://\($0)/", "https://\($0)/v1/"]
+            isInClear
+                ? ["http://\($0)", "http://\($0)/"]
+                : [$0, "https://\($0)", "\($0)/", "https://\($0)/", "https://\($0)/v1/"]
         }
         var seen: Set<String> = []
         return ([text] + forms).filter { seen.insert($0).inserted }

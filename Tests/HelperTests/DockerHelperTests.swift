@@ -115,7 +115,10 @@ import TestServices
             let run = try await docker(scene, "get", asked)
             #expect(run.outputText == login(asked, "of", found), "\(asked)")
         }
-        for asked in ["docker.io", "quay.io.evil.example", "registry.example", "quay.io@evil.example", "quay.io:443"] {
+        for asked in [
+            "docker.io", "http://quay.io", "http://index.docker.io/v1/", "quay.io.evil.example", "registry.example",
+            "quay.io@evil.example", "quay.io:443",
+        ] {
             #expect(try await docker(scene, "get", asked).status == 1, "\(asked)")
         }
     }
@@ -147,7 +150,17 @@ import TestServices
         let scene = try await HelperScene()
         let run = try await docker(scene, "store", input)
         #expect(run.status == 1 && !run.output.isEmpty && run.errorOutput.isEmpty)
+        #expect(!run.outputText.contains("unexpected"))
         #expect(try await docker(scene, "dream", "").status == 1)
+    }
+
+    @Test func `a secret that is no text is refused where docker reads it`() async throws {
+        let scene = try await HelperScene()
+        try await BuiltProducts.latchkey().run(
+            ["set", "docker:quay.io", "ada"], environment: scene.environment, input: [0xFF, 0xFE]
+        ).successful("set")
+        let run = try await docker(scene, "get", "quay.io")
+        #expect(run.status == 1 && run.outputText.hasPrefix("what is stored isn't text"), "\(run.outputText)")
     }
 
     @Test func `a vault that isn't there is told where docker reads it`() async throws {

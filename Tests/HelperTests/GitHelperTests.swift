@@ -125,6 +125,30 @@ import TestServices
         #expect(saved.outputText == "username=bob\npassword=by hand\n")
     }
 
+    @Test func `what git's own helper and Git Credential Manager keep in the keyring is read, kept once, and erased`()
+        async throws
+    {
+        let scene = try await HelperScene(.secretService)
+        let desktop = try #require(scene.desktop)
+        try await GitCredentialLibsecret(on: desktop)(
+            "store", ["protocol": "https", "host": "own.example", "username": "ada", "password": "git's"])
+        try await Program("secret-tool").run(
+            ["store", "--label=GCM", "service", "git:https://gcm.example", "account", "ada"],
+            environment: scene.environment, input: Array("gcm's".utf8)
+        ).successful("secret-tool")
+        for (host, password) in [("own.example", "git's"), ("gcm.example", "gcm's")] {
+            let login = ["protocol=https", "host=\(host)", "username=ada", "password=\(password)"]
+            let got = try await exchange(scene, "get", "protocol=https", "host=\(host)")
+            #expect(got.outputText == "username=ada\npassword=\(password)\n", "\(got.errorText)")
+            _ = try await exchange(scene, "store", login[0], login[1], login[2], login[3])
+            #expect(try await !scene.latchkey("list").contains(host))
+            _ = try await exchange(scene, "erase", login[0], login[1], login[2], "password=another")
+            #expect(try await !exchange(scene, "get", "protocol=https", "host=\(host)").output.isEmpty)
+            _ = try await exchange(scene, "erase", login[0], login[1], login[2], login[3])
+            #expect(try await exchange(scene, "get", "protocol=https", "host=\(host)").output.isEmpty)
+        }
+    }
+
     @Test func `verbs of the future are passed over, and the capabilities are said`() async throws {
         let scene = try await HelperScene()
         let unknown = try await scene.helper("git-credential-latchkey", "dream", input: "protocol=https\n\n")

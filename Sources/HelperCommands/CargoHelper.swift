@@ -10,14 +10,14 @@ internal import Synchronization
 
 /// `latchkey helper cargo`, also as `cargo-credential-latchkey`: cargo's Credential Provider Protocol, version 1.
 enum CargoHelper {
-    static let command = Command(HelperDefinitions.cargo, reportsError: report) { _, context in
+    static let command = Command(HelperDefinitions.cargo, reportsError: report) { arguments, context in
         try greet(context.output)
         let request = try CargoRequest(
             SecretInput.readAll(
                 as: MessageBody.self, limit: 1 << 20, until: { $0.index(of: UInt8(ascii: "\n")) != nil }))
         switch request.kind {
         case "get": try await get(request, context)
-        case "login": try await login(request, context)
+        case "login": try await login(request, mayAsk: !arguments.has(GlobalOptions.noPrompt), context)
         case "logout": try await logout(request, context)
         default:
             throw CommandFailure(
@@ -99,11 +99,13 @@ enum CargoHelper {
         try answer("Ok", json, context.output)
     }
 
-    private static func login(_ request: borrowing CargoRequest, _ context: CommandContext) async throws {
+    private static func login(
+        _ request: borrowing CargoRequest, mayAsk: Bool, _ context: CommandContext
+    ) async throws {
         let key = try key(request)
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
-        let token = try await token(request, context)
+        let token = try token(request, mayAsk, context)
         try await store.save(
             token, for: key, options: SaveOptions(label: "cargo: \(request.indexURL)", contentType: .text),
             deadline: context.deadline)
@@ -112,14 +114,14 @@ enum CargoHelper {
 
     /// The token that cargo was given, or that the person types: standard input is the protocol's.
     private static func token(
-        _ request: borrowing CargoRequest, _ context: CommandContext
-    ) async throws -> Secret<Password> {
+        _ request: borrowing CargoRequest, _ mayAsk: Bool, _ context: CommandContext
+    ) throws -> Secret<Password> {
         switch request.token {
         case .some(let token): return token.duplicate()
         case .none: break
         }
         if let page = request.loginURL { context.output.note("get a token at \(page)") }
-        return try SecretPrompt(isAllowed: true).ask("Token for \(request.name)", as: Password.self)
+        return try SecretPrompt(isAllowed: mayAsk).ask("Token for \(request.name)", as: Password.self)
     }
 
     private static func logout(_ request: borrowing CargoRequest, _ context: CommandContext) async throws {

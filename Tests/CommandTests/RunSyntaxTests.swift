@@ -2,6 +2,7 @@ import Foundation
 import LatchkeyCredentials
 import LatchkeySecrets
 import LatchkeyStoreCommands
+import TestServices
 import Testing
 
 /// How references, files of variables and masked text are read, in this process.
@@ -142,6 +143,23 @@ import Testing
         hide("abc", &mask, isLongEnough: false)
         hide("a\nb\nc\n", &mask, isLongEnough: false)
         hide("", &mask)
+    }
+
+    /// By Python's libraries, which know nothing of ours; the last as JavaScript's encodeURIComponent does it.
+    @Test(arguments: ["Ab/cd+ef==Gh/12", "it(s!p&ss\"wo\\rd", "a\\\"/b ü%"])
+    func `a secret is replaced as other programs write it into addresses and JSON`(_ secret: String) async throws {
+        let script = """
+            import json, sys, urllib.parse
+            text = sys.stdin.read()
+            whole = urllib.parse.quote(text, safe="")
+            lower = "%".join([whole.split("%")[0]] + [p[:2].lower() + p[2:] for p in whole.split("%")[1:]])
+            print(whole, lower, urllib.parse.quote(text), urllib.parse.quote(text, safe="!'()*"))
+            print(json.dumps({"a": text}, ensure_ascii=False))
+            """
+        let written = try await Program("/usr/bin/python3").run(["-c", script], input: Array(secret.utf8))
+            .successful("python3").outputText
+        let output = shown([written], hiding: [secret]).joined()
+        #expect(output == "*** *** *** ***\n{\"a\": \"***\"}\n", "\(output)")
     }
 
     /// base64 by Foundation, which knows nothing of ours.

@@ -44,9 +44,9 @@ package enum RunCommand {
             never on a disk, but memory may be swapped out. Secrets with NUL bytes or of more than 128 KiB need it.
 
             --mask: the program is watched, and the secrets that it was given are replaced in its output, line by line (lines
-            of 4 bytes or more), also in base64 and percent-encoded; whatever else it makes of them is shown. At a terminal it has
-            a terminal of its own; pipes stay pipes. Where output stops in the midst of what may become a secret, half of it
-            is shown at most. What it leaves in the background isn't shown after its end.
+            of 4 bytes or more), also in base64, percent-encoded and in JSON; whatever else it makes of them is shown. At a
+            terminal it has a terminal of its own; pipes stay pipes. Where output stops in the midst of what may become a
+            secret, half of it is shown at most. What it leaves in the background isn't shown after its end.
             """)
 
     static let command = Command(definition, startsPrograms: true, takes: { !RunRequest.hasProvider($0) }) {

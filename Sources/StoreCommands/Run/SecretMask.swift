@@ -1,6 +1,8 @@
 package import LatchkeySecrets
+internal import LatchkeySystem
 
-/// What is to be replaced in a program's output: secrets line by line, as they are, in base64 and percent-encoded.
+/// What is to be replaced in a program's output: secrets line by line, as they are, in base64, percent-encoded
+/// and as JSON has them.
 package struct SecretMask: ~Copyable {
     /// The shortest line that is replaced: a shorter one stands in other words.
     package static let minimumByteCount = 4
@@ -53,21 +55,33 @@ package struct SecretMask: ~Copyable {
             whole.base64Encoded().withExposedBytes { add($0.extracting(own)) }
             whole.base64URLEncoded().withExposedBytes { add($0.extracting(own)) }
         }
+        // RFC 3986, and what Python's `quote` and JavaScript's `encodeURIComponent` leave as it is.
+        for (digits, kept) in [
+            ("0123456789ABCDEF", ""), ("0123456789abcdef", ""), ("0123456789ABCDEF", "/"),
+            ("0123456789ABCDEF", "!'()*"),
+        ] {
+            let digits = Array(digits.utf8)
+            addEscaped(secret) { byte in
+                let isKept = ASCII.isUnreserved(byte) || kept.utf8.contains(byte)
+                return isKept ? [] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        // A JSON string (RFC 8259, 7).
+        addEscaped(secret) { byte in
+            byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : []
+        }
+    }
+
+    /// Adds a secret in which some bytes are written otherwise; the escape of a byte that stays is empty.
+    private mutating func addEscaped<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ escape: (UInt8) -> [UInt8]
+    ) {
         var escaped = SecretBuilder()
-        let digits = Array("0123456789ABCDEF".utf8)
         secret.withExposedBytes { bytes in
             for index in bytes.indices {
-                let byte = bytes[index]
-                let isPlain =
-                    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-                    || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
-                if isPlain {
-                    try? escaped.append(byte)
-                } else {
-                    try? escaped.append(UInt8(ascii: "%"))
-                    try? escaped.append(digits[Int(byte >> 4)])
-                    try? escaped.append(digits[Int(byte & 15)])
-                }
+                let other = escape(bytes[index])
+                if other.isEmpty { try? escaped.append(bytes[index]) }
+                for byte in other { try? escaped.append(byte) }
             }
         }
         if escaped.byteCount > secret.byteCount { escaped.withExposedBytes { add($0) } }

@@ -57,6 +57,8 @@ let package = Package(
         module(
             "LatchkeyCredentials", at: "Credentials",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
+        // What the Secret Service has: attributes, labels, collections.
+        module("LatchkeyItems", at: "Items", uses: ["LatchkeyCredentials", "LatchkeySecrets"]),
         module(
             "LatchkeyInMemory", at: "Stores/InMemory",
             uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium"]),
@@ -64,8 +66,8 @@ let package = Package(
             "LatchkeyVault", at: "Stores/Vault",
             uses: [
                 "LatchkeySystem",
-                "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium", "CLatchkeySQLite",
-                "CLatchkeyLinux",
+                "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium",
+                "CLatchkeySQLite", "CLatchkeyLinux",
             ]),
         module(
             "LatchkeySecretService", at: "Stores/SecretService",

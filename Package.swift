@@ -39,6 +39,7 @@ let package = Package(
         system("CLatchkeyMicroHTTPD", at: "CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CLatchkeyCrypto", at: "CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CLatchkeyResolver", at: "CResolver"),
+        system("CLatchkeyGIO", at: "CGIO", pkgConfig: "gio-unix-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
         module("LatchkeySystem", at: "System"),
@@ -81,6 +82,13 @@ let package = Package(
 
         // MARK: What other programs keep
         module("LatchkeyLibCrypto", at: "LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
+        // The only importer of GIO: org.freedesktop.secrets, served from any store of items.
+        module(
+            "LatchkeyKeyringService", at: "KeyringService",
+            uses: [
+                "CLatchkeyGIO", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeySodium", "LatchkeySystem",
+            ]),
         module(
             "LatchkeyImporting", at: "Importing",
             uses: [
@@ -225,6 +233,13 @@ let package = Package(
             dependencies: [
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
             ]),
+        // Serves items in memory on the bus of its environment.
+        .executableTarget(
+            name: "keyring-fixture", dependencies: ["LatchkeyKeyringService", "CLatchkeyProgramMemory"],
+            path: "Tests/KeyringFixture"),
+        .testTarget(
+            name: "KeyringServiceTests",
+            dependencies: ["LatchkeyKeyringService", "LatchkeyLibCrypto", "TestServices", "keyring-fixture"]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(
             name: "StoreSelectionTests",

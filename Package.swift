@@ -239,7 +239,11 @@ let package = Package(
             path: "Tests/KeyringFixture"),
         .testTarget(
             name: "KeyringServiceTests",
-            dependencies: ["LatchkeyKeyringService", "LatchkeyLibCrypto", "TestServices", "keyring-fixture"]),
+            dependencies: [
+                "LatchkeyKeyringService", "LatchkeyLibCrypto", "LatchkeyStoreContract", "TestServices", "keyring-fixture",
+                "keyring-probe",
+            ],
+            exclude: ["stand_in.py"]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(
             name: "StoreSelectionTests",

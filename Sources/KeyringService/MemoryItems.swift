@@ -34,8 +34,13 @@ package final class MemoryItems: ItemStore {
     }
     private let state: Mutex<State>
 
-    /// - Parameter collections: what there is at first; the first one can't be deleted.
-    package init(_ collections: [ItemCollection]) {
+    private let keepsFirst: Bool
+
+    /// - Parameters:
+    ///   - collections: what there is at first.
+    ///   - keepsFirst: whether the first one can't be deleted, as in a vault.
+    package init(_ collections: [ItemCollection], keepsFirst: Bool = true) {
+        self.keepsFirst = keepsFirst
         state = Mutex(State(collections: collections))
     }
 
@@ -96,7 +101,7 @@ package final class MemoryItems: ItemStore {
     package func deleteCollection(_ name: String, deadline: Deadline) async throws(StoreError) -> Bool {
         try state.withLock { (state) throws(StoreError) in
             guard let index = state.collections.firstIndex(where: { $0.name == name }) else { return false }
-            guard index > 0 else { throw StoreError(.unsupported, "the first collection can't be deleted") }
+            guard !keepsFirst || index > 0 else { throw StoreError(.unsupported, "the first collection can't be deleted") }
             state.collections.remove(at: index)
             for (id, entry) in state.entries where entry.item.collection == name { Self.remove(id, in: &state) }
             return true

@@ -82,7 +82,7 @@ final class FixtureItems {
     }
 
     func configuration(isEncrypted: Bool) throws -> KeyringConfiguration {
-        let items = MemoryItems(collections)
+        let items = MemoryItems(collections, keepsFirst: false)
         for entry in entries {
             let attributes = ItemAttributes(entry.attributes.map { ItemAttributes.Attribute(name: $0, value: $1) })!
             let secret = ItemSecret(Secret<ItemContent>(copying: entry.secret.utf8.span), contentType: "text/plain")

@@ -151,9 +151,12 @@ extension Keyring {
         return attributes
     }
 
+    /// Enough for one made of the longest service and account, as our own client makes it.
+    private static let maximumLabelByteCount = 4096
+
     func label(_ value: BusValue?) throws(BusFault) -> String {
         let label = value?.text ?? ""
-        guard label.utf8.count <= 1024 else { throw .invalid("the label is too long") }
+        guard label.utf8.count <= Self.maximumLabelByteCount else { throw .invalid("the label is too long") }
         return label
     }
 }

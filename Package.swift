@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "LatchkeyLeakAudit", targets: ["LatchkeyLeakAudit"]),
         .executable(name: "latchkey", targets: ["LatchkeyCommand"]),
         .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
+        .executable(name: "latchkey-keyring", targets: ["LatchkeyKeyringCommand"]),
     ],
     traits: [
         .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz.")
@@ -39,7 +40,7 @@ let package = Package(
         system("CLatchkeyMicroHTTPD", at: "CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CLatchkeyCrypto", at: "CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CLatchkeyResolver", at: "CResolver"),
-        system("CLatchkeyGIO", at: "CGIO", pkgConfig: "gio-unix-2.0", apt: "libglib2.0-dev"),
+        system("CLatchkeyGIO", at: "CGIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
         module("LatchkeySystem", at: "System"),
@@ -197,6 +198,18 @@ let package = Package(
             name: "LatchkeyAuthCommand",
             dependencies: ["LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
             path: "Sources/latchkey-auth"),
+
+        module(
+            "LatchkeyKeyringProgram", at: "KeyringProgram",
+            uses: [
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyItems", "LatchkeyKeyringService",
+                "LatchkeyLog", "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
+                "LatchkeyTerminal", "LatchkeyVault", "CLatchkeyLinux",
+            ]),
+        .executableTarget(
+            name: "LatchkeyKeyringCommand",
+            dependencies: ["LatchkeyKeyringProgram", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
+            path: "Sources/latchkey-keyring"),
 
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),

@@ -234,8 +234,9 @@ let package = Package(
         .testTarget(
             name: "VaultTests",
             dependencies: [
-                "LatchkeySystem", "LatchkeyVault", "LatchkeyStoreContract", "TestServices", "VaultChecks",
-                "vault-writer",
+                "LatchkeySystem", "LatchkeyVault", "LatchkeyItems", "LatchkeyStoreContract", "TestServices",
+                "VaultChecks",
+                "ItemStoreChecks", "vault-writer",
             ],
             exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .executableTarget(
@@ -273,8 +274,12 @@ let package = Package(
         .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver"),
         .target(
             name: "VaultChecks",
-            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
+            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Fuzz/VaultChecks"),
+        // What every store of items keeps, whichever it is.
+        .target(
+            name: "ItemStoreChecks", dependencies: ["LatchkeyItems", "LatchkeyCredentials", "LatchkeySecrets"],
+            path: "Tests/ItemStoreChecks"),
         .executableTarget(
             name: "fuzz-parsers", dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "FuzzDriver"],
             path: "Tests/Fuzz/Parsers"),

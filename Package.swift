@@ -202,7 +202,8 @@ let package = Package(
         module(
             "LatchkeyKeyringProgram", at: "KeyringProgram",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyItems", "LatchkeyKeyringService",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyItems",
+                "LatchkeyKeyringService",
                 "LatchkeyLog", "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
                 "LatchkeyTerminal", "LatchkeyVault", "CLatchkeyLinux",
             ]),
@@ -254,7 +255,8 @@ let package = Package(
         .testTarget(
             name: "KeyringServiceTests",
             dependencies: [
-                "LatchkeyKeyringService", "LatchkeyLibCrypto", "LatchkeyStoreContract", "TestServices", "keyring-fixture",
+                "LatchkeyKeyringService", "LatchkeyLibCrypto", "LatchkeyStoreContract", "TestServices",
+                "keyring-fixture",
                 "keyring-probe",
             ],
             exclude: ["stand_in.py"]),

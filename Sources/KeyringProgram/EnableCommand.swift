@@ -40,7 +40,9 @@ enum EnableCommand {
         return KeyringUnits(context.environment, program: program, vault: vault)
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool { ASCII.isLetter(byte) || ASCII.isDigit(byte) || "/._-+=:".utf8.contains(byte) }
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || "/._-+=:".utf8.contains(byte)
+    }
 
     /// A bus that runs reads its files again. Where there is none, the next one does.
     private static func reload(_ context: CommandContext) async {

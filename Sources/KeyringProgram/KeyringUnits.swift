@@ -103,7 +103,8 @@ struct KeyringUnits {
                 .refused, "keyring.other-file", "\(shown(path)) can't be read (errno \(error.number))",
                 hint: "see what it is, and take it away")
         }) { () throws(PrivateFile.Failure) in
-            try nilIf({ (error: PrivateFile.Failure) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))
+            try nilIf(
+                { (error: PrivateFile.Failure) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))
         }
     }
 

@@ -91,7 +91,8 @@ extension CommandFailure {
 extension BusNameOwner: Loggable {
     /// Safe: a program and its process, which anybody on the machine can see.
     package var logMessage: LogMessage {
-        let name = LoggableText(reviewed: "the path of a program, as any listing shows it", unredacted: executable ?? uniqueName)
+        let name = LoggableText(
+            reviewed: "the path of a program, as any listing shows it", unredacted: executable ?? uniqueName)
         return processID.map { "\(name) (process \(Int($0)))" } ?? "\(name)"
     }
 }

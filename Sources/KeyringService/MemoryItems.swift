@@ -101,7 +101,9 @@ package final class MemoryItems: ItemStore {
     package func deleteCollection(_ name: String, deadline: Deadline) async throws(StoreError) -> Bool {
         try state.withLock { (state) throws(StoreError) in
             guard let index = state.collections.firstIndex(where: { $0.name == name }) else { return false }
-            guard !keepsFirst || index > 0 else { throw StoreError(.unsupported, "the first collection can't be deleted") }
+            guard !keepsFirst || index > 0 else {
+                throw StoreError(.unsupported, "the first collection can't be deleted")
+            }
             state.collections.remove(at: index)
             for (id, entry) in state.entries where entry.item.collection == name { Self.remove(id, in: &state) }
             return true

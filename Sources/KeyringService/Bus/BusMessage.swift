@@ -39,9 +39,9 @@ internal import CLatchkeyGIO
     /// A descriptor that came with it, by its place (`h`); the caller closes it. `nil` when there is none.
     func descriptor(_ index: Int32) -> Int32? {
         unsafe withPointer { message in
-            guard let list = unsafe g_dbus_message_get_unix_fd_list(message), index >= 0,
-                index < unsafe g_unix_fd_list_get_length(list)
-            else { return nil }
+            guard let list = unsafe g_dbus_message_get_unix_fd_list(message) else { return nil }
+            let count = unsafe g_unix_fd_list_get_length(list)
+            guard (0..<count).contains(index) else { return nil }
             let descriptor = unsafe g_unix_fd_list_get(list, index, nil)
             return descriptor >= 0 ? descriptor : nil
         }

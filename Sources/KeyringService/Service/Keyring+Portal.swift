@@ -17,7 +17,7 @@ extension Keyring {
         let (application, handle) = (arguments[1].text, arguments[2].handle)
         guard (1...255).contains(application.utf8.count) else { throw .invalid("there is no application's id") }
         guard let descriptor = message?.descriptor(handle) else { throw .invalid("there is no descriptor") }
-        defer { close(descriptor) }
+        defer { Glibc.close(descriptor) }
         let key = try await portalKey(of: application)
         var sink = PortalSink(descriptor: descriptor)
         let failure = failure(SystemErrorNumber.self, of: try key.secret.pour(into: &sink))

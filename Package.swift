@@ -259,7 +259,7 @@ let package = Package(
                 "keyring-fixture",
                 "keyring-probe",
             ],
-            exclude: ["stand_in.py"]),
+            exclude: ["clients.sh", "cookie_server.py", "hostile.py", "stand_in.py"]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(
             name: "StoreSelectionTests",

@@ -39,7 +39,7 @@ struct FairQueueTests {
 
     @Test func `the bytes that wait are bounded, of one client and of all`() async {
         let queue = FairQueue<Int>()
-        let piece = 8 << 20
+        let piece = 4 << 20
         for number in 0..<4 { #expect(queue.offer(number, of: ":1.1", byteCount: piece)) }
         #expect(!queue.offer(4, of: ":1.1", byteCount: 1))
         for client in 2..<5 {

@@ -6,8 +6,8 @@ final class FairQueue<Element: Sendable>: Sendable {
     /// Of one client; what it sends beyond is refused.
     static var maximumCount: Int { 256 }
     /// What waits of one client, and of all, in bytes.
-    static var maximumByteCount: Int { 32 << 20 }
-    static var maximumTotalByteCount: Int { 128 << 20 }
+    static var maximumByteCount: Int { 16 << 20 }
+    static var maximumTotalByteCount: Int { 64 << 20 }
 
     private struct Lane {
         /// In the order in which they came; those before `first` are gone.

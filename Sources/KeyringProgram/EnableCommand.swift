@@ -47,9 +47,7 @@ enum EnableCommand {
     /// A bus that runs reads its files again. Where there is none, the next one does.
     private static func reload(_ context: CommandContext) async {
         guard let address = context.sessionBus else { return }
-        do throws(BusFault) {
-            try await KeyringInquiry.reload(at: address)
-        } catch {
+        if await failure(BusFault.self, awaiting: try await KeyringInquiry.reload(at: address)) != nil {
             context.logger.info("the session bus didn't read its files again")
         }
     }

@@ -4,6 +4,7 @@ package import LatchkeyKeyringService
 package import LatchkeyLog
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
@@ -69,14 +70,12 @@ extension CommandContext {
 
     /// Does something on the bus, and says in our words what it refused.
     func bus<Result>(_ body: () async throws(BusFault) -> Result) async throws -> Result {
-        do throws(BusFault) {
-            return try await body()
-        } catch {
-            throw CommandFailure(
+        try await mappingError({ (error: BusFault) in
+            CommandFailure(
                 .unavailable, "keyring.bus-refused",
                 "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
                 hint: "see whether it runs, and is yours")
-        }
+        }, body)
     }
 }
 

@@ -43,12 +43,9 @@ extension Keyring {
             }
             if let present { return present }
         }
-        let made: Secret<ItemContent>
-        do throws(RandomSourceError) {
-            made = try .random(byteCount: Self.keyByteCount)
-        } catch {
-            throw BusFault(.failed, "the kernel refused random octets")
-        }
+        let made: Secret<ItemContent> = try mapError(
+            { (_: RandomSourceError) in BusFault(.failed, "the kernel refused random octets") },
+            of: .random(byteCount: Self.keyByteCount))
         let secret = ItemSecret(made, contentType: "application/octet-stream")
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(

@@ -101,7 +101,9 @@ package final class MemoryItems: ItemStore {
     package func deleteCollection(_ name: String, deadline: Deadline) async throws(StoreError) -> Bool {
         try state.withLock { (state) throws(StoreError) in
             guard let index = state.collections.firstIndex(where: { $0.name == name }) else { return false }
-            guard !keepsFirst || index > 0 else { throw StoreError(.unsupported, "the first collection can't be deleted") }
+            guard !keepsFirst || index > 0 else {
+                throw StoreError(.unsupported, "the first collection can't be deleted")
+            }
             state.collections.remove(at: index)
             for (id, entry) in state.entries where entry.item.collection == name { Self.remove(id, in: &state) }
             return true
@@ -209,6 +211,11 @@ package final class MemoryItems: ItemStore {
     package func update(
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
     ) async throws(StoreError) -> StoredItem? {
+        change(id, label: label, attributes: attributes)
+    }
+
+    /// The same for tests, which change it behind the service's back.
+    package func change(_ id: ItemID, label: String?, attributes: ItemAttributes?) -> StoredItem? {
         state.withLock { state in
             Self.change(id, in: &state) { $0 = $0.with(label: label, attributes: attributes) }
         }
@@ -239,8 +246,11 @@ package final class MemoryItems: ItemStore {
     }
 
     package func delete(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
-        state.withLock { Self.remove(id, in: &$0) }
+        remove(id)
     }
+
+    /// The same for tests.
+    package func remove(_ id: ItemID) -> StoredItem? { state.withLock { Self.remove(id, in: &$0) } }
 
     @discardableResult
     private static func remove(_ id: ItemID, in state: inout State) -> StoredItem? {

@@ -29,7 +29,9 @@ package enum KeyringPath: Sendable, Hashable {
             self = .folder(path)
             return
         }
-        guard parts.count > 1, parts[0].isEmpty, parts.dropFirst().allSatisfy({ ObjectPathElement.isValid($0) }) else { return nil }
+        guard parts.count > 1, parts[0].isEmpty, parts.dropFirst().allSatisfy({ ObjectPathElement.isValid($0) }) else {
+            return nil
+        }
         let above = ["org", "freedesktop", "secrets"]
         let elements = Array(parts.dropFirst())
         guard elements.starts(with: above) else {

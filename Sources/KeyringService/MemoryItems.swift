@@ -211,6 +211,11 @@ package final class MemoryItems: ItemStore {
     package func update(
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
     ) async throws(StoreError) -> StoredItem? {
+        change(id, label: label, attributes: attributes)
+    }
+
+    /// The same for tests, which change it behind the service's back.
+    package func change(_ id: ItemID, label: String?, attributes: ItemAttributes?) -> StoredItem? {
         state.withLock { state in
             Self.change(id, in: &state) { $0 = $0.with(label: label, attributes: attributes) }
         }
@@ -241,8 +246,11 @@ package final class MemoryItems: ItemStore {
     }
 
     package func delete(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
-        state.withLock { Self.remove(id, in: &$0) }
+        remove(id)
     }
+
+    /// The same for tests.
+    package func remove(_ id: ItemID) -> StoredItem? { state.withLock { Self.remove(id, in: &$0) } }
 
     @discardableResult
     private static func remove(_ id: ItemID, in state: inout State) -> StoredItem? {

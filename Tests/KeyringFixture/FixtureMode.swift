@@ -10,11 +10,15 @@ enum FixtureMode: String {
     /// The collections that libsecret's own tests want to find.
     case normal, lock, delete, empty
     case onlyPlain = "only-plain"
+    /// As `keyring`, with nothing but a passphrase to open it.
+    case locked
+    /// As `keyring`, and nothing can be written.
+    case readOnly = "read-only"
 
-    func configuration() throws -> KeyringConfiguration {
+    func fixture() throws -> Fixture {
         let items = FixtureItems()
         switch self {
-        case .keyring: items.collection("login", "Login", aliases: ["default"])
+        case .keyring, .locked, .readOnly: items.collection("login", "Login", aliases: ["default"])
         case .empty: break
         case .normal, .onlyPlain: try items.addStandard()
         case .lock:
@@ -32,14 +36,28 @@ enum FixtureMode: String {
             items.collection("twodelete", "Collection", isLocked: true)
             try items.add("twodelete", "locked", "tres", ["number": "3", "string": "three", "even": "false"])
         }
-        return try items.configuration(isEncrypted: self != .onlyPlain)
+        let store = FixtureStore(try items.made())
+        if self == .readOnly { store.forbidWriting() }
+        let source = FixtureSource(store, hasSlot: self != .locked)
+        var configuration = KeyringConfiguration(source)
+        configuration.lockedAtFirst = items.locked
+        configuration.offersEncryption = self != .onlyPlain
+        configuration.observer = FixtureObserver()
+        configuration.isConfirmed = { action in
+            switch action {
+            case .lock(let name), .unlock(let name): name == "lockprompt"
+            case .deleteCollection: false
+            case .deleteItem(let id): id.element == "confirm"
+            }
+        }
+        return Fixture(store: store, source: source, configuration: configuration)
     }
 }
 
 /// Collections and items as they are added.
 final class FixtureItems {
     private var collections: [ItemCollection] = []
-    private var locked: Set<String> = []
+    private(set) var locked: Set<String> = []
     private var entries:
         [(collection: String, id: String, secret: String, attributes: [String: String], label: String)] =
             []
@@ -81,7 +99,7 @@ final class FixtureItems {
         }
     }
 
-    func configuration(isEncrypted: Bool) throws -> KeyringConfiguration {
+    func made() throws -> MemoryItems {
         let items = MemoryItems(collections, keepsFirst: false)
         for entry in entries {
             let attributes = ItemAttributes(entry.attributes.map { ItemAttributes.Attribute(name: $0, value: $1) })!
@@ -90,27 +108,6 @@ final class FixtureItems {
                 secret, attributes: attributes, label: entry.label, in: entry.collection, replacing: false,
                 id: ItemID(entry.id)!)
         }
-        var configuration = KeyringConfiguration(FixtureSource(items: items))
-        configuration.lockedAtFirst = locked
-        configuration.offersEncryption = isEncrypted
-        configuration.isConfirmed = { action in
-            switch action {
-            case .lock(let name), .unlock(let name): name == "lockprompt"
-            case .deleteCollection: false
-            case .deleteItem(let id): id.element == "confirm"
-            }
-        }
-        return configuration
+        return items
     }
-}
-
-/// Always open.
-struct FixtureSource: KeyringSource {
-    let items: MemoryItems
-
-    func open(deadline: Deadline) async throws(StoreError) -> any ItemStore { items }
-    func open(
-        with passphrase: borrowing Secret<Passphrase>, deadline: Deadline
-    ) async throws(StoreError) -> any ItemStore { items }
-    func close() async -> Bool { false }
 }

@@ -36,17 +36,15 @@ internal import CLatchkeyGIO
     var path: String? { unsafe text { unsafe g_dbus_message_get_path($0) } }
     var interface: String? { unsafe text { unsafe g_dbus_message_get_interface($0) } }
     var member: String? { unsafe text { unsafe g_dbus_message_get_member($0) } }
-    /// A descriptor that came with it, by its place (`h`); the caller closes it. `nil` when there is none.
-    func descriptor(_ index: Int32) -> Int32? {
+    var hasDescriptors: Bool { unsafe withPointer { unsafe g_dbus_message_get_unix_fd_list($0) != nil } }
+    /// A duplicate of the first descriptor that came along.
+    var descriptor: Int32? {
         unsafe withPointer { message in
             guard let list = unsafe g_dbus_message_get_unix_fd_list(message) else { return nil }
-            let count = unsafe g_unix_fd_list_get_length(list)
-            guard (0..<count).contains(index) else { return nil }
-            let descriptor = unsafe g_unix_fd_list_get(list, index, nil)
+            let descriptor = unsafe g_unix_fd_list_get(list, 0, nil)
             return descriptor >= 0 ? descriptor : nil
         }
     }
-
     /// Its arguments, a tuple; of none, an empty one.
     var arguments: BusValue {
         unsafe withPointer { unsafe g_dbus_message_get_body($0).map { unsafe BusValue(retaining: $0) } } ?? .none

@@ -128,8 +128,6 @@ internal import LatchkeySecrets
     var text: String { unsafe withPointer { unsafe String(cString: g_variant_get_string($0, nil)) } }
     var boolean: Bool { unsafe withPointer { unsafe g_variant_get_boolean($0) != 0 } }
     var unsigned32: UInt32 { unsafe withPointer { unsafe g_variant_get_uint32($0) } }
-    /// The place of a descriptor (`h`).
-    var handle: Int32 { unsafe withPointer { unsafe g_variant_get_handle($0) } }
     /// What a variant (`v`) holds.
     var unboxed: BusValue { unsafe withPointer { unsafe BusValue(adopting: g_variant_get_variant($0)) } }
     var texts: [String] { children.map(\.text) }

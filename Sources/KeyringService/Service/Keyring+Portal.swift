@@ -14,9 +14,9 @@ extension Keyring {
     private static let keyByteCount = 64
 
     func performForPortal(_ arguments: BusValue) async throws(BusFault) -> BusValue {
-        let (application, handle) = (arguments[1].text, arguments[2].handle)
+        let application = arguments[1].text
         guard (1...255).contains(application.utf8.count) else { throw .invalid("there is no application's id") }
-        guard let descriptor = message?.descriptor(handle) else { throw .invalid("there is no descriptor") }
+        guard let descriptor = message?.descriptor else { throw .invalid("there is no descriptor") }
         defer { Glibc.close(descriptor) }
         let key = try await portalKey(of: application)
         var sink = PortalSink(descriptor: descriptor)

@@ -74,7 +74,8 @@ extension Keyring {
             complete(prompt, isDismissed: true)
             return
         }
-        await agree(to: prompt)
+        // One passphrase is enough for all who wait for it.
+        for waiting in prompts.values where waiting.question != nil { await agree(to: waiting) }
     }
 
     /// Does what the prompt was for.

@@ -58,7 +58,7 @@ extension Keyring {
         emit("ItemChanged", item.id, in: item.collection)
     }
 
-    private func announceItems(of name: String, adding count: Int) async {
+    func announceItems(of name: String, adding count: Int = 0) async {
         if let known = itemCounts[name], known > Self.longestAnnouncedList {
             itemCounts[name] = known + count
             return
@@ -95,7 +95,7 @@ extension Keyring {
             if before != after { announceCollections() }
             for name in after where before.contains(name) && !isInMemory(name) {
                 emit("CollectionChanged", KeyringPath.collection(.name(name)).text)
-                await announceItems(of: name, adding: 0)
+                await announceItems(of: name)
             }
         }
     }

@@ -15,6 +15,8 @@ final class Keyring {
     var changes: Task<Void, Never>?
     /// Its collections, as last seen; before it was opened once, the one that it has for certain.
     var vaultCollections = [Keyring.firstCollection]
+    /// Whether clients may have been shown the vault as locked, and have to hear that it isn't any more.
+    private var wasShownLocked = false
     /// Whether clients locked all of it: then it isn't opened until one asks for that.
     var wasClosedByClient = false
     /// Collections that clients locked.
@@ -82,8 +84,6 @@ final class Keyring {
             defer { message = nil }
             let result: Result<BusValue, BusFault> = await Result(awaiting: try await respond(to: call))
             bus.reply(to: call, result)
-            for then in afterReply { then() }
-            afterReply = []
         case .departure(let client):
             sessions = sessions.filter { $0.value.client != client }
             prompts = prompts.filter { $0.value.client != client }
@@ -94,6 +94,8 @@ final class Keyring {
         case .answer(let prompt, let result):
             await answer(prompt, result)
         }
+        for then in afterReply { then() }
+        afterReply = []
     }
 
     // MARK: - The store
@@ -101,18 +103,24 @@ final class Keyring {
     /// The open store. Opens it where that takes nobody.
     func openVault() async throws(BusFault) -> any ItemStore {
         if let vault { return vault }
-        if wasClosedByClient { throw .collectionIsLocked }
+        guard !wasClosedByClient else { throw .collectionIsLocked }
         return try await openVaultWithoutAsking()
     }
 
     func openVaultWithoutAsking() async throws(BusFault) -> any ItemStore {
         if let vault { return vault }
         let deadline = deadline
-        let store = try await mapFault { () async throws(StoreError) in
-            try await configuration.source.open(deadline: deadline)
+        let words = configuration.words
+        let opened: Result<any ItemStore, StoreError> = await Result(
+            awaiting: try await configuration.source.open(deadline: deadline))
+        switch opened {
+        case .success(let store):
+            try await adopt(store)
+            return store
+        case .failure(let error):
+            wasShownLocked = true
+            throw BusFault(error, words: words)
         }
-        try await adopt(store)
-        return store
     }
 
     /// Begins to serve a store that was just opened.
@@ -124,6 +132,7 @@ final class Keyring {
         let stream = try await mapFault { () async throws(StoreError) in
             try await store.changesByOthers(deadline: deadline)
         }
+        let before = collectionNames()
         vault = store
         vaultCollections = collections
         itemCounts = [:]
@@ -135,13 +144,20 @@ final class Keyring {
         changes = Task {
             for await change in stream { _ = queue.offer(.change(change, opening: number), of: "", isOwn: true) }
         }
-        for collection in collections where !isLocked(collection.name) { announceLock(collection.name) }
+        guard wasShownLocked else { return }
+        wasShownLocked = false
+        if collectionNames() != before { announceCollections() }
+        for collection in collections where !isLocked(collection.name) {
+            announceLock(collection.name)
+            await announceItems(of: collection.name)
+        }
     }
 
     /// The vault was locked, by a client or by its person.
     func leaveVault() {
         guard vault != nil else { return }
         vault = nil
+        wasShownLocked = true
         changes?.cancel()
         changes = nil
         for collection in vaultCollections { announceLock(collection.name) }

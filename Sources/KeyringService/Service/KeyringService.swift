@@ -111,6 +111,11 @@ final class Intake: BusReceiver {
             connection.reply(to: call, .failure(BusFault(.limitsExceeded, "the message is too large")))
             return true
         }
+        // Those that wait would keep their descriptors open, and no other method takes one.
+        guard !call.message.hasDescriptors || call.path == Keyring.portalPath else {
+            connection.reply(to: call, .failure(.invalid("the method takes no descriptor")))
+            return true
+        }
         // What a waiting call takes beside its arguments.
         if !queue.offer(.call(call), of: call.sender, byteCount: byteCount + 1024) {
             connection.reply(to: call, .failure(.tooManyCalls))

@@ -361,6 +361,12 @@ let package = Package(
                 "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "keyring-probe",
             ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
+        .testTarget(
+            name: "KeyringProgramTests",
+            dependencies: [
+                "TestServices", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyKeyringCommand",
+                "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyVault",
+            ], exclude: ["portal.py"]),
         // The cases import these modules; nothing here does.
         .testTarget(
             name: "DoesNotCompileTests",

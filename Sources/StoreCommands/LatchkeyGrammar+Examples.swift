@@ -34,6 +34,7 @@ extension LatchkeyGrammar {
         "keyring serve": ["latchkey keyring serve", "latchkey keyring serve --replace --log-level info"],
         "keyring enable": ["latchkey keyring enable"],
         "keyring disable": ["latchkey keyring disable"],
+        "keyring agent": ["latchkey keyring agent"],
         "keyring status": ["latchkey keyring status"],
         "setup": [
             "latchkey setup", "latchkey setup git", "latchkey setup docker --print", "latchkey setup git --undo",

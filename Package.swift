@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "LatchkeyLeakAudit", targets: ["LatchkeyLeakAudit"]),
         .executable(name: "latchkey", targets: ["LatchkeyCommand"]),
         .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
+        .executable(name: "latchkey-keyring", targets: ["LatchkeyKeyringCommand"]),
     ],
     traits: [
         .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz.")
@@ -39,6 +40,7 @@ let package = Package(
         system("CLatchkeyMicroHTTPD", at: "CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CLatchkeyCrypto", at: "CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CLatchkeyResolver", at: "CResolver"),
+        system("CLatchkeyGIO", at: "CGIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
         module("LatchkeySystem", at: "System"),
@@ -81,6 +83,13 @@ let package = Package(
 
         // MARK: What other programs keep
         module("LatchkeyLibCrypto", at: "LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
+        // The only importer of GIO: org.freedesktop.secrets, served from any store of items.
+        module(
+            "LatchkeyKeyringService", at: "KeyringService",
+            uses: [
+                "CLatchkeyGIO", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeySodium", "LatchkeySystem",
+            ]),
         module(
             "LatchkeyImporting", at: "Importing",
             uses: [
@@ -191,6 +200,19 @@ let package = Package(
             dependencies: ["LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
             path: "Sources/latchkey-auth"),
 
+        module(
+            "LatchkeyKeyringProgram", at: "KeyringProgram",
+            uses: [
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyItems",
+                "LatchkeyKeyringService",
+                "LatchkeyLog", "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
+                "LatchkeyTerminal", "LatchkeyVault", "CLatchkeyLinux",
+            ]),
+        .executableTarget(
+            name: "LatchkeyKeyringCommand",
+            dependencies: ["LatchkeyKeyringProgram", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
+            path: "Sources/latchkey-keyring"),
+
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
         .target(
@@ -230,6 +252,18 @@ let package = Package(
             dependencies: [
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
             ]),
+        // Serves items in memory on the bus of its environment.
+        .executableTarget(
+            name: "keyring-fixture", dependencies: ["LatchkeyKeyringService", "CLatchkeyProgramMemory"],
+            path: "Tests/KeyringFixture"),
+        .testTarget(
+            name: "KeyringServiceTests",
+            dependencies: [
+                "LatchkeyKeyringService", "LatchkeyLibCrypto", "LatchkeyStoreContract", "TestServices",
+                "keyring-fixture",
+                "keyring-probe",
+            ],
+            exclude: ["clients.sh", "cookie_server.py", "hostile.py", "stand_in.py"]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(
             name: "StoreSelectionTests",

@@ -10,6 +10,9 @@ package struct ItemSecret: ~Copyable, Sendable {
         self.secret = secret
         self.contentType = contentType
     }
+
+    /// Ends the value and returns its secret.
+    package consuming func takeSecret() -> Secret<ItemContent> { secret }
 }
 
 /// What an item keeps for a program.

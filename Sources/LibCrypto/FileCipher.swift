@@ -76,4 +76,40 @@ package enum FileCipher {
         guard isSound else { return nil }
         return text
     }
+
+    /// Seals with AES-128-CBC and PKCS #7 padding, or returns `nil` when libcrypto refuses.
+    ///
+    /// - Parameters:
+    ///   - key: 16 bytes.
+    ///   - initializationVector: 16 random bytes.
+    package static func sealCBC<Purpose: SecretPurpose>(
+        _ text: borrowing Secret<Purpose>, key: borrowing Secret<PrivateKey>, initializationVector: [UInt8]
+    ) -> [UInt8]? {
+        guard key.byteCount == 16, initializationVector.count == 16, let context = unsafe EVP_CIPHER_CTX_new() else {
+            return nil
+        }
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        var ciphertext = [UInt8](repeating: 0, count: (text.byteCount / 16 + 1) * 16)
+        let count = Int32(text.byteCount)
+        var first: Int32 = 0
+        var last: Int32 = 0
+        let isSealed = key.withExposedBytes { key in
+            text.withExposedBytes { text in
+                unsafe key.withUnsafeBytes { key in
+                    unsafe text.withUnsafeBytes { text in
+                        unsafe ciphertext.withUnsafeMutableBufferPointer { target in
+                            let key = unsafe key.baseAddress!.assumingMemoryBound(to: UInt8.self)
+                            let text = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                            let target = target.baseAddress!
+                            return unsafe EVP_EncryptInit_ex(
+                                context, EVP_aes_128_cbc(), nil, key, initializationVector) == 1
+                                && EVP_EncryptUpdate(context, target, &first, text, count) == 1
+                                && EVP_EncryptFinal_ex(context, target + Int(first), &last) == 1
+                        }
+                    }
+                }
+            }
+        }
+        return isSealed && Int(first + last) == ciphertext.count ? ciphertext : nil
+    }
 }

@@ -1,0 +1,93 @@
+internal import CLatchkeyGIO
+
+/// A message that came over the bus (GDBusMessage).
+@safe final class BusMessage: @unchecked Sendable {
+    // Sendable: nobody changes a message that came, and its references are counted atomically.
+    private let pointer: OpaquePointer
+
+    init(retaining pointer: OpaquePointer) {
+        unsafe self.pointer = OpaquePointer(g_object_ref(UnsafeMutableRawPointer(pointer)))
+    }
+
+    deinit {
+        unsafe g_object_unref(UnsafeMutableRawPointer(pointer))
+    }
+
+    func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+        withExtendedLifetime(self) { unsafe body(pointer) }
+    }
+
+    private func text(_ get: (OpaquePointer) -> UnsafePointer<CChar>?) -> String? {
+        unsafe withPointer { unsafe get($0).map { unsafe String(cString: $0) } }
+    }
+
+    var isCall: Bool {
+        unsafe withPointer { unsafe g_dbus_message_get_message_type($0) == G_DBUS_MESSAGE_TYPE_METHOD_CALL }
+    }
+    var isSignal: Bool {
+        unsafe withPointer { unsafe g_dbus_message_get_message_type($0) == G_DBUS_MESSAGE_TYPE_SIGNAL }
+    }
+    var wantsReply: Bool {
+        unsafe withPointer {
+            unsafe g_dbus_message_get_flags($0).rawValue & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED.rawValue == 0
+        }
+    }
+    var sender: String? { unsafe text { unsafe g_dbus_message_get_sender($0) } }
+    var path: String? { unsafe text { unsafe g_dbus_message_get_path($0) } }
+    var interface: String? { unsafe text { unsafe g_dbus_message_get_interface($0) } }
+    var member: String? { unsafe text { unsafe g_dbus_message_get_member($0) } }
+    var hasDescriptors: Bool { unsafe withPointer { unsafe g_dbus_message_get_unix_fd_list($0) != nil } }
+    /// A duplicate of the first descriptor that came along.
+    var descriptor: Int32? {
+        unsafe withPointer { message in
+            guard let list = unsafe g_dbus_message_get_unix_fd_list(message) else { return nil }
+            let descriptor = unsafe g_unix_fd_list_get(list, 0, nil)
+            return descriptor >= 0 ? descriptor : nil
+        }
+    }
+    /// Its arguments, a tuple; of none, an empty one.
+    var arguments: BusValue {
+        unsafe withPointer { unsafe g_dbus_message_get_body($0).map { unsafe BusValue(retaining: $0) } } ?? .none
+    }
+}
+
+/// A method call, as a value.
+struct BusCall: Sendable {
+    /// The unique name of the connection that calls.
+    let sender: String
+    let path: String
+    let interface: String?
+    let member: String
+    let arguments: BusValue
+    let message: BusMessage
+
+    /// Returns `nil` for what is no call of another connection.
+    init?(_ message: BusMessage) {
+        guard message.isCall, let sender = message.sender, let path = message.path, let member = message.member else {
+            return nil
+        }
+        self.sender = sender
+        self.path = path
+        self.interface = message.interface
+        self.member = member
+        self.arguments = message.arguments
+        self.message = message
+    }
+}
+
+/// An error as it goes over the bus. Its text is for people, and holds nothing of an item.
+package struct BusFault: Error, Sendable, Hashable {
+    package let name: String
+    package let text: String
+
+    init(_ name: StaticString, _ text: String) {
+        self.name = name.description
+        self.text = text
+    }
+
+    /// One that came from the bus or another program.
+    init(received name: String, _ text: String = "") {
+        self.name = name
+        self.text = text
+    }
+}

@@ -1,0 +1,104 @@
+internal import Synchronization
+
+/// Work of several clients for one worker: a lane for each client, served in turn, so that whoever calls much waits for
+/// himself.
+final class FairQueue<Element: Sendable>: Sendable {
+    /// Of one client; what it sends beyond is refused.
+    static var maximumCount: Int { 256 }
+    /// What waits of one client, and of all, in bytes.
+    static var maximumByteCount: Int { 16 << 20 }
+    static var maximumTotalByteCount: Int { 64 << 20 }
+
+    private struct Lane {
+        /// In the order in which they came; those before `first` are gone.
+        var elements: [(element: Element, byteCount: Int)?] = []
+        var first = 0
+        var byteCount = 0
+        var count: Int { elements.count - first }
+    }
+    private struct State {
+        var lanes: [String: Lane] = [:]
+        /// The clients that have something waiting, in the order of their turns.
+        var turns: [String] = []
+        var firstTurn = 0
+        var byteCount = 0
+        var isClosed = false
+        var waiter: CheckedContinuation<Element?, Never>?
+    }
+    private let state = Mutex(State())
+
+    /// Puts an element behind the others of a client. Returns false when too much of it waits already.
+    ///
+    /// - Parameter isOwn: of this process itself, which bounds what it offers.
+    func offer(_ element: Element, of client: String, byteCount: Int = 0, isOwn: Bool = false) -> Bool {
+        let (isTaken, waiter): (Bool, CheckedContinuation<Element?, Never>?) = state.withLock { state in
+            if state.isClosed { return (false, nil) }
+            if let waiter = state.waiter.take() { return (true, waiter) }
+            var lane = state.lanes.removeValue(forKey: client) ?? Lane()
+            let isWithin =
+                lane.count < Self.maximumCount && lane.byteCount + byteCount <= Self.maximumByteCount
+                && state.byteCount + byteCount <= Self.maximumTotalByteCount
+            if isOwn || isWithin {
+                if lane.count == 0 { state.turns.append(client) }
+                lane.elements.append((element, byteCount))
+                lane.byteCount += byteCount
+                state.byteCount += byteCount
+            }
+            if lane.count > 0 { state.lanes[client] = lane }
+            return (isOwn || isWithin, nil)
+        }
+        waiter?.resume(returning: element)
+        return isTaken
+    }
+
+    /// The next element: the first of the client whose turn it is. `nil` once the queue was closed. One caller at a
+    /// time.
+    func next() async -> Element? {
+        await withCheckedContinuation { continuation in
+            let found: Element?? = state.withLock { state in
+                if state.isClosed { return .some(nil) }
+                if let element = Self.take(&state) { return element }
+                state.waiter = continuation
+                return nil
+            }
+            if let found { continuation.resume(returning: found) }
+        }
+    }
+
+    /// Drops what waits, and takes no more.
+    func close() {
+        let waiter = state.withLock { state in
+            state.isClosed = true
+            state.lanes = [:]
+            state.turns = []
+            state.firstTurn = 0
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    private static func take(_ state: inout State) -> Element? {
+        guard state.firstTurn < state.turns.count else { return nil }
+        let client = state.turns[state.firstTurn]
+        state.firstTurn += 1
+        guard var lane = state.lanes.removeValue(forKey: client), let (element, byteCount) = lane.elements[lane.first]
+        else { return nil }
+        lane.elements[lane.first] = nil
+        lane.first += 1
+        lane.byteCount -= byteCount
+        state.byteCount -= byteCount
+        if lane.count > 0 {
+            if lane.first > maximumCount {
+                lane.elements.removeFirst(lane.first)
+                lane.first = 0
+            }
+            state.lanes[client] = lane
+            state.turns.append(client)
+        }
+        if state.firstTurn > 1024 || state.firstTurn == state.turns.count {
+            state.turns.removeFirst(state.firstTurn)
+            state.firstTurn = 0
+        }
+        return element
+    }
+}

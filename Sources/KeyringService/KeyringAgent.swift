@@ -1,0 +1,109 @@
+internal import LatchkeyCredentials
+package import LatchkeySecrets
+internal import LatchkeySystem
+internal import Synchronization
+internal import Glibc
+
+/// A terminal that asks its person for the vault's passphrase when the keyring on the bus needs it; see
+/// `Keyring+Agents`.
+///
+/// It responds to the one connection that it registered with, and to no other: any program of the user can call it.
+package final class KeyringAgent: Sendable {
+    /// Why it ended.
+    package enum End: Sendable, Hashable {
+        case stopped
+        /// The connection to the bus ended.
+        case busLost
+        /// The service left, or doesn't own the name any more.
+        case serviceLost
+    }
+
+    private let connection: BusConnection
+    private let intake: AgentIntake
+    private let worker: Task<Void, Never>
+
+    /// Connects to a bus, and registers with whoever owns the keyring's name.
+    ///
+    /// - Parameters:
+    ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
+    ///   - ask: returns what the person typed, or `nil` when they typed nothing. The flag says that what they typed before
+    ///     was wrong.
+    package static func start(
+        at address: String, _ ask: @escaping @Sendable (_ isRetry: Bool) async -> Secret<Passphrase>?
+    ) async throws(BusFault) -> KeyringAgent {
+        let intake = AgentIntake()
+        let connection = try await BusConnection.open(address, intake)
+        guard let owner = try await connection.owner(of: KeyringService.name) else {
+            throw BusFault(.failed, "no program serves a keyring on this bus")
+        }
+        intake.service.withLock { $0 = owner.uniqueName }
+        try await connection.watchDepartures()
+        _ = try await connection.call(
+            owner.uniqueName, KeyringPath.root, BusInterface.agents.name, "RegisterAgent", [])
+        return KeyringAgent(connection, intake, ask)
+    }
+
+    private init(
+        _ connection: BusConnection, _ intake: AgentIntake,
+        _ ask: @escaping @Sendable (Bool) async -> Secret<Passphrase>?
+    ) {
+        self.connection = connection
+        self.intake = intake
+        worker = Task {
+            while let call = await intake.queue.next() {
+                connection.reply(to: call, .success(.tuple([.boolean(await Self.answer(call, ask))])))
+            }
+            connection.close()
+        }
+    }
+
+    /// Whether a passphrase was written.
+    private static func answer(
+        _ call: BusCall, _ ask: @Sendable (Bool) async -> Secret<Passphrase>?
+    ) async -> Bool {
+        guard call.arguments.is("(hb)"), let descriptor = call.message.descriptor else { return false }
+        defer { close(descriptor) }
+        guard let passphrase = await ask(call.arguments[1].boolean) else { return false }
+        var sink = FileDescriptorSecretSink(descriptor: descriptor)
+        return (try? passphrase.pour(into: &sink)) != nil
+    }
+
+    package func waitForEnd() async -> End {
+        await worker.value
+        return intake.end.withLock { $0 } ?? .stopped
+    }
+
+    package func stop() { intake.finish(.stopped) }
+}
+
+private final class AgentIntake: BusReceiver {
+    let queue = FairQueue<BusCall>()
+    /// The unique name of the connection that may ask.
+    let service = Mutex<String?>(nil)
+    let end = Mutex<KeyringAgent.End?>(nil)
+
+    func finish(_ reason: KeyringAgent.End) {
+        end.withLock { if $0 == nil { $0 = reason } }
+        queue.close()
+    }
+
+    func receive(_ call: BusCall, on connection: BusConnection) -> Bool {
+        guard call.sender == service.withLock({ $0 }), call.path == Keyring.agentPath, call.member == "Ask",
+            call.interface == Keyring.agentInterface.description
+        else {
+            connection.reply(to: call, .failure(BusFault(.accessDenied, "only the keyring may ask")))
+            return true
+        }
+        return queue.offer(call, of: call.sender)
+    }
+
+    func receive(signal: BusMessage) {
+        guard signal.sender == "org.freedesktop.DBus", signal.member == "NameOwnerChanged",
+            signal.arguments.is("(sss)"), signal.arguments[2].text.isEmpty,
+            signal.arguments[0].text == service.withLock({ $0 })
+        else { return }
+        finish(.serviceLost)
+    }
+
+    func connectionDidEnd() { finish(.busLost) }
+}

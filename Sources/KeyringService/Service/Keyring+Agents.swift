@@ -1,0 +1,86 @@
+internal import CLatchkeyGIO
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// Terminals that ask their persons for the passphrase.
+///
+/// A connection registers with RegisterAgent, and is then called at `/org/latchkey/Agent`: `org.latchkey.Agent1.Ask(h
+/// descriptor, b isRetry) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, and so it never crosses the
+/// bus. An agent learns nothing but that somebody wants the vault unlocked: a false one can only refuse.
+extension Keyring {
+    static let agentPath = "/org/latchkey/Agent"
+    static let agentInterface: StaticString = "org.latchkey.Agent1"
+    private static let maximumAgentCount = 16
+    private static let maximumAttemptCount = 3
+
+    func performForAgent(_ method: String) async throws(BusFault) -> BusValue {
+        if method == "Describe" { return .tuple([await description().value]) }
+        agents.removeAll { $0 == sender }
+        if method == "RegisterAgent" {
+            guard agents.count < Self.maximumAgentCount else {
+                throw BusFault(.limitsExceeded, "there are too many agents")
+            }
+            agents.append(sender)
+        }
+        return .none
+    }
+
+    private func description() async -> KeyringDescription {
+        var clients: [KeyringClient] = []
+        for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
+            clients.append(await client(name))
+        }
+        return KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients)
+    }
+
+    /// Asks beside the worker, which goes on with other calls, and hands it the result.
+    func askForPassphrase(_ prompt: String, _ agent: String) -> Task<Void, Never> {
+        let bus = bus
+        let queue = queue
+        let configuration = configuration
+        return Task {
+            let result = await Keyring.opening(bus, agent, configuration)
+            _ = queue.offer(.answer(prompt: prompt, result), of: "", isOwn: true)
+        }
+    }
+
+    private static func opening(
+        _ bus: BusConnection, _ agent: String, _ configuration: KeyringConfiguration
+    ) async -> Result<any ItemStore, StoreError> {
+        let deadline = Deadline.after(configuration.promptDuration)
+        for attempt in 0..<maximumAttemptCount {
+            guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
+            else {
+                break
+            }
+            let opened: Result<any ItemStore, StoreError> = await Result(
+                awaiting: try await configuration.source.open(with: passphrase, deadline: deadline))
+            if case .failure(let error) = opened, error.code == .wrongKey { continue }
+            return opened
+        }
+        return .failure(StoreError(.promptDismissed, "nobody gave the passphrase"))
+    }
+
+    private static func passphrase(
+        _ bus: BusConnection, _ agent: String, isRetry: Bool, _ deadline: Deadline
+    ) async -> Secret<Passphrase>? {
+        var ends: [Int32] = [-1, -1]
+        // It never waits: what the agent wrote is there once it has responded, and one that keeps its end open holds
+        // up nothing.
+        guard unsafe latchkey_gio_pipe(&ends) == 0 else { return nil }
+        defer { Glibc.close(ends[0]) }
+        let reply = try? await bus.call(
+            agent, agentPath, agentInterface, "Ask", [.handle(0), .boolean(isRetry)], within: deadline.remaining,
+            descriptor: ends[1])
+        Glibc.close(ends[1])
+        guard let reply, reply.is("(b)"), reply[0].boolean else { return nil }
+        // More than a pipe's first page is no passphrase.
+        let secret = try? Secret<Passphrase>(readingFrom: ends[0], atMost: 4096)
+        guard let secret, !secret.isEmpty else { return nil }
+        return secret
+    }
+}

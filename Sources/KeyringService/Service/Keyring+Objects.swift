@@ -1,0 +1,166 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+
+/// Which object a path is, and which method a call is for.
+extension Keyring {
+    /// An object that is there, or may be: an item is looked for by what is done with it.
+    enum Object {
+        case service
+        /// By its name.
+        case collection(String)
+        case item(String, ItemID)
+        case session(KeyringSession)
+        case prompt(KeyringPrompt)
+        case portal
+        case folder(String)
+
+        var interfaces: [BusInterface] {
+            let own: [BusInterface] =
+                switch self {
+                case .service: [.service, .agents]
+                case .collection: [.collection]
+                case .item: [.item]
+                case .session: [.session]
+                case .prompt: [.prompt]
+                case .portal: [.portalSecret]
+                case .folder: []
+                }
+            return own + [.properties, .introspectable, .peer]
+        }
+    }
+
+    /// The names of all collections, in the order of the vault, and the one in memory last.
+    func collectionNames() -> [String] {
+        let names = vaultCollections.map(\.name)
+        return names.contains(Self.sessionCollection) ? names : names + [Self.sessionCollection]
+    }
+
+    /// The collection that an alias names.
+    func collection(alias: String) -> String? {
+        if let named = vaultCollections.first(where: { $0.aliases.contains(alias) }) { return named.name }
+        if alias == Self.sessionCollection { return Self.sessionCollection }
+        // go-keyring and others look for this one, whatever it is called.
+        if alias == "login" { return vaultCollections.first?.name }
+        return nil
+    }
+
+    /// The collection of a name or alias, or `nil` when there is none. A vault that was never open may have more
+    /// than it shows: then it throws IsLocked.
+    func collection(_ name: KeyringPath.CollectionName) async throws(BusFault) -> String? {
+        if let found = knownCollection(name) { return found }
+        // It may be a collection that only an open vault shows.
+        if vault == nil { _ = try await openVault() }
+        return knownCollection(name)
+    }
+
+    private func knownCollection(_ name: KeyringPath.CollectionName) -> String? {
+        switch name {
+        case .name(let name): collectionNames().first { $0 == name }
+        case .alias(let alias): collection(alias: alias)
+        }
+    }
+
+    private func object(at path: String) async throws(BusFault) -> Object {
+        switch KeyringPath(path) {
+        case .service: return .service
+        case .portal: return .portal
+        case .folder(let path): return .folder(path)
+        case .collection(let name):
+            if let name = try await collection(name) { return .collection(name) }
+        case .item(let name, let id):
+            if let name = try await collection(name) { return .item(name, id) }
+        case .session(let id):
+            if let session = sessions[KeyringPath.session(id).text], session.client == sender {
+                return .session(session)
+            }
+        case .prompt(let id):
+            if let prompt = prompts[KeyringPath.prompt(id).text], prompt.client == sender { return .prompt(prompt) }
+        case nil: break
+        }
+        throw .unknownObject
+    }
+
+    /// Does what a call asks for, and returns what goes back: a tuple.
+    func respond(to call: BusCall) async throws(BusFault) -> BusValue {
+        let object = try await object(at: call.path)
+        let offered = object.interfaces.filter { call.interface == nil || $0.name.description == call.interface }
+        guard !offered.isEmpty else { throw BusFault(.unknownInterface, "the object has no such interface") }
+        for interface in offered {
+            guard let method = interface.method(call.member) else { continue }
+            guard call.arguments.is(method.type) else { throw .invalid("the arguments have other types") }
+            return try await perform(method.name.description, interface.name.description, object, call.arguments)
+        }
+        throw .unknownMethod
+    }
+
+    private func perform(
+        _ method: String, _ interface: String, _ object: Object, _ arguments: BusValue
+    ) async throws(BusFault) -> BusValue {
+        switch (interface, object) {
+        case (BusInterface.properties.name.description, _): try await performOnProperties(method, object, arguments)
+        case (BusInterface.introspectable.name.description, _):
+            .tuple([.string(BusInterface.document(object.interfaces, children: try await children(of: object)))])
+        case (BusInterface.agents.name.description, _): try await performForAgent(method)
+        case (_, .service): try await performOnService(method, arguments)
+        case (_, .collection(let name)): try await performOnCollection(method, name, arguments)
+        case (_, .item(let name, let id)): try await performOnItem(method, id, in: name, arguments)
+        case (_, .session(let session)): close(session)
+        case (_, .prompt(let prompt)): try await perform(method, on: prompt)
+        case (_, .portal): try await performForPortal(arguments)
+        default: throw .unknownMethod
+        }
+    }
+
+    // MARK: - Introspection
+
+    private func children(of object: Object) async throws(BusFault) -> [String] {
+        switch object {
+        case .service: return ["aliases", "collection", "prompt", "session"]
+        case .folder("/"): return ["org"]
+        case .folder("/org"): return ["freedesktop"]
+        case .folder("/org/freedesktop"): return ["secrets"]
+        case .folder(KeyringPath.root + "/collection"):
+            _ = try? await openVault()
+            return collectionNames()
+        case .folder(KeyringPath.root + "/aliases"):
+            _ = try? await openVault()
+            return aliases()
+        case .collection(let name):
+            guard let store = try? await store(of: name) else { return [] }
+            return try await use(store) { (store, deadline) async throws(StoreError) in
+                try await store.items(in: name, deadline: deadline).map(\.element)
+            }
+        default: return []
+        }
+    }
+
+    private func aliases() -> [String] {
+        var all = Set(vaultCollections.flatMap(\.aliases))
+        all.formUnion([Self.sessionCollection, "login"])
+        return all.sorted()
+    }
+
+    // MARK: - Arguments
+
+    /// The session of an argument, which must be this connection's.
+    func session(_ path: BusValue) throws(BusFault) -> KeyringSession {
+        guard let session = sessions[path.text], session.client == sender else { throw .noSession }
+        return session
+    }
+
+    func attributes(_ value: BusValue) throws(BusFault) -> ItemAttributes {
+        guard let attributes = value.attributes else {
+            throw .invalid("the attributes are too many or too large, or one has no name")
+        }
+        return attributes
+    }
+
+    /// Enough for one made of the longest service and account, as our own client makes it.
+    private static let maximumLabelByteCount = 4096
+
+    func label(_ value: BusValue?) throws(BusFault) -> String {
+        let label = value?.text ?? ""
+        guard label.utf8.count <= Self.maximumLabelByteCount else { throw .invalid("the label is too long") }
+        return label
+    }
+}

@@ -1,0 +1,147 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeySecrets
+
+/// org.freedesktop.Secret.Service.
+extension Keyring {
+    func performOnService(_ method: String, _ arguments: BusValue) async throws(BusFault) -> BusValue {
+        switch method {
+        case "OpenSession": return try openSession(arguments[0].text, arguments[1].unboxed)
+        case "SearchItems": return try await searchItems(try attributes(arguments[0]))
+        case "Unlock": return try await unlock(arguments[0].texts)
+        case "Lock": return try await lock(arguments[0].texts)
+        case "GetSecrets": return try await secrets(of: arguments[0].texts, in: try session(arguments[1]))
+        case "ReadAlias":
+            let alias = arguments[0].text
+            if vault == nil, collection(alias: alias) == nil { _ = try await openVault() }
+            return .tuple([.path(collection(alias: alias).map { KeyringPath.collection(.name($0)).text } ?? "/")])
+        case "SetAlias": return try await setAlias(arguments[0].text, to: arguments[1].text)
+        case "CreateCollection": return try await createCollection(arguments[0], alias: arguments[1].text)
+        default: throw .unknownMethod
+        }
+    }
+
+    // MARK: - Sessions
+
+    private func openSession(_ algorithm: String, _ input: BusValue) throws(BusFault) -> BusValue {
+        guard sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount else {
+            throw BusFault(.limitsExceeded, "this connection has too many sessions")
+        }
+        let path = KeyringPath.session("s\(nextNumber())").text
+        switch algorithm {
+        case KeyringSession.Algorithm.plain:
+            guard input.is("s") else { throw .invalid("a plain session takes a string") }
+            sessions[path] = KeyringSession(plainAt: path, of: sender)
+            return .tuple([.boxed(.string("")), .path(path)])
+        case KeyringSession.Algorithm.encrypted where configuration.offersEncryption:
+            guard input.is("ay") else { throw .invalid("an encrypted session takes a public value") }
+            guard input.count <= 4096 else { throw .invalid("the public value is too long") }
+            let (session, publicValue) = try KeyringSession.agreeing(on: input.publicBytes, at: path, of: sender)
+            sessions[path] = session
+            return .tuple([.boxed(.bytes(publicValue)), .path(path)])
+        default: throw BusFault(.notSupported, "there is no such algorithm")
+        }
+    }
+
+    func close(_ session: KeyringSession) -> BusValue {
+        sessions[session.path] = nil
+        return .none
+    }
+
+    // MARK: - Items
+
+    private func searchItems(_ attributes: ItemAttributes) async throws(BusFault) -> BusValue {
+        let vault = try await openVault()
+        let search = { (store: any ItemStore, deadline: Deadline) async throws(StoreError) -> [StoredItem] in
+            try await store.search(attributes, in: nil, deadline: deadline)
+        }
+        var found = try await use(vault, search)
+        if isInMemory(Self.sessionCollection) { found += try await use(sessionItems, search) }
+        let unlocked = found.filter { !isLocked($0.collection) }
+        let locked = found.filter { isLocked($0.collection) }
+        return .tuple([.paths(unlocked.map { KeyringPath.item($0) }), .paths(locked.map { KeyringPath.item($0) })])
+    }
+
+    /// How many items one call may want, and how many bytes of secrets: others wait meanwhile.
+    private static let maximumPathCount = 20_000
+    private static let maximumSecretsByteCount = 64 << 20
+
+    private func secrets(of paths: [String], in session: KeyringSession) async throws(BusFault) -> BusValue {
+        guard paths.count <= Self.maximumPathCount else {
+            throw BusFault(.limitsExceeded, "these are too many items")
+        }
+        var entries: [BusValue] = []
+        var byteCount = 0
+        for path in paths {
+            // What is locked or isn't there is left out: the others are worth having.
+            guard case .item(let name, let id) = KeyringPath(path), let name = try? await collection(name),
+                let store = try? await openStore(of: name)
+            else { continue }
+            guard let item = try await item(id, in: name, store) else { continue }
+            switch try await secret(of: item, store) {
+            case .none: continue
+            case .some(let secret):
+                byteCount += secret.secret.byteCount
+                guard byteCount <= Self.maximumSecretsByteCount else {
+                    throw BusFault(.limitsExceeded, "the secrets are larger than a message may be")
+                }
+                entries.append(.entry(.path(path), try session.sealed(secret)))
+            }
+        }
+        return .tuple([.array(entries, of: "{o(oayays)}")])
+    }
+
+    // MARK: - Collections
+
+    private func setAlias(_ alias: String, to path: String) async throws(BusFault) -> BusValue {
+        guard ObjectPathElement.isValid(alias) else { throw .invalid("an alias has letters, digits and _ alone") }
+        var target: String?
+        if path != "/" {
+            guard case .collection(let name) = KeyringPath(path), let name = try await collection(name) else {
+                throw .noSuchObject
+            }
+            target = name
+        }
+        if let target, isInMemory(target) {
+            if alias == Self.sessionCollection { return .none }
+            throw BusFault(.notSupported, "what is in memory alone can't stand for another collection")
+        }
+        let vault = try await openVault()
+        let isDone = try await use(vault) { (store, deadline) async throws(StoreError) in
+            try await store.setAlias(alias, to: target, deadline: deadline)
+        }
+        guard isDone else { throw .noSuchObject }
+        try await look()
+        return .none
+    }
+
+    private func createCollection(_ properties: BusValue, alias: String) async throws(BusFault) -> BusValue {
+        let label = try label(properties.property("org.freedesktop.Secret.Collection.Label", "s"))
+        guard alias.isEmpty || ObjectPathElement.isValid(alias) else {
+            throw .invalid("an alias has letters, digits and _ alone")
+        }
+        let vault = try await openVault()
+        // libsecret and Chromium make the default collection when they find none: there is one for each alias.
+        if !alias.isEmpty, let name = collection(alias: alias) {
+            return .tuple([.path(KeyringPath.collection(.name(name)).text), .path("/")])
+        }
+        let made = try await use(vault) { (store, deadline) async throws(StoreError) in
+            try await store.createCollection(
+                label: label, alias: alias.isEmpty ? nil : alias, deadline: deadline)
+        }
+        try await look()
+        lockedNames.remove(made.name)
+        let path = KeyringPath.collection(.name(made.name)).text
+        emit("CollectionCreated", path)
+        announceCollections()
+        return .tuple([.path(path), .path("/")])
+    }
+
+    /// Looks at the vault's collections anew.
+    func look() async throws(BusFault) {
+        guard let vault else { return }
+        vaultCollections = try await use(vault) { (store, deadline) async throws(StoreError) in
+            try await store.collections(deadline: deadline)
+        }
+    }
+}

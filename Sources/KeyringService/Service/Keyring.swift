@@ -1,0 +1,204 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeySystem
+
+/// The state of the service, and what each call does with it. Only its worker uses it.
+final class Keyring {
+    let configuration: KeyringConfiguration
+    let bus: BusConnection
+    let queue: FairQueue<Work>
+
+    /// The store while it is open.
+    var vault: (any ItemStore)?
+    /// Counts the openings of the store, so that news of an earlier one is known as such.
+    var opening = 0
+    var changes: Task<Void, Never>?
+    /// Its collections, as last seen; before it was opened once, the one that it has for certain.
+    var vaultCollections = [Keyring.firstCollection]
+    /// Whether clients may have been shown the vault as locked, and have to hear that it isn't any more.
+    private var wasShownLocked = false
+    /// Whether clients locked all of it: then it isn't opened until one asks for that.
+    var wasClosedByClient = false
+    /// Collections that clients locked.
+    var lockedNames: Set<String>
+    /// How many items a collection has, where that is known.
+    var itemCounts: [String: Int] = [:]
+
+    /// What is gone when the service ends.
+    let sessionItems: MemoryItems
+
+    var sessions: [String: KeyringSession] = [:]
+    var prompts: [String: KeyringPrompt] = [:]
+    /// Connections that ask their persons, the last one first asked.
+    var agents: [String] = []
+    /// What is known of connections that have read something.
+    var readers: [String: KeyringClient] = [:]
+    private var lastNumber = 0
+
+    /// Of the call that is being done.
+    var deadline = Deadline.standard
+    var sender = ""
+    var message: BusMessage?
+    /// Signals that follow the response.
+    var afterReply: [() -> Void] = []
+
+    /// What a locked vault shows of its first collection, at the path that go-keyring looks for.
+    static let firstCollection = ItemCollection(
+        name: "login", label: "Latchkey", aliases: ["default", "login"], created: UnixTime(seconds: 0),
+        modified: UnixTime(seconds: 0))
+    static let sessionCollection = "session"
+
+    static let maximumSessionCount = 256
+    static let maximumPromptCount = 64
+
+    init(_ configuration: KeyringConfiguration, _ bus: BusConnection, _ queue: FairQueue<Work>) {
+        self.configuration = configuration
+        self.bus = bus
+        self.queue = queue
+        lockedNames = configuration.lockedAtFirst
+        let now = UnixTime.now()
+        sessionItems = MemoryItems([
+            ItemCollection(
+                name: Self.sessionCollection, label: "Session", aliases: [Self.sessionCollection], created: now,
+                modified: now)
+        ])
+    }
+
+    func end() {
+        changes?.cancel()
+        bus.close()
+    }
+
+    /// A number for a path that no other object has had.
+    func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    func perform(_ work: Work) async {
+        deadline = .after(configuration.callDuration)
+        switch work {
+        case .call(let call):
+            sender = call.sender
+            message = call.message
+            defer { message = nil }
+            let result: Result<BusValue, BusFault> = await Result(awaiting: try await respond(to: call))
+            bus.reply(to: call, result)
+        case .departure(let client):
+            sessions = sessions.filter { $0.value.client != client }
+            prompts = prompts.filter { $0.value.client != client }
+            agents.removeAll { $0 == client }
+            readers[client] = nil
+        case .change(let change, let opening):
+            if opening == self.opening { await announce(change) }
+        case .answer(let prompt, let result):
+            await answer(prompt, result)
+        }
+        for then in afterReply { then() }
+        afterReply = []
+    }
+
+    // MARK: - The store
+
+    /// The open store. Opens it where that takes nobody.
+    func openVault() async throws(BusFault) -> any ItemStore {
+        if let vault { return vault }
+        guard !wasClosedByClient else { throw .collectionIsLocked }
+        return try await openVaultWithoutAsking()
+    }
+
+    func openVaultWithoutAsking() async throws(BusFault) -> any ItemStore {
+        if let vault { return vault }
+        let deadline = deadline
+        let words = configuration.words
+        let opened: Result<any ItemStore, StoreError> = await Result(
+            awaiting: try await configuration.source.open(deadline: deadline))
+        switch opened {
+        case .success(let store):
+            try await adopt(store)
+            return store
+        case .failure(let error):
+            wasShownLocked = true
+            throw BusFault(error, words: words)
+        }
+    }
+
+    /// Begins to serve a store that was just opened.
+    func adopt(_ store: any ItemStore) async throws(BusFault) {
+        let deadline = deadline
+        let collections = try await mapFault { () async throws(StoreError) in
+            try await store.collections(deadline: deadline)
+        }
+        let stream = try await mapFault { () async throws(StoreError) in
+            try await store.changesByOthers(deadline: deadline)
+        }
+        let before = collectionNames()
+        vault = store
+        vaultCollections = collections
+        itemCounts = [:]
+        wasClosedByClient = false
+        opening += 1
+        let number = opening
+        changes?.cancel()
+        let queue = queue
+        changes = Task {
+            for await change in stream { _ = queue.offer(.change(change, opening: number), of: "", isOwn: true) }
+        }
+        guard wasShownLocked else { return }
+        wasShownLocked = false
+        if collectionNames() != before { announceCollections() }
+        for collection in collections where !isLocked(collection.name) {
+            announceLock(collection.name)
+            await announceItems(of: collection.name)
+        }
+    }
+
+    /// The vault was locked, by a client or by its person.
+    func leaveVault() {
+        guard vault != nil else { return }
+        vault = nil
+        wasShownLocked = true
+        changes?.cancel()
+        changes = nil
+        for collection in vaultCollections { announceLock(collection.name) }
+    }
+
+    /// Does something with a store. One that was locked meanwhile is left.
+    func use<Value: ~Copyable>(
+        _ store: any ItemStore, _ body: (any ItemStore, Deadline) async throws(StoreError) -> Value
+    ) async throws(BusFault) -> Value {
+        let (words, deadline) = (configuration.words, deadline)
+        let result: Result<Value, StoreError> = await Result(awaiting: try await body(store, deadline))
+        switch consume result {
+        case .success(let value): return value
+        case .failure(let error):
+            if error.code == .locked, !(store is MemoryItems) { leaveVault() }
+            throw BusFault(error, words: words)
+        }
+    }
+
+    func mapFault<Value>(_ body: () async throws(StoreError) -> Value) async throws(BusFault) -> Value {
+        let words = configuration.words
+        return try await mappingError({ BusFault($0, words: words) }, body)
+    }
+
+    /// The store of a collection that is there. Throws IsLocked where the vault can't be opened.
+    func store(of collection: String) async throws(BusFault) -> any ItemStore {
+        isInMemory(collection) ? sessionItems : try await openVault()
+    }
+
+    /// The same, for what a locked collection refuses.
+    func openStore(of collection: String) async throws(BusFault) -> any ItemStore {
+        let store = try await store(of: collection)
+        if lockedNames.contains(collection) { throw .collectionIsLocked }
+        return store
+    }
+
+    func isInMemory(_ collection: String) -> Bool {
+        collection == Self.sessionCollection && !vaultCollections.contains { $0.name == collection }
+    }
+
+    func isLocked(_ collection: String) -> Bool {
+        lockedNames.contains(collection) || (vault == nil && !isInMemory(collection))
+    }
+}

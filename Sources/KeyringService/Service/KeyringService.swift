@@ -1,0 +1,142 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import Synchronization
+
+/// org.freedesktop.secrets on a message bus, of any store of items.
+///
+/// One task does one call after another, so its state needs no locks. Clients take turns (`FairQueue`).
+package final class KeyringService: Sendable {
+    /// Why it ended.
+    package enum End: Sendable, Hashable {
+        case stopped
+        /// The connection to the bus ended.
+        case busLost
+        /// Another program took the name over.
+        case nameLost
+    }
+
+    package static let name = "org.freedesktop.secrets"
+
+    private let connection: BusConnection
+    private let intake: Intake
+    private let worker: Task<Void, Never>
+
+    /// Connects to a bus and answers calls from then on, by the connection's unique name.
+    ///
+    /// - Parameter address: as in DBUS_SESSION_BUS_ADDRESS.
+    package static func start(
+        _ configuration: KeyringConfiguration, at address: String
+    ) async throws(BusFault) -> KeyringService {
+        let intake = Intake()
+        let connection = try await BusConnection.open(address, intake)
+        try await connection.watchDepartures()
+        return KeyringService(configuration, connection, intake)
+    }
+
+    private init(_ configuration: KeyringConfiguration, _ connection: BusConnection, _ intake: Intake) {
+        self.connection = connection
+        self.intake = intake
+        worker = Task {
+            let keyring = Keyring(configuration, connection, intake.queue)
+            while let work = await intake.queue.next() { await keyring.perform(work) }
+            keyring.end()
+        }
+    }
+
+    /// Such as `:1.7`.
+    package var uniqueName: String { connection.uniqueName }
+
+    /// Takes the name. Returns `nil`, or who has it and keeps it.
+    ///
+    /// - Parameter replacing: whether it is taken from an owner that lets it be taken.
+    package func own(_ name: String = KeyringService.name, replacing: Bool) async throws(BusFault) -> BusNameOwner? {
+        intake.watch(name)
+        // An owner may leave between the two calls.
+        for _ in 0..<3 {
+            if try await connection.own(name, replacing: replacing) { return nil }
+            if let owner = try await connection.owner(of: name) { return owner }
+        }
+        throw BusFault(.failed, "the name on the bus changes hands all the time")
+    }
+
+    /// Waits until the service has ended, and says why.
+    package func waitForEnd() async -> End {
+        await worker.value
+        return intake.end ?? .stopped
+    }
+
+    /// Ends it: calls that wait are not answered, the bus tells their callers.
+    package func stop() { intake.finish(.stopped) }
+}
+
+/// What the worker has to do.
+enum Work: Sendable {
+    case call(BusCall)
+    /// A connection left the bus.
+    case departure(String)
+    /// Another process changed the store; of the opening with this number.
+    case change(ItemChange, opening: Int)
+    /// A person answered a prompt.
+    case answer(prompt: String, Result<any ItemStore, StoreError>)
+}
+
+/// Sorts what comes over the bus.
+final class Intake: BusReceiver {
+    let queue = FairQueue<Work>()
+    private struct State {
+        var end: KeyringService.End?
+        var names: Set<String> = []
+    }
+    private let state = Mutex(State())
+
+    /// One message: the largest secret, and what comes with it.
+    static let maximumMessageByteCount = 9 << 20
+
+    var end: KeyringService.End? { state.withLock { $0.end } }
+
+    func watch(_ name: String) { state.withLock { _ = $0.names.insert(name) } }
+
+    func finish(_ end: KeyringService.End) {
+        state.withLock { if $0.end == nil { $0.end = end } }
+        queue.close()
+    }
+
+    // MARK: - BusReceiver
+
+    func receive(_ call: BusCall, on connection: BusConnection) -> Bool {
+        // GDBus responds to these itself.
+        if call.interface == BusInterface.peer.name.description { return false }
+        let byteCount = call.arguments.byteCount
+        guard byteCount <= Self.maximumMessageByteCount else {
+            connection.reply(to: call, .failure(BusFault(.limitsExceeded, "the message is too large")))
+            return true
+        }
+        // Those that wait would keep their descriptors open, and no other method takes one.
+        guard !call.message.hasDescriptors || call.path == Keyring.portalPath else {
+            connection.reply(to: call, .failure(.invalid("the method takes no descriptor")))
+            return true
+        }
+        // What a waiting call takes beside its arguments.
+        if !queue.offer(.call(call), of: call.sender, byteCount: byteCount + 1024) {
+            connection.reply(to: call, .failure(.tooManyCalls))
+        }
+        return true
+    }
+
+    func receive(signal: BusMessage) {
+        guard signal.sender == "org.freedesktop.DBus", let member = signal.member else { return }
+        switch member {
+        case "NameOwnerChanged" where signal.arguments.is("(sss)"):
+            let name = signal.arguments[0].text
+            guard name.hasPrefix(":"), signal.arguments[2].text.isEmpty else { return }
+            // Behind what it sent before it left.
+            _ = queue.offer(.departure(name), of: name, isOwn: true)
+        case "NameLost" where signal.arguments.is("(s)"):
+            let name = signal.arguments[0].text
+            if state.withLock({ $0.names.contains(name) }) { finish(.nameLost) }
+        default: break
+        }
+    }
+
+    func connectionDidEnd() { finish(.busLost) }
+}

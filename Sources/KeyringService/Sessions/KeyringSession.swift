@@ -1,0 +1,100 @@
+internal import LatchkeyItems
+internal import LatchkeyLibCrypto
+internal import LatchkeySecrets
+internal import LatchkeySodium
+
+/// A session: how secrets cross the bus between the service and one connection (Secret Service API, "Transfer of
+/// Secrets").
+final class KeyringSession: Sendable {
+    enum Algorithm {
+        static let plain = "plain"
+        static let encrypted = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+    }
+
+    let path: String
+    /// The unique name of the connection that opened it: nobody else may use it.
+    let client: String
+    /// `nil` of a plain one.
+    private let key: Secret<PrivateKey>?
+
+    /// A session in which secrets cross the bus as they are: some clients know no other.
+    init(plainAt path: String, of client: String) {
+        self.path = path
+        self.client = client
+        key = nil
+    }
+
+    init(_ key: consuming Secret<PrivateKey>, at path: String, of client: String) {
+        self.path = path
+        self.client = client
+        self.key = consume key
+    }
+
+    /// Agrees on a key with a client, and returns the session with what the client is to be sent.
+    static func agreeing(
+        on clientValue: [UInt8], at path: String, of client: String
+    ) throws(BusFault) -> (session: KeyringSession, publicValue: [UInt8]) {
+        guard let exponent = try? Secret<PrivateKey>.random(byteCount: SecretServiceKeyExchange.exponentByteCount),
+            let exchange = SecretServiceKeyExchange(exponent: exponent)
+        else { throw BusFault(.failed, "no key could be made") }
+        guard let key = exchange.key(with: clientValue) else {
+            throw BusFault.invalid("the public value isn't one of the group's")
+        }
+        return (KeyringSession(key, at: path, of: client), exchange.publicValue)
+    }
+
+    // MARK: - Secrets
+
+    /// A secret as it goes over the bus: `(oayays)`.
+    func sealed(_ secret: consuming ItemSecret) throws(BusFault) -> BusValue {
+        let contentType = secret.contentType
+        let parameters: [UInt8]
+        let value: BusValue
+        if key != nil {
+            guard let (vector, ciphertext) = encrypted(secret) else {
+                throw BusFault(.failed, "the secret could not be encrypted")
+            }
+            parameters = vector
+            value = .bytes(ciphertext)
+        } else {
+            parameters = []
+            value = .lending(LentSecret(secret.takeSecret()))
+        }
+        return .tuple([.path(path), .bytes(parameters), value, .string(contentType)])
+    }
+
+    private func encrypted(_ secret: borrowing ItemSecret) -> ([UInt8], [UInt8])? {
+        switch key {
+        case .some(let key):
+            guard let vector = try? RandomOctets.array(16) else { return nil }
+            return FileCipher.sealCBC(secret.secret, key: key, initializationVector: vector).map { (vector, $0) }
+        case .none: return nil
+        }
+    }
+
+    /// Opens a secret that came over the bus: `(oayays)`, the session looked up already.
+    ///
+    /// GLib's own copies are in memory that our programs overwrite when it is freed: the message as it was read, and
+    /// the value made of it, which goes with the call.
+    func opened(_ value: BusValue) throws(BusFault) -> ItemSecret {
+        let contentType = value[3].text
+        guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }
+        let parameters = value[1].publicBytes
+        guard key != nil else {
+            guard parameters.isEmpty else { throw BusFault.invalid("a plain secret has no parameters") }
+            let secret = value[2].withBytes { Secret<ItemContent>(copying: $0) }
+            return ItemSecret(secret, contentType: contentType)
+        }
+        guard let secret = decrypted(value[2].publicBytes, parameters) else {
+            throw BusFault.invalid("the secret isn't encrypted as in this session")
+        }
+        return ItemSecret(secret.repurposed(as: ItemContent.self), contentType: contentType)
+    }
+
+    private func decrypted(_ ciphertext: [UInt8], _ vector: [UInt8]) -> Secret<Password>? {
+        switch key {
+        case .some(let key): return FileCipher.openCBC(ciphertext, key: key, initializationVector: vector)
+        case .none: return nil
+        }
+    }
+}

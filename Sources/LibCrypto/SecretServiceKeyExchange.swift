@@ -1,0 +1,134 @@
+internal import CLatchkeyCrypto
+internal import Glibc
+package import LatchkeySecrets
+
+/// How the Secret Service's sessions agree on a key: `dh-ietf1024-sha256-aes128-cbc-pkcs7`. Diffie-Hellman in the second
+/// Oakley group (RFC 2409 section 6.2) and HKDF with SHA-256 (RFC 5869). No other use: the group is too small for that.
+package struct SecretServiceKeyExchange: ~Copyable, Sendable {
+    /// Of a value of the group.
+    package static let valueByteCount = 128
+    /// Of the exponent: twice the strength that the group has at best is enough.
+    package static let exponentByteCount = 32
+    private static let keyByteCount = 16
+
+    private let exponent: Secret<PrivateKey>
+    /// What the other side gets: the greatest byte first, without leading zeros.
+    package let publicValue: [UInt8]
+
+    /// Returns `nil` when libcrypto refuses, or for an exponent of zero.
+    ///
+    /// - Parameter exponent: random bytes, the greatest first.
+    package init?(exponent: consuming Secret<PrivateKey>) {
+        guard let group = Group() else { return nil }
+        let power = exponent.withExposedBytes { exponent in
+            group.power(of: [2], exponent, as: PrivateKey.self)
+        }
+        guard let power else { return nil }
+        // Public by its nature: it is about to be sent.
+        publicValue = power.withExposedBytes { bytes in bytes.indices.map { bytes[$0] } }.drop { $0 == 0 } + []
+        self.exponent = exponent
+    }
+
+    /// The key that both sides come to: 16 bytes. `nil` for a value of the other side that isn't in 2...p-2, which would
+    /// let anybody know the key.
+    package borrowing func key(with otherValue: [UInt8]) -> Secret<PrivateKey>? {
+        let value = Array(otherValue.drop { $0 == 0 })
+        guard value.count <= Self.valueByteCount, let group = Group(), group.isProper(value) else { return nil }
+        // All 128 bytes of it, zeros at the front as well: who leaves them out has another key once in 256 times.
+        let shared = exponent.withExposedBytes { exponent in
+            group.power(of: value, exponent, as: PrivateKey.self)
+        }
+        guard let shared else { return nil }
+        return Self.derivedKey(from: shared)
+    }
+
+    /// HKDF with a salt of 32 zeros and no information, of which the first 16 bytes are the key.
+    static func derivedKey(from shared: borrowing Secret<PrivateKey>) -> Secret<PrivateKey> {
+        let salt = Secret<PrivateKey>(byteCount: 32) { _ in }
+        let extracted = shared.withExposedBytes { authenticationCode(of: $0, key: salt, byteCount: 32) }
+        return authenticationCode(of: [0x01].span, key: extracted, byteCount: keyByteCount)
+    }
+
+    /// The first bytes of HMAC-SHA-256 (RFC 2104), guarded memory to guarded memory.
+    private static func authenticationCode(
+        of bytes: Span<UInt8>, key: borrowing Secret<PrivateKey>, byteCount: Int
+    ) -> Secret<PrivateKey> {
+        Secret(capacity: 32) { code in
+            key.withExposedBytes { key in
+                unsafe code.withUnsafeMutableBytes { code in
+                    unsafe bytes.withUnsafeBytes { bytes in
+                        unsafe key.withUnsafeBytes { key in
+                            _ = unsafe HMAC(
+                                EVP_sha256(), key.baseAddress, Int32(key.count),
+                                bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
+                                code.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
+                        }
+                    }
+                }
+            }
+            return byteCount
+        }
+    }
+}
+
+/// The group, and what it takes to compute in it. OpenSSL 3 has no name for one that small.
+@safe private struct Group: ~Copyable {
+    private let prime: OpaquePointer
+    private let context: OpaquePointer
+
+    init?() {
+        guard let prime = unsafe BN_get_rfc2409_prime_1024(nil) else { return nil }
+        guard let context = unsafe BN_CTX_secure_new() else {
+            unsafe BN_free(prime)
+            return nil
+        }
+        unsafe self.prime = prime
+        unsafe self.context = context
+    }
+
+    deinit {
+        unsafe BN_free(prime)
+        unsafe BN_CTX_free(context)
+    }
+
+    /// Whether a value is in 2...p-2.
+    func isProper(_ value: [UInt8]) -> Bool {
+        guard let number = unsafe BN_bin2bn(value, Int32(value.count), nil) else { return false }
+        defer { unsafe BN_free(number) }
+        guard let largest = unsafe BN_dup(prime) else { return false }
+        defer { unsafe BN_free(largest) }
+        return unsafe BN_sub_word(largest, 1) == 1 && BN_is_zero(number) == 0 && BN_is_one(number) == 0
+            && BN_cmp(number, largest) < 0
+    }
+
+    /// A power, in a time that doesn't tell the exponent: 128 bytes.
+    func power<Purpose: SecretPurpose>(
+        of base: [UInt8], _ exponent: Span<UInt8>, as purpose: Purpose.Type
+    ) -> Secret<Purpose>? {
+        // They are wiped when they are freed.
+        guard let number = unsafe BN_secure_new() else { return nil }
+        defer { unsafe BN_clear_free(number) }
+        guard let result = unsafe BN_secure_new() else { return nil }
+        defer { unsafe BN_clear_free(result) }
+        guard let base = unsafe BN_bin2bn(base, Int32(base.count), nil) else { return nil }
+        defer { unsafe BN_free(base) }
+        let isRead = unsafe exponent.withUnsafeBytes { exponent in
+            unsafe BN_bin2bn(
+                exponent.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(exponent.count), number) != nil
+        }
+        unsafe BN_set_flags(number, BN_FLG_CONSTTIME)
+        guard isRead, unsafe BN_is_zero(number) == 0,
+            unsafe BN_mod_exp_mont_consttime(result, base, number, prime, context, nil) == 1
+        else {
+            ERR_clear_error()
+            return nil
+        }
+        let byteCount = SecretServiceKeyExchange.valueByteCount
+        return Secret(byteCount: byteCount) { target in
+            unsafe target.withUnsafeMutableBytes { target in
+                _ = unsafe BN_bn2binpad(
+                    result, target.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(byteCount))
+            }
+        }
+    }
+}

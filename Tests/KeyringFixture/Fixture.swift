@@ -1,0 +1,48 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeyKeyringService
+internal import LatchkeySecrets
+internal import Synchronization
+
+/// A store and what is done to it behind the service's back.
+struct Fixture: Sendable {
+    let store: FixtureStore
+    let source: FixtureSource
+    let configuration: KeyringConfiguration
+
+    /// What a line of standard input asks for; says `done` afterwards.
+    func perform(_ line: String) {
+        let id = ItemID("other")!
+        do {
+            switch line {
+            case "create":
+                let secret = ItemSecret(Secret<ItemContent>(copying: "other".utf8.span), contentType: "text/plain")
+                let attributes = ItemAttributes([ItemAttributes.Attribute(name: "by", value: "other")])!
+                let creation = try store.items.add(
+                    secret, attributes: attributes, label: "Other", in: "login", replacing: false, id: id)
+                store.tell(.created(creation.item))
+            case "change":
+                if let item = store.items.change(id, label: "Changed", attributes: nil) { store.tell(.changed(item)) }
+            case "delete": if store.items.remove(id) != nil { store.tell(.deleted(id, collection: "login")) }
+            case "unknown": store.tell(.unknown)
+            case "lock":
+                source.setSlot(false)
+                store.isLocked = true
+            case "slot": source.setSlot(true)
+            default: return
+            }
+            say("done")
+        } catch {
+            say("\(error)")
+        }
+    }
+}
+
+/// What a person types, in order.
+final class Typed: Sendable {
+    private let rest: Mutex<[String]>
+
+    init(_ all: [String]) { rest = Mutex(all) }
+
+    func next() -> String? { rest.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}

@@ -1,0 +1,67 @@
+@testable import LatchkeyKeyringService
+internal import Testing
+
+struct FairQueueTests {
+    @Test func `clients take turns, however much one of them sends`() async {
+        let queue = FairQueue<String>()
+        for number in 0..<100 { #expect(queue.offer("flood \(number)", of: ":1.1")) }
+        #expect(queue.offer("a", of: ":1.2"))
+        #expect(queue.offer("b", of: ":1.3"))
+        #expect(queue.offer("c", of: ":1.2"))
+        var order: [String] = []
+        for _ in 0..<6 { order.append(await queue.next() ?? "-") }
+        #expect(order == ["flood 0", "a", "b", "flood 1", "c", "flood 2"])
+    }
+
+    @Test func `calls of one client stay in order`() async {
+        let queue = FairQueue<Int>()
+        for number in 0..<200 { #expect(queue.offer(number, of: ":1.1")) }
+        for number in 0..<200 { #expect(await queue.next() == number) }
+        // Again, now that the lane was empty once.
+        for number in 0..<300 {
+            #expect(queue.offer(number, of: ":1.1"))
+            #expect(await queue.next() == number)
+        }
+    }
+
+    @Test func `what one client sends beyond 256 waiting calls is refused, and others are not`() async {
+        let queue = FairQueue<Int>()
+        for number in 0..<256 { #expect(queue.offer(number, of: ":1.1")) }
+        #expect(!queue.offer(256, of: ":1.1"))
+        #expect(queue.offer(0, of: ":1.2"))
+        // What this process itself has to say always is heard.
+        #expect(queue.offer(257, of: ":1.1", isOwn: true))
+        _ = await queue.next()
+        _ = await queue.next()
+        _ = await queue.next()
+        #expect(queue.offer(258, of: ":1.1"))
+    }
+
+    @Test func `the bytes that wait are bounded, of one client and of all`() async {
+        let queue = FairQueue<Int>()
+        let piece = 4 << 20
+        for number in 0..<4 { #expect(queue.offer(number, of: ":1.1", byteCount: piece)) }
+        #expect(!queue.offer(4, of: ":1.1", byteCount: 1))
+        for client in 2..<5 {
+            for number in 0..<4 { #expect(queue.offer(number, of: ":1.\(client)", byteCount: piece)) }
+        }
+        #expect(!queue.offer(0, of: ":1.9", byteCount: 1))
+        _ = await queue.next()
+        #expect(queue.offer(0, of: ":1.9", byteCount: piece))
+    }
+
+    @Test func `a worker that waits gets the next call, and the end`() async {
+        let queue = FairQueue<Int>()
+        async let first = queue.next()
+        // Whether it waits already or not.
+        await Task.yield()
+        #expect(queue.offer(1, of: ":1.1"))
+        #expect(await first == 1)
+        async let last = queue.next()
+        await Task.yield()
+        queue.close()
+        #expect(await last == nil)
+        #expect(await queue.next() == nil)
+        #expect(!queue.offer(2, of: ":1.1"))
+    }
+}

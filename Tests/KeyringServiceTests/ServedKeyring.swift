@@ -1,0 +1,51 @@
+internal import Foundation
+internal import TestServices
+import Testing
+
+/// A bus of one test, and on it our service or gnome-keyring.
+final class ServedKeyring: Sendable {
+    enum Server: String, Sendable, CaseIterable, CustomTestStringConvertible {
+        case ours
+        case gnomeKeyring = "gnome-keyring"
+
+        var testDescription: String { rawValue }
+    }
+
+    let session: PrivateSession
+    /// Our service; the session has the other.
+    let service: RunningProgram?
+
+    /// - Parameter mode: of the fixture; see Tests/KeyringFixture.
+    init(_ server: Server = .ours, mode: String = "keyring") async throws {
+        session = try await PrivateSession(server == .ours ? .none : .unlocked)
+        guard server == .ours else {
+            service = nil
+            return
+        }
+        let running = try BuiltProducts.program("keyring-fixture").start(
+            [mode, "--own"], environment: session.environment)
+        running.closeInput()
+        service = running
+        try await running.wait(for: "the service's name") { running.outputSoFar.contains("\n") }
+    }
+
+    /// A script of Tests/KeyringServiceTests, with the system's Python, which has jeepney.
+    func python(_ script: String, _ arguments: [String] = []) async throws -> ProgramRun {
+        try await Program("/usr/bin/python3").run(
+            [TestData.folder().appendingPathComponent(script).path] + arguments, environment: session.environment)
+    }
+}
+
+/// What `Scripts/judges` fetched.
+enum Judges {
+    static let folder = TestData.folder().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent(".build/judges").path
+    static let python = folder + "/keyring/bin/python"
+
+    static func require() throws {
+        for part in ["keyring", "libsecret"] where !FileManager.default.fileExists(atPath: "\(folder)/\(part)/complete")
+        {
+            throw ServiceFailure("the judges are missing: run Scripts/judges")
+        }
+    }
+}

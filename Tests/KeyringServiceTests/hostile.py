@@ -1,0 +1,237 @@
+"""A client that does what none should: hostile.py CASE, on the bus of the environment. Prints what came of it."""
+
+import hashlib
+import hmac
+import os
+import sys
+import time
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from jeepney import DBusAddress, HeaderFields, MessageType, Properties, new_method_call
+from jeepney.io.blocking import open_dbus_connection
+
+NAME = os.environ.get("KEYRING_NAME", "org.freedesktop.secrets")
+ROOT = "/org/freedesktop/secrets"
+LOGIN = ROOT + "/collection/login"
+DH = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+PRIME = int(
+    "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
+    "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED"
+    "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF", 16)
+
+
+class Client:
+    def __init__(self):
+        self.bus = open_dbus_connection("SESSION")
+
+    def message(self, path, interface, member, signature=None, body=()):
+        address = DBusAddress(path, NAME, "org.freedesktop." + interface)
+        return new_method_call(address, member, signature, body)
+
+    def call(self, *arguments):
+        """The reply's values, or the name of the error. No call takes longer than ten seconds."""
+        reply = self.bus.send_and_get_reply(self.message(*arguments), timeout=10)
+        if reply.header.message_type == MessageType.error:
+            return reply.header.fields[HeaderFields.error_name].rsplit(".", 1)[1]
+        return reply.body
+
+    def plain(self):
+        return self.call(ROOT, "Secret.Service", "OpenSession", "sv", ("plain", ("s", "")))[1]
+
+    def create(self, session, attributes, value=b"secret", parameters=b"", label="label", kind="text/plain",
+               collection=LOGIN, replace=False):
+        properties = {
+            "org.freedesktop.Secret.Item.Label": ("s", label),
+            "org.freedesktop.Secret.Item.Attributes": ("a{ss}", attributes),
+        }
+        body = (properties, (session, parameters, value, kind), replace)
+        return self.call(collection, "Secret.Collection", "CreateItem", "a{sv}(oayays)b", body)
+
+    def search(self, attributes):
+        return self.call(ROOT, "Secret.Service", "SearchItems", "a{ss}", (attributes,))[0]
+
+    def secret(self, item, session):
+        return self.call(item, "Secret.Item", "GetSecret", "o", (session,))
+
+
+def derive(shared):
+    extracted = hmac.new(bytes(32), shared.to_bytes(128, "big"), hashlib.sha256).digest()
+    return hmac.new(extracted, b"\1", hashlib.sha256).digest()[:16]
+
+
+def foreign():
+    """A session is its connection's, and no other's."""
+    mine, other = Client(), Client()
+    session, theirs = mine.plain(), other.plain()
+    item = mine.create(session, {"a": "1"})[0]
+    print(other.secret(item, session))
+    print(other.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([item], session)))
+    print(other.create(session, {"a": "2"}))
+    print(other.call(item, "Secret.Item", "SetSecret", "(oayays)", ((session, b"", b"x", "text/plain"),)))
+    print(other.call(session, "Secret.Session", "Close"))
+    print(bytes(other.secret(item, theirs)[0][2]))
+
+
+def closed():
+    """A session that was closed, or whose connection is gone, is none."""
+    client = Client()
+    session, second = client.plain(), client.plain()
+    item = client.create(session, {"a": "1"})[0]
+    print(client.call(session, "Secret.Session", "Close"))
+    print(client.secret(item, session))
+    print(client.call(session, "Secret.Session", "Close"))
+    client.bus.close()
+    print(Client().secret(item, second))
+    print(Client().secret(item, "/"), Client().secret(item, ROOT + "/session/none"))
+
+
+def short_keys():
+    """Public values of one byte to 125: each gives the same key on both sides."""
+    client = Client()
+    session = client.plain()
+    item = client.create(session, {"a": "1"}, b"the secret")[0]
+    good = 0
+    for exponent in range(1, 1001):
+        value = pow(2, exponent, PRIME)
+        value = value.to_bytes((value.bit_length() + 7) // 8, "big")
+        output, session = client.call(ROOT, "Secret.Service", "OpenSession", "sv", (DH, ("ay", value)))
+        key = derive(pow(int.from_bytes(bytes(output[1]), "big"), exponent, PRIME))
+        _, vector, sealed, _ = client.secret(item, session)[0]
+        opened = Cipher(algorithms.AES(key), modes.CBC(bytes(vector))).decryptor()
+        good += (opened.update(bytes(sealed)) + opened.finalize())[:-6] == b"the secret"
+        client.call(session, "Secret.Session", "Close")
+    print(good)
+    for value in [b"", b"\0", b"\1", bytes(200), (PRIME - 1).to_bytes(128, "big"), PRIME.to_bytes(128, "big"),
+                  b"\1" + bytes(128), b"\xff" * 128]:
+        print(client.call(ROOT, "Secret.Service", "OpenSession", "sv", (DH, ("ay", value))))
+    print(client.call(ROOT, "Secret.Service", "OpenSession", "sv", (DH, ("s", "text"))))
+    print(client.call(ROOT, "Secret.Service", "OpenSession", "sv", ("plain", ("ay", b""))))
+    print(client.call(ROOT, "Secret.Service", "OpenSession", "sv", ("rot13", ("s", ""))))
+
+
+def padding():
+    """What isn't encrypted as it should be is refused, and nothing is stored."""
+    client = Client()
+    output, session = client.call(ROOT, "Secret.Service", "OpenSession", "sv", (DH, ("ay", b"\4")))
+    key = derive(pow(int.from_bytes(bytes(output[1]), "big"), 2, PRIME))
+
+    def sealed(text):
+        encryptor = Cipher(algorithms.AES(key), modes.CBC(bytes(16))).encryptor()
+        return encryptor.update(text) + encryptor.finalize()
+
+    for value, vector in [(b"", bytes(16)), (bytes(15), bytes(16)), (bytes(17), bytes(16)), (bytes(16), bytes(15)),
+                          (bytes(16), b""), (bytes(16), bytes(17)), (sealed(bytes(16)), bytes(16)),
+                          (sealed(bytes(15) + b"\x11"), bytes(16)), (sealed(bytes(12) + b"\4\4\3\4"), bytes(16))]:
+        print(client.create(session, {"bad": "yes"}, value, vector))
+    print(len(client.create(session, {"good": "yes"}, sealed(b"good" + b"\x0c" * 12), bytes(16))))
+    print(client.search({"bad": "yes"}))
+    print(client.create(client.plain(), {"bad": "yes"}, b"x", b"parameters"))
+
+
+def large():
+    """Attributes, labels and types past their limits."""
+    client = Client()
+    session = client.plain()
+    print(client.create(session, {"a": "x" * 65536}))
+    print(client.create(session, {"x" * 65536: "a"}))
+    print(client.create(session, {str(number): "x" for number in range(65)}))
+    print(client.create(session, {"": "x"}))
+    print(client.create(session, {"a": "1"}, label="x" * 100000))
+    print(client.create(session, {"a": "1"}, kind="x" * 256))
+    print(client.create(session, {"a": "1"}, bytes(10 << 20)))
+    print(client.call(ROOT, "Secret.Service", "SearchItems", "a{ss}", ({"a": "x" * 65536},)))
+    print(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([LOGIN + "/x"] * 20001, session)))
+    print(client.search({}))
+    for _ in range(255):
+        client.plain()
+    print(client.call(ROOT, "Secret.Service", "OpenSession", "sv", ("plain", ("s", ""))))
+
+
+def wrong():
+    """Other types, members, interfaces and paths than there are."""
+    client = Client()
+    for call in [
+        (ROOT, "Secret.Service", "SearchItems", "as", (["a"],)),
+        (ROOT, "Secret.Service", "SearchItems"),
+        (ROOT, "Secret.Service", "Destroy"),
+        (ROOT, "Secret.Item", "Delete"),
+        (ROOT + "/collection/none", "Secret.Collection", "Delete"),
+        (ROOT + "/aliases/none", "Secret.Collection", "Delete"),
+        (LOGIN + "/none", "Secret.Item", "Delete"),
+        (ROOT + "/session/none", "Secret.Session", "Close"),
+        (ROOT + "/prompt/none", "Secret.Prompt", "Dismiss"),
+        ("/elsewhere", "Secret.Service", "SearchItems", "a{ss}", ({},)),
+        (ROOT, "DBus.Properties", "Get", "ss", ("org.freedesktop.Secret.Service", "None")),
+        (ROOT, "DBus.Properties", "Get", "ss", ("org.freedesktop.Secret.Item", "Label")),
+        (ROOT, "DBus.Properties", "Set", "ssv", ("org.freedesktop.Secret.Service", "Collections", ("ao", []))),
+        (LOGIN, "DBus.Properties", "Set", "ssv", ("org.freedesktop.Secret.Collection", "Label", ("u", 1))),
+        (ROOT, "Secret.Service", "SetAlias", "so", ("a-b", LOGIN)),
+        (ROOT, "Secret.Service", "SetAlias", "so", ("other", ROOT + "/collection/none")),
+        (ROOT, "Secret.Service", "ReadAlias", "s", ("none",)),
+        (ROOT, "Secret.Service", "Unlock", "ao", ([ROOT + "/collection/none", "/"],)),
+    ]:
+        print(client.call(*call))
+
+
+def many():
+    """Two hundred connections with a session each, of which half leave."""
+    clients = [Client() for _ in range(200)]
+    sessions = [client.plain() for client in clients]
+    item = clients[0].create(sessions[0], {"a": "1"})[0]
+    print(sum(bytes(c.secret(item, s)[0][2]) == b"secret" for c, s in zip(clients, sessions)))
+    for client in clients[::2]:
+        client.bus.close()
+    print(sum(bytes(c.secret(item, s)[0][2]) == b"secret" for c, s in list(zip(clients, sessions))[1::2]))
+
+
+def death():
+    """A client that leaves with a hundred calls on their way: whole items, and a service that goes on."""
+    client = Client()
+    session = client.plain()
+    properties = {"org.freedesktop.Secret.Item.Attributes": ("a{ss}", {"a": "dying"})}
+    for _ in range(100):
+        client.bus.send(client.message(
+            LOGIN, "Secret.Collection", "CreateItem", "a{sv}(oayays)b",
+            (properties, (session, b"", b"whole", "text/plain"), False)))
+    client.bus.close()
+    other = Client()
+    session = other.plain()
+    items = other.search({"a": "dying"})
+    print({bytes(other.secret(item, session)[0][2]) for item in items} <= {b"whole"}, len(items) <= 100)
+
+
+def flood():
+    """Searches by the thousand: another client is served meanwhile, and what is too much is refused."""
+    flooding, other = Client(), Client()
+    search = flooding.message(ROOT, "Secret.Service", "SearchItems", "a{ss}", ({},))
+    numbers = [flooding.bus.send(search, serial=number + 1000) or number for number in range(5000)]
+    session = other.plain()
+    item = other.create(session, {"a": "1"})[0]
+    print(all(bytes(other.secret(item, session)[0][2]) == b"secret" for _ in range(50)))
+    kinds = {"answered": 0, "refused": 0}
+    for _ in numbers:
+        reply = flooding.bus.receive(timeout=10)
+        while HeaderFields.reply_serial not in reply.header.fields:
+            reply = flooding.bus.receive(timeout=10)
+        if reply.header.message_type == MessageType.method_return:
+            kinds["answered"] += 1
+        elif reply.header.fields[HeaderFields.error_name] == "org.freedesktop.DBus.Error.LimitsExceeded":
+            kinds["refused"] += 1
+    print(sum(kinds.values()), kinds["answered"] >= 256)
+
+
+def heavy():
+    """Large secrets from many connections at once, none of which reads its responses."""
+    clients = [Client() for _ in range(12)]
+    sessions = [client.plain() for client in clients]
+    secret = bytes(7 << 20)
+    for _ in range(4):
+        for client, session in zip(clients, sessions):
+            client.bus.send(client.message(
+                LOGIN, "Secret.Collection", "CreateItem", "a{sv}(oayays)b",
+                ({"org.freedesktop.Secret.Item.Attributes": ("a{ss}", {"a": "heavy"})},
+                 (session, b"", secret, "x"), True)))
+    print(len(Client().search({"a": "heavy"})) <= 1)
+
+
+globals()[sys.argv[1]]()

@@ -171,7 +171,8 @@ let package = Package(
             "LatchkeyStoreCommands", at: "StoreCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyHardening",
-                "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault", "CLatchkeyProgramMemory",
+                "LatchkeyItems", "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault",
+                "CLatchkeyProgramMemory",
             ]),
         module(
             "LatchkeySignInCommands", at: "SignInCommands",
@@ -230,7 +231,10 @@ let package = Package(
         .target(name: "CWatchedDisk", path: "Tests/CWatchedDisk"),
         .executableTarget(
             name: "vault-writer",
-            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "CWatchedDisk"],
+            dependencies: [
+                "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets",
+                "CWatchedDisk",
+            ],
             path: "Tests/VaultWriter"),
         .testTarget(
             name: "VaultTests",

@@ -10,7 +10,10 @@ extension LatchkeyGrammar {
             "latchkey get example.org alice --no-prompt --store vault",
         ],
         "delete": ["latchkey delete example.org alice"],
-        "list": ["latchkey list", "latchkey list exam", "latchkey list --stale 365", "latchkey list --json"],
+        "list": [
+            "latchkey list", "latchkey list exam", "latchkey list --stale 365", "latchkey list --json",
+            "latchkey list --items",
+        ],
         "generate": [
             "latchkey generate example.org alice", "latchkey generate --words 5", "latchkey generate --length 40",
         ],

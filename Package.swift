@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "LatchkeyLeakAudit", targets: ["LatchkeyLeakAudit"]),
         .executable(name: "latchkey", targets: ["LatchkeyCommand"]),
         .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
+        .executable(name: "latchkey-keyring", targets: ["LatchkeyKeyringCommand"]),
     ],
     traits: [
         .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz.")
@@ -39,7 +40,7 @@ let package = Package(
         system("CLatchkeyMicroHTTPD", at: "CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CLatchkeyCrypto", at: "CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CLatchkeyResolver", at: "CResolver"),
-        system("CLatchkeyGIO", at: "CGIO", pkgConfig: "gio-unix-2.0", apt: "libglib2.0-dev"),
+        system("CLatchkeyGIO", at: "CGIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
         module("LatchkeySystem", at: "System"),
@@ -198,6 +199,19 @@ let package = Package(
             dependencies: ["LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
             path: "Sources/latchkey-auth"),
 
+        module(
+            "LatchkeyKeyringProgram", at: "KeyringProgram",
+            uses: [
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyItems",
+                "LatchkeyKeyringService",
+                "LatchkeyLog", "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
+                "LatchkeyTerminal", "LatchkeyVault", "CLatchkeyLinux",
+            ]),
+        .executableTarget(
+            name: "LatchkeyKeyringCommand",
+            dependencies: ["LatchkeyKeyringProgram", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
+            path: "Sources/latchkey-keyring"),
+
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
         .target(
@@ -221,8 +235,9 @@ let package = Package(
         .testTarget(
             name: "VaultTests",
             dependencies: [
-                "LatchkeySystem", "LatchkeyVault", "LatchkeyStoreContract", "TestServices", "VaultChecks",
-                "vault-writer",
+                "LatchkeySystem", "LatchkeyVault", "LatchkeyItems", "LatchkeyStoreContract", "TestServices",
+                "VaultChecks",
+                "ItemStoreChecks", "vault-writer",
             ],
             exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .executableTarget(
@@ -264,8 +279,12 @@ let package = Package(
         .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver"),
         .target(
             name: "VaultChecks",
-            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
+            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Fuzz/VaultChecks"),
+        // What every store of items keeps, whichever it is.
+        .target(
+            name: "ItemStoreChecks", dependencies: ["LatchkeyItems", "LatchkeyCredentials", "LatchkeySecrets"],
+            path: "Tests/ItemStoreChecks"),
         .executableTarget(
             name: "fuzz-parsers", dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "FuzzDriver"],
             path: "Tests/Fuzz/Parsers"),

@@ -50,6 +50,9 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
 
     package static let maximumByteCount = 1024
 
+    /// What the service of a provider's sessions and secrets begins with.
+    package static let providerPrefix = "latchkey:"
+
     /// Makes a key, or throws what is wrong with it.
     public init(service: String, account: String, kind: CredentialKind = .password) throws(InvalidValue) {
         try Self.check(service, "the service")

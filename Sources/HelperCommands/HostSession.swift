@@ -124,7 +124,7 @@ private struct HostProvider {
     /// Where their tokens may go.
     let origins: Set<String>
 
-    var service: String { "latchkey:" + name }
+    var service: String { CredentialKey.providerPrefix + name }
 
     var shownName: LoggableText { LoggableText(reviewed: "a provider's name stands in listings", unredacted: name) }
 

@@ -37,7 +37,11 @@ package enum CargoTokens {
             case "token":
                 // Of an environment that names another index, cargo takes that.
                 let place = registry == "crates-io" ? cratesIO : index(registry) ?? indexes[registry]
-                guard let place, let token = content.withExposedBytes({ TOMLStrings.decoded($0, entry.value) }) else {
+                guard let place else {
+                    result.skip("\(name), whose index isn't in cargo's configuration")
+                    continue
+                }
+                guard let token = content.withExposedBytes({ TOMLStrings.decoded($0, entry.value) }) else {
                     result.skip(name)
                     continue
                 }
@@ -45,7 +49,7 @@ package enum CargoTokens {
                 try await result.add(
                     service: service, account: account, label: "cargo: \(registry)", secret: token, name: name)
             // A key that signs is never sent: it is no token.
-            case "secret-key": result.skip(name)
+            case "secret-key": result.skip("\(name), whose key is no token")
             default: continue
             }
             if let lines = entry.lines { cuts?.append(lines) } else { cuts = nil }

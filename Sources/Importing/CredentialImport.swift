@@ -10,7 +10,7 @@ package struct CredentialImport: Sendable {
     /// How many entries can't be kept here: without an account, without a secret, with names that no store takes, or
     /// under the name of one that came before and has another secret.
     package private(set) var skippedCount = 0
-    /// Which these are, as far as their formats name them; no more than a person reads.
+    /// Which these are, as far as their formats name them, and why; no more than a person reads.
     package private(set) var skippedNames: [LogMessage] = []
     /// The files from which the secrets can be taken out.
     package var files: [PlainSecretFile] = []
@@ -29,7 +29,7 @@ package struct CredentialImport: Sendable {
             return skip(name)
         }
         if let present = try await store.read(key, as: Password.self) {
-            if !present.secret.matches(secret) { skip(name) }
+            if !present.secret.matches(secret) { skip(name.map { "\($0), which is there with another secret before" }) }
             return
         }
         let isText = secret.withExposedBytes { (try? UTF8Span(validating: $0)) != nil }

@@ -55,7 +55,7 @@ package enum DockerLogins {
             return secret
         }
         // A token for the registry itself: nothing asks a credential store for one.
-        if try secret("registrytoken") != nil { result.skip(name) }
+        if try secret("registrytoken") != nil { result.skip("\(name), whose token is for the registry alone") }
         let identity = try secret("identitytoken")
         let hasIdentity = identity != nil
         if let identity {

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 /// password.
 ///
 /// A password is kept under the service `git:https://host[:port][/path]`, as Git Credential Manager names it. Lines
-/// that are no such URL are skipped, as git does.
+/// that are no such URL are skipped, as git does; without an `@` they hold no password either.
 package enum GitCredentials {
     private static let program: StaticString = "git"
 
@@ -15,10 +15,16 @@ package enum GitCredentials {
         let content = try ForeignFile.read(path, of: program)
         var result = try CredentialImport()
         var entries: [Entry] = []
+        var cuts: [Range<Int>] = []
         content.withExposedBytes { bytes in
+            let lines = bytes.lines
             bytes.forEachLine { line, number in
-                if line.isBlank { return }
-                if let entry = Entry(line, number) { entries.append(entry) } else { result.skip("line \(number)") }
+                if let entry = Entry(line, number) {
+                    entries.append(entry)
+                    cuts.append(lines[number - 1])
+                } else if line.index(of: UInt8(ascii: "@")) != nil {
+                    result.skip("line \(number), which is no URL with user and password")
+                }
             }
         }
         for entry in entries {
@@ -27,10 +33,7 @@ package enum GitCredentials {
                 service: entry.service, account: entry.user, label: "Git: \(entry.label)", secret: secret,
                 name: "line \(entry.line)")
         }
-        if !content.isEmpty {
-            let whole = 0..<content.byteCount
-            result.files = [PlainSecretFile(path, content, .cuts([whole]), of: program)]
-        }
+        if !cuts.isEmpty { result.files = [PlainSecretFile(path, content, .cuts(cuts), of: program)] }
         return result
     }
 

@@ -51,6 +51,11 @@ package struct ItemAttributes: Sendable, Hashable {
         all = sorted
     }
 
+    /// The value of an attribute, or `nil`.
+    package subscript(_ name: StaticString) -> String? {
+        all.first { $0.name.utf8.elementsEqual(name.description.utf8) }?.value
+    }
+
     /// Whether all of `others` are among these, with the same values: how the Secret Service searches.
     package func contains(_ others: ItemAttributes) -> Bool { others.all.allSatisfy(all.contains) }
 

@@ -84,6 +84,16 @@ enum ImportCommand {
         /// Whether whoever reads the source's file has the secrets, which stay there.
         var isInClear: Bool { self == .gh || self == .pythonKeyring }
 
+        /// Which tool a set-up has ask for what the source has.
+        var tool: StaticString? {
+            switch self {
+            case .git, .gcm: "git"
+            case .docker: "docker"
+            case .cargo: "cargo"
+            default: nil
+            }
+        }
+
         func read(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
             let file = arguments.optionalOperand("FILE")
             let path = AbsolutePath.of(file ?? usualPath(context.environment))

@@ -6,6 +6,8 @@ internal import LatchkeyTerminal
 
 /// `latchkey import --empty-source`: takes the secrets out of a plain-text file when the store has given back each.
 struct SourceEmptying {
+    private let source: ImportCommand.Source
+
     /// `nil` where that isn't wanted. Throws where it can't be done.
     init?(_ source: ImportCommand.Source, _ arguments: ParsedArguments) throws(CommandFailure) {
         guard arguments.has(SignInDefinitions.emptySource) else { return nil }
@@ -16,6 +18,7 @@ struct SourceEmptying {
             case .pythonKeyring: "remove its file yourself when nothing needs it"
             case .libsecretFile, .collection: "it is no plain text"
             }
+        self.source = source
         guard let refusal else { return }
         throw CommandFailure(
             .usage, "usage.bad-value", "\(SignInDefinitions.emptySource.name) is not for \(source.name)", hint: refusal)
@@ -46,6 +49,7 @@ struct SourceEmptying {
         }
         context.output.note(
             "\(names(read)) holds no secret any more; the disk may, until what was there is overwritten")
+        if let tool = source.tool { context.output.note("\(tool) finds them where latchkey setup \(tool) was done") }
     }
 
     /// For an import that ends before.

@@ -54,7 +54,7 @@ extension CommandContext {
 
     /// Where sign-ins are found, for somebody who saw the names of what they have stored.
     private func signInHint(_ key: CredentialKey) -> LogMessage? {
-        let prefix = "latchkey:"
+        let prefix = CredentialKey.providerPrefix
         guard key.service.hasPrefix(prefix) else { return nil }
         let provider = LoggableText(
             reviewed: "a provider's name stands in listings", unredacted: String(key.service.dropFirst(prefix.count)))

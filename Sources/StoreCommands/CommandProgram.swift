@@ -106,7 +106,7 @@ package struct CommandProgram: Sendable {
             try output.write("\(LatchkeyGrammar.program) \(LatchkeyGrammar.version)")
         case .run(let arguments):
             guard let command = command(for: arguments) else {
-                try OtherProgram.work(arguments.command.name)
+                try OtherProgram.work(arguments)
             }
             let output = arguments.has(GlobalOptions.json) ? output.inJSON() : output
             var hardening = hardening

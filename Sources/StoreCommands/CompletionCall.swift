@@ -99,7 +99,7 @@ struct CompletionCall {
             var kind = CredentialKind.password
             if case .accounts = expected.source {
                 if arguments.takes(operand: "PROVIDER"), let provider = arguments.optionalOperand("PROVIDER") {
-                    (service, kind) = ("latchkey:" + provider, .session)
+                    (service, kind) = (CredentialKey.providerPrefix + provider, .session)
                 } else if arguments.takes(operand: "SERVICE"), let name = arguments.optionalOperand("SERVICE") {
                     service = name
                 } else {

@@ -27,6 +27,14 @@ extension LatchkeyGrammar {
             "latchkey import --from docker --empty-source",
             "latchkey import --from gnome-keyring-collection Login",
         ],
+        "keyring run": [
+            "latchkey keyring run -- gh auth login",
+            "latchkey keyring run --only gh:github.com -- gh api user",
+        ],
+        "keyring serve": ["latchkey keyring serve", "latchkey keyring serve --replace --log-level info"],
+        "keyring enable": ["latchkey keyring enable"],
+        "keyring disable": ["latchkey keyring disable"],
+        "keyring status": ["latchkey keyring status"],
         "setup": [
             "latchkey setup", "latchkey setup git", "latchkey setup docker --print", "latchkey setup git --undo",
         ],

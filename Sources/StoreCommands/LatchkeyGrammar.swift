@@ -13,7 +13,8 @@ package enum LatchkeyGrammar {
         CommandGrammar(
             program: program, summary: "keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top",
             version: version, globalOptions: GlobalOptions.all(catalogue),
-            commands: SignInDefinitions.all + HelperDefinitions.all + StoreCommandTable.all.map(\.definition),
+            commands: SignInDefinitions.all + HelperDefinitions.all + KeyringDefinitions.all
+                + StoreCommandTable.all.map(\.definition),
             examples: examples,
             introduction: introduction, synonyms: synonyms,
             pages: [

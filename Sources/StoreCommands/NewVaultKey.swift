@@ -72,7 +72,8 @@ struct NewVaultKey: ~Copyable {
     ) throws {
         var passphrase = try Self.ask(prompt, question, otherwise)
         while PassphraseStrength(passphrase).isWeak,
-            try !prompt.confirm("It can be guessed: several words are stronger. Use it all the same?")
+            // Whoever expects to be asked for it again types it here.
+            try !prompt.confirm("It can be guessed: several words are stronger. Use it all the same?", isShown: false)
         {
             passphrase = try Self.ask(prompt, question, otherwise)
         }

@@ -2,30 +2,34 @@ internal import Glibc
 internal import LatchkeyLog
 package import LatchkeyTerminal
 
-/// `latchkey-auth`, which runs the commands that need the network.
-package enum OtherProgram {
-    private static let name = "latchkey-auth"
+/// A program of ours beside this one, which links what this one does without.
+package enum OtherProgram: String {
+    /// Runs the commands that need the network.
+    case auth = "latchkey-auth"
+    /// Serves the keyring.
+    case keyring = "latchkey-keyring"
 
-    private static func places(beside folder: String) -> [String] {
-        ["\(folder)/\(name)", "\(folder)/../lib/latchkey/\(name)"]
+    private var places: [String] {
+        guard let path = ThisProgram.path, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return [] }
+        return ["\(path[..<slash])/\(rawValue)", "\(path[..<slash])/../lib/latchkey/\(rawValue)"]
     }
 
-    static var isInstalled: Bool {
-        guard let folder = folderOfThisProgram() else { return false }
-        return places(beside: folder).contains { unsafe access($0, X_OK) == 0 }
-    }
+    var isInstalled: Bool { places.contains { unsafe access($0, X_OK) == 0 } }
 
-    /// Has that program work with the same arguments and ends as it does, or throws why it can't.
+    /// Has the program that a command needs work with the same arguments and ends as it does, or throws why it can't.
     ///
-    /// It works in a process of its own, so that killing this one in the midst of a refresh costs nothing. For `run`
-    /// this process becomes that program, because it is to become the person's.
+    /// The network's works in a process of its own, so that killing this one in the midst of a refresh costs nothing. For
+    /// `run` this process becomes that program, because it is to become the person's.
     ///
     /// It is looked for beside this program, then in `../lib/latchkey`; never on `PATH`, where another user's program
     /// could have its name.
-    static func work(_ command: String) throws(CommandFailure) -> Never {
-        let path = try path()
+    static func work(_ arguments: ParsedArguments) throws(CommandFailure) -> Never {
+        let command = arguments.command.name
+        let isServed = KeyringDefinitions.all.contains { $0.name == command }
+        let path = try (isServed ? keyring : auth).path()
+        if command == KeyringDefinitions.run.name { try KeyringSession.run(path, arguments) }
         var number = errno
-        if command == "run" {
+        if command == "run" || isServed {
             unsafe execv(path, CommandLine.unsafeArgv)
             number = errno
         } else {
@@ -34,9 +38,9 @@ package enum OtherProgram {
         throw notStarted(path, number)
     }
 
-    /// Has that program work with other arguments, silently, and returns its exit status.
+    /// Has `latchkey-auth` work with other arguments, silently, and returns its exit status.
     package static func runQuietly(_ arguments: [String]) throws(CommandFailure) -> Int32 {
-        try runQuietly(path(), arguments)
+        try runQuietly(auth.path(), arguments)
     }
 
     /// The same with any program.
@@ -47,24 +51,16 @@ package enum OtherProgram {
         return status
     }
 
-    private static func path() throws(CommandFailure) -> String {
-        guard let folder = folderOfThisProgram() else {
-            throw CommandFailure(.unavailable, "program.not-found", "the path of this program can't be read")
-        }
-        if let path = places(beside: folder).first(where: { unsafe access($0, X_OK) == 0 }) { return path }
+    private func path() throws(CommandFailure) -> String {
+        if let path = places.first(where: { unsafe access($0, X_OK) == 0 }) { return path }
+        let name = LoggableText(reviewed: "the name of a program of ours", unredacted: rawValue)
         throw CommandFailure(
-            .unavailable, "program.not-found",
-            "latchkey-auth, which this command needs, is not installed beside latchkey in \(shown(folder))",
-            hint: "install both programs in one folder, or latchkey-auth in ../lib/latchkey")
+            .unavailable, "program.not-found", "\(name), which this command needs, is not installed beside latchkey",
+            hint: "install all programs in one folder, or \(name) in ../lib/latchkey")
     }
 
     private static func notStarted(_ path: String, _ number: Int32) -> CommandFailure {
         CommandFailure(.unavailable, "program.not-started", "\(shown(path)) can't be started (errno \(number))")
-    }
-
-    private static func folderOfThisProgram() -> String? {
-        guard let path = ThisProgram.path, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        return String(path[..<slash])
     }
 
     private static func shown(_ path: String) -> LoggableText {

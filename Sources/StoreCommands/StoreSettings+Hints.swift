@@ -6,7 +6,7 @@ internal import LatchkeyTerminal
 
 extension StoreSettings {
     /// A command's error with a hint that knows how the store was named, and what the session has.
-    func explained(_ error: any Error) -> any Error {
+    package func explained(_ error: any Error) -> any Error {
         switch error {
         case let error as StoreError: explained(error) ?? error
         case StoreSelector.Failure.store(let refusal):

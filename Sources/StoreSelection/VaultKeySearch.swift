@@ -13,6 +13,8 @@ package import LatchkeyVault
 package struct VaultKeySearch: Sendable {
     /// Whether a key that was left in the kernel will do; it doesn't when its time shall be prolonged.
     package var takesUnlocked = true
+    /// Whether a key that is kept in the keyring will do.
+    package var asksKeyring = true
     /// What `$CREDENTIALS_DIRECTORY` says.
     package let credentialsDirectory: String?
     /// Where the key files of vaults are remembered.
@@ -37,7 +39,9 @@ package struct VaultKeySearch: Sendable {
 
     /// The same search, in which no question is asked.
     package var askingNobody: VaultKeySearch {
-        VaultKeySearch(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles)
+        var search = VaultKeySearch(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles)
+        search.asksKeyring = asksKeyring
+        return search
     }
 
     func open(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
@@ -67,7 +71,7 @@ package struct VaultKeySearch: Sendable {
             }
             if let vault { return vault }
         }
-        let kept = outline.slots.filter { $0.kind == .secretService }
+        let kept = asksKeyring ? outline.slots.filter { $0.kind == .secretService } : []
         if !kept.isEmpty {
             let keyring = VaultKeyring(settings)
             for slot in kept {

@@ -1,18 +1,26 @@
 /// Looking at bytes without copying them: they may be a secret.
 extension Span<UInt8> {
+    /// The ranges of the lines, with their ends.
+    package var lines: [Range<Int>] {
+        var lines: [Range<Int>] = []
+        var start = 0
+        while start < count {
+            let end = index(of: 0x0A, from: start).map { $0 + 1 } ?? count
+            lines.append(start..<end)
+            start = end
+        }
+        return lines
+    }
+
     /// Calls `body` with each line, without its line break (LF or CR LF), and its number from 1.
     package func forEachLine<Failure: Error>(
         _ body: (Span<UInt8>, Int) throws(Failure) -> Void
     ) throws(Failure) {
-        var start = 0
-        var number = 1
-        while start < count {
-            var end = start
-            while end < count && self[end] != 0x0A { end += 1 }
-            let stop = end > start && self[end - 1] == 0x0D ? end - 1 : end
-            try body(extracting(start..<stop), number)
-            start = end + 1
-            number += 1
+        for (index, line) in lines.enumerated() {
+            var end = line.upperBound
+            if end > line.lowerBound && self[end - 1] == 0x0A { end -= 1 }
+            if end > line.lowerBound && self[end - 1] == 0x0D { end -= 1 }
+            try body(extracting(line.lowerBound..<end), index + 1)
         }
     }
 

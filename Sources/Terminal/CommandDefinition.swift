@@ -50,6 +50,7 @@ package enum CommandTopic: String, Sendable, CaseIterable {
     case providers
     case stores
     case vault
+    case keyring = "the served keyring"
     case program = "latchkey itself"
 }
 
@@ -76,6 +77,7 @@ package struct CommandDefinition: Sendable {
             switch words[0].description {
             case "vault": topic ?? .vault
             case "helper": topic ?? .helpers
+            case "keyring": topic ?? .keyring
             case "provider", "scheme": topic ?? .providers
             default: topic ?? .secrets
             }

@@ -103,7 +103,8 @@ internal import TestServices
 
     @Test func `a weak passphrase is taken after a question alone`() async throws {
         let (run, shown) = try await answer(
-            "latchkey vault init", ("New passphrase of the vault", "hunter2\r"), ("Use it all the same? [y/N]", "\r"),
+            "latchkey vault init", ("New passphrase of the vault", "hunter2\r"),
+            ("Use it all the same? [y/N]", "hunter2\r"),
             ("[y/N]: \r\nNew passphrase of the vault", Self.good + "\r"), ("The same again", Self.good + "\r"))
         #expect(run.status == 0, "\(run.errorText)")
         #expect(!shown.contains("hunter2"))

@@ -5,7 +5,8 @@ import Testing
 struct RecoveryTests {
     /// The command line's own folders, where options and commands are at home.
     private static let commandLine = [
-        "StoreCommands/", "SignInCommands/", "HelperCommands/", "Terminal/", "latchkey/", "latchkey-auth/",
+        "StoreCommands/", "SignInCommands/", "HelperCommands/", "KeyringProgram/", "Terminal/", "latchkey/",
+        "latchkey-auth/", "latchkey-keyring/",
     ]
 
     private static func libraries() throws -> [(path: String, code: String)] {

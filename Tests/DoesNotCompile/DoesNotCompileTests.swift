@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Noncopyable types without a secret in them.
-    static let innocuous: Set = ["Lease", "TemporaryFolder", "DescriptorTap", "WatchedSecret"]
+    static let innocuous: Set = ["Lease", "TemporaryFolder", "DescriptorTap", "WatchedSecret", "PrivateBus"]
 
     @Test func `every noncopyable type is printed, interpolated and put into Any in a case`() throws {
         let sources = CompileCase.package.appendingPathComponent("Sources").path

@@ -228,14 +228,15 @@ import TestServices
         #expect(try entries("home").isEmpty)
     }
 
-    @Test func `of eight set-ups at once one writes, and --undo takes all of it away`() async throws {
+    @Test func `of eight set-ups at once one writes, the others find it, and --undo takes all of it away`() async throws
+    {
         try directory.write("home/.gitconfig", "[user]\n\tname = Ada\n")
         let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
             for _ in 0..<8 { group.addTask { try await setup("git", "--yes").status } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // Who read before the first one wrote is told, as who finds the lock taken.
-        #expect(statuses.contains(0) && Set(statuses).isSubset(of: [0, 75, 77]), "\(statuses)")
+        // Who finds the lock taken for long is told.
+        #expect(statuses.contains(0) && Set(statuses).isSubset(of: [0, 75]), "\(statuses)")
         let text = String(decoding: try directory.read("home/.gitconfig"), as: UTF8.self)
         #expect(text.components(separatedBy: "helper git").count == 2, "\(text)")
         #expect(try await setup("git", "--undo", "--yes").status == 0)
@@ -264,7 +265,8 @@ import TestServices
             try await terminal.waitForQuestion("Write this?", from: running)
             _ = try await shell("git config --global user.name Ada; git config --global user.name > name")
             terminal.type("y\r")
-            #expect(try await running.finish().status == 77)
+            // What is to be taken away was shown with what stood around it.
+            #expect(try await running.finish().status == (option.isEmpty ? 0 : 77))
             #expect(try await shell("git config --global user.name").outputText == "Ada\n")
             // The next round takes back what this one writes.
             #expect(try await shell("rm home/.gitconfig").status == 0)

@@ -200,6 +200,17 @@ import TestServices
         #expect(try scene.directory.read(file) == Array(text.utf8))
     }
 
+    @Test func `cargo's configuration under its older name, which cargo takes first, is the one that is changed`()
+        async throws
+    {
+        try scene.directory.makeFolder("home/.cargo")
+        try scene.directory.write("home/.cargo/config", "[net]\noffline = true\n")
+        _ = try await setup("cargo", "--yes")
+        let text = String(decoding: try scene.directory.read("home/.cargo/config"), as: UTF8.self)
+        #expect(text.contains("cargo-credential-latchkey"))
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "home/.cargo/config.toml"))
+    }
+
     @Test func `without a tool, files with secrets in clear are listed, and none without`() async throws {
         let secret = "gho_" + String(repeating: "a", count: 36)
         for (file, text) in [
@@ -207,7 +218,7 @@ import TestServices
             ("home/.docker/config.json", "{\"auths\":{\"a\":{\"auth\":\"YTpi\"}}}"),
             ("home/.cargo/credentials.toml", "[registry]\ntoken = \"x\"\n"),
             ("config/gh/hosts.yml", "github.com:\n    oauth_token: \(secret)\n"),
-            ("home/.pypirc", "[pypi]\nusername=a\n"),
+            ("home/.pypirc", "[pypi]\nusername=a\n"), ("home/.npmrc", "//registry.example/:_authToken=${NPM_TOKEN}\n"),
         ] {
             try scene.directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
             try scene.directory.write(file, text)
@@ -216,7 +227,7 @@ import TestServices
         for name in [".git-credentials", ".netrc", ".docker/config.json", ".cargo/credentials.toml", "gh/hosts.yml"] {
             #expect(shown.contains(name), "\(name)")
         }
-        #expect(!shown.contains(".pypirc") && !shown.contains(secret))
+        #expect(!shown.contains(".pypirc") && !shown.contains(".npmrc") && !shown.contains(secret))
         let json = try await setup("--json").output
         let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
         #expect((object?["plain_text"] as? [[String: Any]])?.count == 5)

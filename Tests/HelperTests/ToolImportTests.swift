@@ -147,7 +147,7 @@ import TestServices
         try scene.directory.write("home/.git-credentials", lines)
         let skipped = try await latchkey(scene, "import", "--from", "git", "--empty-source")
         #expect(skipped.status == 77 && skipped.errorText.contains("[import.not-emptied]"), "\(skipped.errorText)")
-        #expect(skipped.errorText.contains("was left out: line 2\n"))
+        #expect(skipped.errorText.contains("was left out: line 2, which is no URL with user and password\n"))
         #expect(try text(scene, "home/.git-credentials") == lines)
         // What was imported stays so, and another secret in the store is no reason to lose this one.
         #expect(try await scene.latchkey("get", "git:https://example.org", "ada") == "one")
@@ -311,6 +311,11 @@ import TestServices
             let object = try JSONSerialization.jsonObject(with: Data(output)) as? [String: Any]
             return object?["plain_text"] as? [[String: String]] ?? []
         }
+        // What a tool has in its file is taken out when it asks for it elsewhere.
+        let before = try await listed().compactMap { $0["command"] }
+        #expect(before.count == 10 && before.filter { $0.hasPrefix("latchkey setup ") }.count == 7, "\(before)")
+        #expect(before.contains("latchkey setup git && latchkey import --from git --empty-source"))
+        for tool in ["git", "docker", "cargo"] { _ = try await shell("latchkey setup \(tool) --yes").successful(tool) }
         let files = try await listed()
         #expect(files.count == 10, "\(files)")
         for entry in files {

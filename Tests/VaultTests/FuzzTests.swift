@@ -15,6 +15,22 @@ import VaultChecks
         }
     }
 
+    /// `LATCHKEY_RECORD=samples` adds sound inputs to the corpus, and fails.
+    @Test func `the corpus has sound inputs`() throws {
+        let directory = try TestDirectory()
+        for check in VaultCheck.allCases {
+            if ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] == "samples" {
+                let folder = TestData.folder().appendingPathComponent("../Fuzz/Corpus/\(check.rawValue)").standardized
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                for (number, sample) in try check.samples(in: directory.path).enumerated() {
+                    try Data(sample).write(to: folder.appendingPathComponent("sample-\(number)"))
+                }
+                Issue.record("recorded \(check): run again without LATCHKEY_RECORD")
+            }
+            #expect(try corpus(check).contains { $0.name == "sample-0" }, "\(check)")
+        }
+    }
+
     @Test(arguments: VaultCheck.allCases)
     func `bytes that nobody vouches for are read or refused, and nothing else`(_ check: VaultCheck) async throws {
         let directory = try TestDirectory()

@@ -1,5 +1,7 @@
 import Foundation
+import ItemStoreChecks
 import LatchkeyCredentials
+import LatchkeyItems
 import LatchkeySecrets
 
 @testable import LatchkeyVault
@@ -27,11 +29,20 @@ enum GoldenRecorder {
         try await store.save(Secret<StoredLogin>(copying: long.span), for: key("long", kind: .session))
         try await store.save(secret("gone"), for: key("gone"))
         try await store.delete(key("gone"))
+        try await addItems(to: store.itemStore())
 
         var cases: [GoldenTests.Case] = []
         let reader = GoldenTests()
         var items: [GoldenTests.Case.Item] = []
         for entry in try await store.list().all() { items.append(try await reader.item(entry.key, store)) }
+        var others = try await reader.others(store)
+        let collections = try await reader.collections(store)
+        var searches: [GoldenTests.Case.Search] = []
+        func search() async throws {
+            searches = []
+            for attributes in Self.searches { searches.append(try await reader.search(attributes, store)) }
+        }
+        try await search()
         var generation = try await store.verify().generation
         func write(_ name: String, _ bytes: [UInt8], _ outcome: String, _ sources: [String]) throws {
             try Data(bytes).write(to: target.appendingPathComponent(name))
@@ -40,7 +51,8 @@ enum GoldenRecorder {
                 cases.append(
                     GoldenTests.Case(
                         name: name, source: source, outcome: outcome, generation: opens ? generation : nil,
-                        items: opens ? items : nil))
+                        items: opens ? items : nil, others: opens ? others : nil,
+                        collections: opens ? collections : nil, searches: opens ? searches : nil))
             }
         }
         let both = ["key-file", "passphrase-file"]
@@ -50,6 +62,8 @@ enum GoldenRecorder {
         try write("sound.vault", sound, "opens", both)
         try await store.rekey()
         generation += 1
+        others = try await reader.others(store)
+        try await search()
         try write("rekeyed.vault", try folder.contents(), "opens", both)
         try write("cut.vault", Array(sound.dropLast(4096)), "store.corrupted", both)
         var flipped = sound
@@ -72,6 +86,9 @@ enum GoldenRecorder {
             let items = try rows.items(after: nil, limit: 2)
             try rows.put(items[0].lookup, metadata: items[1].metadata, secret: [0])
         }
+        try tampered("hidden.vault", "store.corrupted") { (rows) throws(StoreError) in
+            try rows.connection.execute("DELETE FROM links WHERE token = (SELECT min(token) FROM links)")
+        }
         // An item that no look-up finds any more.
         try tampered("moved.vault", "store.corrupted") { (rows) throws(StoreError) in
             try rows.connection.execute(
@@ -91,6 +108,31 @@ enum GoldenRecorder {
         }
         try Self.write(cases, to: target)
     }
+
+    private static let searches = [
+        ["xdg:schema": "org.example.Login"], ["xdg:schema": "org.example.Login", "user": "bob"],
+        ["service": "example.org"], ["user": "nobody"], ["naïve": "ñ"],
+    ]
+
+    /// Lists of one, two and three items, from one of which an item was taken out again, and a collection.
+    private static func addItems(to store: some ItemStore) async throws {
+        let work = try await store.createCollection(label: "Work keys", alias: "work", deadline: .standard)
+        var ids: [ItemID] = []
+        for user in ["ada", "bob", "eve", "zoe"] {
+            let made = try await store.create(
+                "secret of \(user)", attributes(["xdg:schema": "org.example.Login", "user": user, "naïve": "ñ"]),
+                label: "\(user) at Example")
+            ids.append(made.item.id)
+        }
+        _ = try await store.delete(ids[2], deadline: .standard)
+        _ = try await store.create(
+            itemSecret([0, 1, 255], contentType: "application/x-odd"), attributes: ItemAttributes(), label: "",
+            in: work.name, replacing: false, deadline: .standard)
+        // One that has what a credential has, and more.
+        try await store.create(
+            "hunter3", attributes(["service": "example.org", "username": "ada", "xdg:schema": "org.example.Other"]))
+    }
+
     /// Adds `slots.vault`, with a slot for a systemd credential and one whose key is kept elsewhere.
     static func recordSlots() async throws {
         let folder = try VaultFolder()
@@ -105,6 +147,7 @@ enum GoldenRecorder {
         try await store.save(secret("hunter2"), for: key("ada"), options: SaveOptions(contentType: .text))
         let reader = GoldenTests()
         let items = [try await reader.item(key("ada"), store)]
+        let collections = try await reader.collections(store)
         let generation = try await store.verify().generation
 
         let target = GoldenTests.folder
@@ -117,7 +160,8 @@ enum GoldenRecorder {
             cases.append(
                 GoldenTests.Case(
                     name: "slots.vault", source: source, outcome: opens ? "opens" : "store.wrong-key",
-                    generation: opens ? generation : nil, items: opens ? items : nil))
+                    generation: opens ? generation : nil, items: opens ? items : nil, others: opens ? [] : nil,
+                    collections: opens ? collections : nil, searches: opens ? [] : nil))
         }
         try write(cases, to: target)
     }

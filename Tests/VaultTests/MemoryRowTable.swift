@@ -8,6 +8,7 @@ final class MemoryRowTable: RowTable {
     struct Content: Sendable {
         var items: [[UInt8]: (place: Int64, metadata: [UInt8], secret: [UInt8])] = [:]
         var records: [String: [UInt8]] = [:]
+        var links: [[UInt8]: [UInt8]] = [:]
         var mark: UInt32 = 0
     }
 
@@ -92,6 +93,25 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
         try items(after: place, limit: limit)
     }
 
+    func heading(beginning: [UInt8]) throws(StoreError) -> ItemHeading? {
+        guard let lookup = content.items.keys.first(where: { $0.starts(with: beginning) }) else { return nil }
+        return try heading(lookup)
+    }
+
+    func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]? { content.links[token] }
+
+    func links(after token: [UInt8]?, limit: Int) throws(StoreError) -> [LinkRow] {
+        content.links.filter { (token ?? []).lexicographicallyPrecedes($0.key) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(limit)
+            .map { LinkRow(token: $0.key, link: $0.value) }
+    }
+
+    func put(link token: [UInt8], _ bytes: [UInt8]) throws(StoreError) { content.links[token] = bytes }
+
+    func remove(link token: [UInt8]) throws(StoreError) { content.links[token] = nil }
+
+    func removeAllLinks() throws(StoreError) { content.links = [:] }
+
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
         let taken = Set(content.items.values.map(\.place))
         guard let place = content.items[lookup]?.place ?? ItemPlaces(of: lookup).free(besides: taken) else {
@@ -109,4 +129,14 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     func put(record name: String, _ bytes: [UInt8]) throws(StoreError) { content.records[name] = bytes }
 
     func remove(record name: String) throws(StoreError) { content.records[name] = nil }
+}
+
+extension MemoryRowTable {
+    /// That of a new vault.
+    static func vault(_ keys: VaultKeys) throws(StoreError) -> MemoryRowTable {
+        let records = try SealedStore<MemoryRowTable>.newRecords(
+            keys, collections: CollectionsRecord(created: UnixTime(seconds: 1)))
+        let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
+        return MemoryRowTable(records + [NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys))])
+    }
 }

@@ -10,10 +10,7 @@ import Testing
     func `keeps the store contract`(_ statement: ContractCase) async throws {
         let folder = try VaultFolder()
         let keys = try VaultKeys.random(.random())
-        let records = try SealedStore<MemoryRowTable>.newRecords(keys)
-        let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
-        let table = MemoryRowTable(
-            records + [NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys))])
+        let table = try MemoryRowTable.vault(keys)
         try await statement.check(leases: folder.leases) {
             try SealedStore(
                 table: table, keys: keys, identity: StoreIdentity(backend: "vault", location: folder.path),

@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeyLog
 import LatchkeySystem
 import Testing
 
@@ -169,7 +170,7 @@ import Testing
         let name = try #require(
             try await store.list().all().map(\.key).first { try place($0.account, store) == row.place })
         try tamper(store, "UPDATE items SET place = \(there) WHERE place = \(row.place)")
-        #expect(try await store.verify().problems == [.movedItem(name)])
+        #expect(try await store.verify().problems == [.movedItem("\(name)")])
         for name in [name, key("0"), key("missing")] {
             let read = await refusal { () async throws(StoreError) in try await store.text(name) }
             #expect(read?.code == .corrupted)
@@ -194,7 +195,7 @@ import Testing
         try tamper(
             store,
             "INSERT INTO items SELECT place + 3, lookup, metadata, secret FROM items WHERE place = \(row.place)")
-        #expect(try await store.verify().problems == [.duplicateItem(name)])
+        #expect(try await store.verify().problems == [.duplicateItem("\(name)")])
         let before = try folder.contents()
         let save = await refusal { () async throws(StoreError) in try await store.save(secret("new"), for: name) }
         #expect(save?.code == .corrupted)

@@ -234,18 +234,18 @@ import TestServices
         let store = try await filled(folder, 2)
         for name in ["slot/" + String(repeating: "0", count: 32), "future"] {
             try store.rows.commit(Cancellation(.standard)) {
-                (transaction, state, manifest: inout Manifest) throws(StoreError) in
+                (transaction, change) throws(StoreError) in
                 try transaction.put(record: name, [9, 9])
-                manifest.recordsDigest = Manifest.digest(try transaction.records(), state.keys)
+                change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
             }
             let before = try folder.contents()
             let error = await refusal { () async throws(StoreError) in try await store.rekey() }
             #expect(error?.code == .unsupported)
             #expect(try folder.contents() == before)
             try store.rows.commit(Cancellation(.standard)) {
-                (transaction, state, manifest: inout Manifest) throws(StoreError) in
+                (transaction, change) throws(StoreError) in
                 try transaction.remove(record: name)
-                manifest.recordsDigest = Manifest.digest(try transaction.records(), state.keys)
+                change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
             }
         }
         #expect(try await store.rekey() == 2)

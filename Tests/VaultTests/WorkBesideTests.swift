@@ -18,13 +18,12 @@ import TestServices
     /// Saves on the calling thread, as another process would.
     private func save(_ text: String, _ account: String, _ store: VaultStore) throws(StoreError) {
         try store.rows.commit(Cancellation(.after(.seconds(60)))) {
-            (transaction, state, manifest) throws(StoreError) in
+            (transaction, change) throws(StoreError) in
             let name = key(account, service: "beside")
             _ = try store.rows.put(
                 secret(text), for: name, options: SaveOptions(),
-                replacing: SealedStore<SQLiteRowTable>.present(name, in: transaction, state.keys), in: transaction,
-                state,
-                &manifest)
+                replacing: SealedStore<SQLiteRowTable>.present(name, in: transaction, change.keys), in: transaction,
+                &change)
         }
     }
 
@@ -55,9 +54,9 @@ import TestServices
         let refused = await refusal { () async throws(StoreError) in
             try store.rows.withWalk(Cancellation(.after(.seconds(60)))) { (walk) throws(StoreError) in
                 try other.rows.commit(Cancellation(.after(.milliseconds(50)))) {
-                    (transaction, _, manifest) throws(StoreError) in
+                    (transaction, change) throws(StoreError) in
                     try transaction.put(record: "note", [1])
-                    manifest.itemCount += 1
+                    change.manifest.itemCount += 1
                 }
             }
         }

@@ -4,6 +4,9 @@
     attack_vault.py VAULT replay|reinsert OLD                    puts rows of an older copy in the place of newer ones, or
                                                                  back where they were deleted
     attack_vault.py VAULT damage                                 changes a byte of the first row's secret
+    attack_vault.py VAULT unlink|relink|swaplinks|doublelink|emptyindex [OLD]   changes the rows of the index: takes one
+                                                                 away, puts older ones back, lets two change places,
+                                                                 copies one to another's place, takes all away
     attack_vault.py VAULT forge                                  makes a vault of its own for the holder of the first slot
     attack_vault.py VAULT forge-knowing KEYFILE OLD KEYFILE      the same as someone who could open OLD with the second key
                                                                  file; the first is the holder's, and only named to say
@@ -70,7 +73,10 @@ def forge(database, target_key, old, known_key):
     public = sodium.crypto_scalarmult_base(private)
     box = seal(box_key(pre_shared, private, head[46:78], public, vault, head), b"slot box" + vault + head, root)
     note = (struct.pack("<qB", 0, 6) + b"forged").ljust(80, b"\0")
+    collections = (b"\1\1" + b"\5login" + struct.pack("<H", 8) + b"Latchkey" + struct.pack("<qqB", 1, 1, 1)
+        + b"\7default").ljust(256, b"\0")
     forged = {"vault": records["vault"],
+        "collections": seal(subkey(root, b"collections", vault), b"collections" + vault, collections),
         "former": seal(subkey(root, b"former keys", vault), b"former" + vault,
             (bytes([1, len(former) // 32]) + former).ljust(514, b"\0")),
         name: head + public + box
@@ -88,9 +94,10 @@ def forge(database, target_key, old, known_key):
     listed = b"".join(struct.pack("<H", len(n)) + n.encode() + struct.pack("<I", len(c)) + c
         for n, c in sorted(forged.items()))
     manifest = (struct.pack("<BQQ", 1, 1 << 40, 1) + blake(subkey(root, b"item hash", vault), lookup + metadata)
-        + blake(subkey(root, b"record hash", vault), listed))
+        + blake(subkey(root, b"record hash", vault), listed) + bytes(40))
     forged["manifest"] = seal(subkey(root, b"manifest", vault), b"manifest" + vault, manifest)
     database.execute("DELETE FROM items")
+    database.execute("DELETE FROM links")
     database.execute("DELETE FROM records")
     database.executemany("INSERT INTO records VALUES(?, ?)", forged.items())
     database.execute("INSERT INTO items VALUES(?, ?, ?, ?)", (place, lookup, metadata, body))
@@ -115,6 +122,18 @@ def attack(path, kind, arguments):
         old = [row for row in old if (row[1] in here and here[row[1]] != row[2] if kind == "replay" else row[1] not in here)]
         if not old: sys.exit("attack_vault: nothing differs")
         database.executemany("REPLACE INTO items VALUES(?, ?, ?, ?)", old)
+    elif kind == "unlink":
+        database.execute("DELETE FROM links WHERE token = (SELECT min(token) FROM links)")
+    elif kind == "emptyindex":
+        database.execute("DELETE FROM links")
+    elif kind == "relink":
+        database.execute("DELETE FROM links")
+        database.executemany("INSERT INTO links VALUES(?, ?)",
+            sqlite3.connect(arguments[0]).execute("SELECT * FROM links").fetchall())
+    elif kind in ("swaplinks", "doublelink"):
+        (one, link), (other, second) = database.execute("SELECT * FROM links ORDER BY token LIMIT 2").fetchall()
+        database.execute("REPLACE INTO links VALUES(?, ?)", (other, link))
+        if kind == "swaplinks": database.execute("REPLACE INTO links VALUES(?, ?)", (one, second))
     elif kind == "forge":
         forge(database, None, None, None)
     elif kind == "forge-knowing":

@@ -1,8 +1,9 @@
 """Reads a Latchkey vault by nothing but Docs/Formats/vault-v1.md: PyNaCl, hashlib and sqlite3.
 
-    read_vault.py VAULT key-file|passphrase-file|systemd-credential|kept-key PATH
+    read_vault.py VAULT key-file|passphrase-file|systemd-credential|kept-key PATH [ATTRIBUTES...]
 
-Prints the generation and the items as JSON, secrets in hexadecimal. Exits with 1 and a line on anything wrong."""
+Prints the generation, the collections and the items as JSON, secrets in hexadecimal; and the ids of the items that
+have some attributes, each time given as a JSON object. Exits with 1 and a line on anything wrong."""
 import contextlib, hashlib, json, sqlite3, struct, sys
 import nacl.bindings as sodium
 import nacl.exceptions
@@ -84,6 +85,40 @@ def open_box(secret, vault, head, rest):
     key = box_key(pre_shared, private, rest[:32], rest[:32], vault, head)
     return unseal(key, b"slot box" + vault + head, rest[32:104])
 
+def collections_of(root, vault, sealed):
+    data = unseal(subkey(root, b"collections", vault), b"collections" + vault, sealed)
+    f = Fields(data)
+    check(f.number("B") == 1, "the collections' layout is another one")
+    found = []
+    for _ in range(f.number("B")):
+        found.append({"name": f.text("B"), "label": f.text("H"), "created": f.number("q"), "modified": f.number("q"),
+            "aliases": [f.text("B") for _ in range(f.number("B"))]})
+    check(bucket(f.at) == len(data) and not any(data[f.at:]), "the collections are padded wrongly")
+    return found
+
+def list_key(root, vault, name, value):
+    message = struct.pack("<H", len(name.encode())) + name.encode() + value.encode()
+    return blake(subkey(root, b"attribute", vault), message)
+
+def lists_of(attributes, collection):
+    elsewhere = [("", collection)] if collection != "login" else []
+    return (list(attributes.items()) or [("", "")]) + elsewhere
+
+def walk(links, root, vault, key):
+    """The items of one list: the first 16 bytes of their lookup values."""
+    found, token = [], blake(key, b"", 16)
+    previous = expected = bytes(16)
+    while token in links:
+        check(len(found) <= len(links), "a list goes round in a circle")
+        link = unseal(subkey(root, b"link", vault), b"a" + vault + token, links[token])
+        item, following, before = link[:16], link[16:32], link[32:48]
+        check(before == previous and (not found or item == expected), "a list is broken")
+        found.append(item)
+        previous, expected, token = item, following, blake(key, following, 16)
+        if following == bytes(16): return found
+    check(not found, "a list is cut off")
+    return found
+
 def root_key(records, vault, source, given):
     for name, slot in records:
         if not name.startswith("slot/") or slot[0] != 1: continue
@@ -101,7 +136,7 @@ def root_key(records, vault, source, given):
             return open_box(secret, vault, head, slot[len(head):])
     raise Damaged("no slot opens")
 
-def read(path, source, given):
+def read(path, source, given, searches):
     check_pages(path)
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     check(database.execute("PRAGMA application_id").fetchone()[0] == 0x4C4B5631, "this is no vault")
@@ -113,6 +148,7 @@ def read(path, source, given):
     manifest = Fields(unseal(subkey(root, b"manifest", vault), b"manifest" + vault, content["manifest"]))
     check(manifest.number("B") == 1, "the manifest's layout is another one")
     generation, count, total, digest = manifest.number("Q"), manifest.number("Q"), manifest.take(32), manifest.take(32)
+    link_count, link_total = manifest.number("Q"), manifest.take(32)
     listed = b"".join(struct.pack("<H", len(name.encode())) + name.encode() + struct.pack("<I", len(data)) + data
         for name, data in records if name != "manifest")
     check(blake(subkey(root, b"record hash", vault), listed) == digest, "the records are not those of the manifest")
@@ -120,31 +156,60 @@ def read(path, source, given):
     former = unseal(subkey(root, b"former keys", vault), b"former" + vault, content["former"])
     check(former[0] == 1 and former[1] <= 16 and not any(former[2 + former[1] * 32:]), "the former keys are not sound")
 
-    items, found, hashing = [], 0, subkey(root, b"item hash", vault)
+    links = dict(database.execute("SELECT token, link FROM links"))
+    hashing = subkey(root, b"link hash", vault)
+    found = sum(int.from_bytes(blake(hashing, token + link), "little") for token, link in links.items())
+    check(len(links) == link_count and (found % (1 << 256)).to_bytes(32, "little") == link_total,
+        "the index is not the manifest's")
+    collections = collections_of(root, vault, content["collections"])
+
+    items, others, places, found, hashing = [], [], {}, 0, subkey(root, b"item hash", vault)
     for place, lookup, sealed, sealed_secret in database.execute("SELECT * FROM items ORDER BY place"):
         found += int.from_bytes(blake(hashing, lookup + sealed), "little")
         data = unseal(subkey(root, b"metadata", vault), b"m" + vault + lookup, sealed)
         f = Fields(data)
-        check(f.number("B") == 1, "an item's layout is another one")
-        version, created, modified, kind_of_content = f.take(16), f.number("q"), f.number("q"), f.number("B")
-        length, kind, service, account, label = f.number("I"), f.text("B"), f.text("H"), f.text("H"), f.text("H")
+        layout = f.number("B")
+        check(layout in (1, 2), "an item's layout is another one")
+        version, created, modified = f.take(16), f.number("q"), f.number("q")
+        if layout == 1:
+            kind_of_content, length, kind = f.number("B"), f.number("I"), f.text("B")
+            service, account, label = f.text("H"), f.text("H"), f.text("H")
+            name = b"".join([bytes([len(kind)]), kind.encode()] + [
+                struct.pack("<H", len(part.encode())) + part.encode() for part in (service, account)])
+            attributes, collection = {"service": service, "username": account}, "login"
+        else:
+            length, content_type, collection, name = f.number("I"), f.text("B"), f.text("B"), b"\0" + f.take(16)
+            label = f.text("H")
+            attributes = dict((f.text("H"), f.text("H")) for _ in range(f.number("B")))
         check(bucket(f.at) == len(data) and not any(f.data[f.at:]), "an item is padded wrongly")
-        name = b"".join([bytes([len(kind)]), kind.encode()] + [
-            struct.pack("<H", len(part.encode())) + part.encode() for part in (service, account)])
         first = min(max(int.from_bytes(lookup[:8], "little") >> 1, 1), (1 << 63) - 8)
         check(blake(subkey(root, b"look-up", vault), name) == lookup, "an item is in another's place")
         check(0 <= place - first < 8, "an item is in a wrong place")
         secret = unseal(subkey(root, b"secret", vault), b"s" + vault + lookup + version, sealed_secret)
         check(len(secret) == bucket(length) and not any(secret[length:]), "a secret is padded wrongly")
-        items.append({
-            "service": service, "account": account, "kind": kind, "label": label, "created": created,
-            "modified": modified, "text": kind_of_content == 1, "secret": secret[:length].hex()})
-    check(len(items) == count, "the number of items is not the manifest's")
+        common = {"label": label, "created": created, "modified": modified, "secret": secret[:length].hex()}
+        if layout == 1:
+            items.append({"service": service, "account": account, "kind": kind, "text": kind_of_content == 1, **common})
+        else:
+            others.append({"id": lookup[:16].hex(), "collection": collection, "contentType": content_type,
+                "attributes": attributes, **common})
+        # Credentials of other kinds are in no list.
+        if layout == 2 or kind == "password":
+            for each in lists_of(attributes, collection): places.setdefault(each, set()).add(lookup[:16])
+    check(len(items) + len(others) == count, "the number of items is not the manifest's")
     check((found % (1 << 256)).to_bytes(32, "little") == total, "the items are not those of the manifest")
-    return {"generation": generation, "items": items}
+    check(sum(map(len, places.values())) == link_count, "the index has links that belong to no item")
+    for (name, value), expected in places.items():
+        check(set(walk(links, root, vault, list_key(root, vault, name, value))) == expected, "a list misses an item")
+
+    def search(attributes):
+        walks = [set(walk(links, root, vault, list_key(root, vault, *each))) for each in attributes.items()]
+        return {"attributes": attributes, "ids": sorted(item.hex() for item in set.intersection(*walks))}
+    return {"generation": generation, "items": items, "others": others, "collections": collections,
+        "searches": [search(json.loads(each)) for each in searches]}
 
 if __name__ == "__main__":
     try:
-        print(json.dumps(read(sys.argv[1], sys.argv[2], open(sys.argv[3], "rb").read())))
+        print(json.dumps(read(sys.argv[1], sys.argv[2], open(sys.argv[3], "rb").read(), sys.argv[4:])))
     except (Damaged, KeyError, sqlite3.DatabaseError) as problem:
         sys.exit(f"read_vault: {problem}")

@@ -3,18 +3,6 @@ internal import LatchkeySystem
 
 /// Looking at a tool's configuration where it lies, in guarded memory: tools keep passwords in these files too.
 extension Span<UInt8> {
-    /// The ranges of the lines, with their ends.
-    var lines: [Range<Int>] {
-        var lines: [Range<Int>] = []
-        var start = 0
-        while start < count {
-            let end = index(of: 0x0A, from: start).map { $0 + 1 } ?? count
-            lines.append(start..<end)
-            start = end
-        }
-        return lines
-    }
-
     /// The lines of a section, its header left out: `[name]` up to the next header or the end. `nil` for none.
     func section(_ name: String) -> Range<Int>? {
         var start: Int?

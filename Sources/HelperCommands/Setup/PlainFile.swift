@@ -12,22 +12,25 @@ struct PlainFile {
     let signs: [StaticString]
     /// How they come into a store.
     let command: LogMessage
+    /// What has the tool ask for them there, which must be done before they are taken out of the file.
+    var tool: StaticString?
 
     var shown: LoggableText { LoggableText(reviewed: "the path of a tool's file", unredacted: path) }
 
     static func all(_ environment: ProgramEnvironment) -> [PlainFile] {
         let (home, configuration) = (environment.home, environment.configurationHome)
         let cargo = environment["CARGO_HOME"] ?? home + "/.cargo"
-        return imported("git", home + "/.git-credentials", at: [configuration + "/git/credentials"], ["://"])
-            + imported("gcm", environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store", [".credential"])
+        return imported("git", of: "git", home + "/.git-credentials", at: [configuration + "/git/credentials"], ["://"])
             + imported(
-                "docker", (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json",
+                "gcm", of: "git", environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store", [".credential"])
+            + imported(
+                "docker", of: "docker", (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json",
                 at: [
                     environment.runtimeDirectory.map { $0 + "/containers/auth.json" },
                     configuration + "/containers/auth.json", environment["REGISTRY_AUTH_FILE"],
                 ], ["\"auth\"", "\"identitytoken\""])
             + imported(
-                "cargo", cargo + "/credentials.toml", at: [cargo + "/credentials"], ["token =", "token="])
+                "cargo", of: "cargo", cargo + "/credentials.toml", at: [cargo + "/credentials"], ["token =", "token="])
             + imported("pypirc", home + "/.pypirc", ["password"])
             + [
                 PlainFile(
@@ -44,20 +47,21 @@ struct PlainFile {
                     path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
                     command: "latchkey import --from netrc"),
                 PlainFile(
-                    path: home + "/.npmrc", signs: ["_authToken"],
+                    path: home + "/.npmrc", signs: ["_authToken="],
                     command: "latchkey set npm TOKEN, then latchkey run --env"),
             ]
     }
 
     /// What an import takes over, and then takes out of the file: where it usually is, and at other places.
     private static func imported(
-        _ source: StaticString, _ usual: String, at others: [String?] = [], _ signs: [StaticString]
+        _ source: StaticString, of tool: StaticString? = nil, _ usual: String, at others: [String?] = [],
+        _ signs: [StaticString]
     ) -> [PlainFile] {
         let command: LogMessage = "latchkey import --from \(source) --empty-source"
-        return [PlainFile(path: usual, signs: signs, command: command)]
+        return [PlainFile(path: usual, signs: signs, command: command, tool: tool)]
             + others.compactMap { $0 }.map { path in
                 let word = LoggableText(reviewed: "the path of a tool's file", unredacted: shellWord(path))
-                return PlainFile(path: path, signs: signs, command: "\(command) \(word)")
+                return PlainFile(path: path, signs: signs, command: "\(command) \(word)", tool: tool)
             }
     }
 
@@ -69,13 +73,24 @@ struct PlainFile {
         return isPlain ? path : "'\(path.replacing("'", with: "'\"'\"'"))'"
     }
 
+    /// - Parameter tools: those that ask Latchkey already.
+    func command(besides tools: [StaticString]) -> LogMessage {
+        guard let tool, !tools.contains(where: { $0.description == tool.description }) else { return command }
+        return "latchkey setup \(tool) && \(command)"
+    }
+
     /// Whether it is there and has such a line.
     var holdsSecrets: Bool {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return false }
         if status.st_mode & S_IFMT == S_IFDIR { return Self.holdsFile(path, named: signs, depth: 0) }
         guard let content = try? ConfigurationFile(path: path).read() else { return false }
-        return content.withExposedBytes { text in signs.contains { !text.places(of: $0.description).isEmpty } }
+        return content.withExposedBytes { text in
+            signs.contains { sign in
+                // `${NAME}` is a variable's.
+                text.places(of: sign.description).contains { !text.starts(with: "${", at: $0.upperBound) }
+            }
+        }
     }
 
     private static func holdsFile(_ folder: String, named endings: [StaticString], depth: Int) -> Bool {

@@ -86,7 +86,7 @@ private struct SetupRun {
         try show(change, isLinkShown: needsLink)
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
-        try records.exclusively { try write(change, over: content, making: needsLink ? link : nil) }
+        try records.exclusively { try write(change, making: needsLink ? link : nil) }
         if let link, !link.isOnPath, needsLink {
             context.output.warn(
                 "\(shown(link.path)) is not on PATH, where \(setup.tool) looks for it",
@@ -107,10 +107,14 @@ private struct SetupRun {
             hint: "latchkey setup \(setup.tool)\(operand) --undo takes that away first")
     }
 
-    private func write(
-        _ change: TextChange?, over content: borrowing Secret<MessageBody>, making link: HelperLink?
-    ) throws {
-        guard try file.read().matches(content) else { throw changedMeanwhile }
+    private func write(_ change: TextChange?, making link: HelperLink?) throws {
+        // The person, another tool's set-up or this one in another process may have written: what counts is what was
+        // shown.
+        let content = try file.read()
+        let present = try content.withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) }
+        if present == nil && change != nil && link == nil { return }
+        guard present?.removed == change?.removed, present?.inserted == change?.inserted else { throw changedMeanwhile }
+        let change = present
         let former = records.read(name)
         // First, so that what is written can be taken back whatever happens.
         try records.write(

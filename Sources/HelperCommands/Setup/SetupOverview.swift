@@ -15,7 +15,10 @@ struct SetupOverview {
 
     func write() throws {
         let tools = ToolSetup.all.map { ($0, isDone($0)) }
-        let files = PlainFile.all(context.environment).filter(\.holdsSecrets)
+        let asking = tools.filter(\.1).map(\.0.tool)
+        let files = PlainFile.all(context.environment).filter(\.holdsSecrets).map {
+            (shown: $0.shown, command: $0.command(besides: asking))
+        }
         if context.output.isJSON {
             return try context.output.write(
                 .object([

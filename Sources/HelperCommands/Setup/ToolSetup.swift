@@ -65,7 +65,9 @@ struct ToolSetup: Sendable {
     }
 
     private static let cargo = ToolSetup(tool: "cargo", link: "cargo-credential-latchkey") { place in
-        (place.environment["CARGO_HOME"] ?? place.environment.home + "/.cargo") + "/config.toml"
+        let folder = place.environment["CARGO_HOME"] ?? place.environment.home + "/.cargo"
+        // cargo takes the older name first.
+        return folder + (FileNames.exist(folder + "/config") ? "/config" : "/config.toml")
     } change: { text, _ throws(CommandFailure) in
         // A second table of the name would be an error to cargo, in all it does.
         if text.section("registry") == nil, text.hasLine(beginningWith: ["[registry]", "registry.", "registry="]) {

@@ -75,9 +75,23 @@ extension BusInterface {
 
     /// A terminal that asks its person for the passphrase; see `KeyringAgents`.
     static let agents = BusInterface(
-        name: "org.latchkey.Keyring1", methods: [Method("RegisterAgent", "()"), Method("UnregisterAgent", "()")])
+        name: "org.latchkey.Keyring1",
+        methods: [
+            Method("RegisterAgent", "()"), Method("UnregisterAgent", "()"),
+            Method("Describe", "()", results: [Argument(KeyringDescription.type, "description")]),
+        ])
 
     // MARK: - Of every object
+
+    static let portalSecret = BusInterface(
+        name: "org.freedesktop.impl.portal.Secret",
+        methods: [
+            Method(
+                "RetrieveSecret", "(osha{sv})",
+                [
+                    Argument("o", "handle"), Argument("s", "app_id"), Argument("h", "fd"), Argument("a{sv}", "options"),
+                ], results: [Argument("u", "response"), Argument("a{sv}", "results")])
+        ], properties: [Property("version", "u")])
 
     static let properties = BusInterface(
         name: "org.freedesktop.DBus.Properties",

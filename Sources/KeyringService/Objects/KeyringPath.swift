@@ -13,6 +13,8 @@ package enum KeyringPath: Sendable, Hashable {
     case item(CollectionName, ItemID)
     case session(String)
     case prompt(String)
+    /// Where the desktop portal looks for its backends.
+    case portal
     /// One that only leads to others.
     case folder(String)
 
@@ -25,6 +27,10 @@ package enum KeyringPath: Sendable, Hashable {
     /// Returns `nil` for a path that none of the service's objects can have.
     package init?(_ path: String) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        if path == Keyring.portalPath {
+            self = .portal
+            return
+        }
         guard path != "/" else {
             self = .folder(path)
             return
@@ -65,6 +71,7 @@ package enum KeyringPath: Sendable, Hashable {
         case .item(let collection, let id): "\(KeyringPath.collection(collection).text)/\(id.element)"
         case .session(let id): "\(Self.sessions)/\(id)"
         case .prompt(let id): "\(Self.prompts)/\(id)"
+        case .portal: Keyring.portalPath
         case .folder(let path): path
         }
     }

@@ -17,7 +17,8 @@ extension Keyring {
     private static let maximumAgentCount = 16
     private static let maximumAttemptCount = 3
 
-    func performForAgent(_ method: String) throws(BusFault) -> BusValue {
+    func performForAgent(_ method: String) async throws(BusFault) -> BusValue {
+        if method == "Describe" { return .tuple([await description().value]) }
         agents.removeAll { $0 == sender }
         if method == "RegisterAgent" {
             guard agents.count < Self.maximumAgentCount else {
@@ -26,6 +27,14 @@ extension Keyring {
             agents.append(sender)
         }
         return .none
+    }
+
+    private func description() async -> KeyringDescription {
+        var clients: [KeyringClient] = []
+        for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
+            clients.append(await client(name))
+        }
+        return KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients)
     }
 
     /// Asks beside the worker, which goes on with other calls, and hands it the result.

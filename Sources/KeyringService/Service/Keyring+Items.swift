@@ -121,7 +121,9 @@ extension Keyring {
 
     // MARK: - Who reads
 
-    private func reader() async -> KeyringClient {
+    private func reader() async -> KeyringClient { await client(sender) }
+
+    func client(_ sender: String) async -> KeyringClient {
         if let known = readers[sender] { return known }
         let processID = await bus.processID(of: sender)
         let client = KeyringClient(

@@ -11,6 +11,7 @@ extension Keyring {
         case item(String, ItemID)
         case session(KeyringSession)
         case prompt(KeyringPrompt)
+        case portal
         case folder(String)
 
         var interfaces: [BusInterface] {
@@ -21,6 +22,7 @@ extension Keyring {
                 case .item: [.item]
                 case .session: [.session]
                 case .prompt: [.prompt]
+                case .portal: [.portalSecret]
                 case .folder: []
                 }
             return own + [.properties, .introspectable, .peer]
@@ -61,6 +63,7 @@ extension Keyring {
     private func object(at path: String) async throws(BusFault) -> Object {
         switch KeyringPath(path) {
         case .service: return .service
+        case .portal: return .portal
         case .folder(let path): return .folder(path)
         case .collection(let name):
             if let name = try await collection(name) { return .collection(name) }
@@ -97,12 +100,13 @@ extension Keyring {
         case (BusInterface.properties.name.description, _): try await performOnProperties(method, object, arguments)
         case (BusInterface.introspectable.name.description, _):
             .tuple([.string(BusInterface.document(object.interfaces, children: try await children(of: object)))])
-        case (BusInterface.agents.name.description, _): try performForAgent(method)
+        case (BusInterface.agents.name.description, _): try await performForAgent(method)
         case (_, .service): try await performOnService(method, arguments)
         case (_, .collection(let name)): try await performOnCollection(method, name, arguments)
         case (_, .item(let name, let id)): try await performOnItem(method, id, in: name, arguments)
         case (_, .session(let session)): close(session)
         case (_, .prompt(let prompt)): try await perform(method, on: prompt)
+        case (_, .portal): try await performForPortal(arguments)
         default: throw .unknownMethod
         }
     }

@@ -38,6 +38,7 @@ extension Keyring {
         of interface: BusInterface, _ object: Object
     ) async throws(BusFault) -> [(String, BusValue)] {
         switch object {
+        case .portal: return [("version", .unsigned32(1))]
         case .service:
             _ = try? await openVault()
             return [("Collections", collectionPaths())]

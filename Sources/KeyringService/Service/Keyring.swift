@@ -38,6 +38,7 @@ final class Keyring {
     /// Of the call that is being done.
     var deadline = Deadline.standard
     var sender = ""
+    var message: BusMessage?
     /// Signals that follow the response.
     var afterReply: [() -> Void] = []
 
@@ -79,6 +80,8 @@ final class Keyring {
         switch work {
         case .call(let call):
             sender = call.sender
+            message = call.message
+            defer { message = nil }
             let result: Result<BusValue, BusFault> = await Result(awaiting: try await respond(to: call))
             bus.reply(to: call, result)
         case .departure(let client):

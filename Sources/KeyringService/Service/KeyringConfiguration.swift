@@ -45,6 +45,8 @@ package enum KeyringAction: Sendable, Hashable {
 
 package struct KeyringConfiguration: Sendable {
     package let source: any KeyringSource
+    /// Where the items are, for whoever asks for the state.
+    package var place = ""
     /// How this program words a store's refusal, with what helps.
     package var words: @Sendable (StoreError) -> String = { error in
         error.hint.map { "\(error.cause.text): \($0.text)" } ?? error.cause.text

@@ -111,8 +111,8 @@ final class Intake: BusReceiver {
             connection.reply(to: call, .failure(BusFault(.limitsExceeded, "the message is too large")))
             return true
         }
-        // Those that wait would keep their descriptors open, and none of the methods takes one.
-        guard !call.message.hasDescriptors else {
+        // Those that wait would keep their descriptors open, and no other method takes one.
+        guard !call.message.hasDescriptors || call.path == Keyring.portalPath else {
             connection.reply(to: call, .failure(.invalid("the method takes no descriptor")))
             return true
         }

@@ -173,7 +173,9 @@ public actor SignInService {
     public static func clientSecretKey(of provider: OAuthProvider) throws(StoreError) -> CredentialKey {
         return try mapError(
             { (error: InvalidValue) in StoreError(.permissionDenied, "the client id can't be a key: \(error.cause)") },
-            of: CredentialKey(service: "latchkey:" + provider.name, account: provider.clientID, kind: .clientSecret))
+            of: CredentialKey(
+                service: SessionStore.service(ofProvider: provider.name), account: provider.clientID,
+                kind: .clientSecret))
     }
 
     private func clientSecretKey() throws(StoreError) -> CredentialKey {

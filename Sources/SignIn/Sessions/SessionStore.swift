@@ -27,7 +27,7 @@ package struct SessionStore: Sendable {
     var service: String { Self.service(ofProvider: provider) }
 
     /// The service under which a provider's sessions are kept.
-    package static func service(ofProvider name: String) -> String { "latchkey:" + name }
+    package static func service(ofProvider name: String) -> String { CredentialKey.providerPrefix + name }
 
     /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
     package func key(_ account: String, kind: CredentialKind = .session) throws(StoreError) -> CredentialKey {

@@ -14,7 +14,7 @@ struct ProcessCheck {
     }
 
     private var program: Finding {
-        guard OtherProgram.isInstalled else {
+        guard OtherProgram.auth.isInstalled else {
             return .problem(
                 "program", .unavailable, "latchkey \(LatchkeyGrammar.version), without latchkey-auth beside it",
                 remedy: "install both programs in one folder, or latchkey-auth in ../lib/latchkey")

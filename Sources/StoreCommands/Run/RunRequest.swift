@@ -134,11 +134,12 @@ package struct RunRequest: Sendable {
 
     /// The program's path.
     func path(_ context: CommandContext) throws(CommandFailure) -> String {
-        let name = arguments[0]
-        guard let path = DetachedProgram.path(of: name, in: context.environment["PATH"]) else {
-            throw Self.notStarted(name, ENOENT)
-        }
-        guard unsafe access(path, X_OK) == 0 else { throw Self.notStarted(name, errno) }
+        try Self.path(of: arguments[0], in: context.environment["PATH"])
+    }
+
+    static func path(of name: String, in folders: String?) throws(CommandFailure) -> String {
+        guard let path = DetachedProgram.path(of: name, in: folders) else { throw notStarted(name, ENOENT) }
+        guard unsafe access(path, X_OK) == 0 else { throw notStarted(name, errno) }
         return path
     }
 

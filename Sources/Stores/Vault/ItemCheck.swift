@@ -15,6 +15,8 @@ public enum ItemCheck: Sendable, Hashable {
 
     /// 10,000 items.
     package static let limit = 10_000
+    /// As many links of the index: four attributes for each item.
+    static let linkLimit = 4 * limit
 
     /// Throws `corrupted` unless the items of a view are those of its manifest, each where a lookup finds it.
     func compare(_ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {

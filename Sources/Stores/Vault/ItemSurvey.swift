@@ -15,6 +15,8 @@ struct ItemSurvey {
     private(set) var soundCount = 0
     /// How the items differ from those that were saved last, when it isn't known by which.
     private(set) var difference: VaultProblem?
+    /// What is wrong with the index of attributes.
+    private(set) var index: VaultProblem?
 
     /// An item that may be the one too many.
     private struct Candidate {
@@ -31,6 +33,7 @@ struct ItemSurvey {
         var position = 0
         var window: [Candidate] = []
         var duplicates: [Int64] = []
+        var linkCount: UInt64 = 0
         try Self.forEach(view, cancellation) { (heading) throws(StoreError) in
             position += 1
             found.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
@@ -39,12 +42,13 @@ struct ItemSurvey {
                 return
             }
             guard try Self.opens(heading.place, metadata, in: view, keys) else {
-                items.append(Item(place: heading.place, problem: .damagedItem(position, metadata.key)))
+                items.append(Item(place: heading.place, problem: .damagedItem(position, metadata.name)))
                 return
             }
             soundCount += 1
+            linkCount += try Self.linkCount(of: metadata, at: heading.lookup, in: view, keys)
             guard heading.isInPlace else {
-                items.append(Item(place: heading.place, problem: .movedItem(metadata.key)))
+                items.append(Item(place: heading.place, problem: .movedItem(metadata.name)))
                 return
             }
             // Two of one lookup value stand within eight places.
@@ -52,11 +56,18 @@ struct ItemSurvey {
             let here = Candidate(place: heading.place, lookup: heading.lookup, metadata: metadata)
             for other in window where other.lookup == here.lookup {
                 let older = other.metadata.modified.seconds <= metadata.modified.seconds ? other : here
-                items.append(Item(place: older.place, problem: .duplicateItem(metadata.key)))
+                items.append(Item(place: older.place, problem: .duplicateItem(metadata.name)))
                 duplicates.append(older.place)
             }
             window.append(here)
         }
+        // What is missing among the items is in the index all the same.
+        let isWhole = items.isEmpty && UInt64(position) == manifest.itemCount && found == manifest.items
+        let isIndexSound = try readable { () throws(StoreError) in
+            try view.compareLinks(manifest, keys)
+            return linkCount == manifest.linkCount || !isWhole
+        }
+        if isIndexSound != true { index = .changedIndex }
         let isDamaged = items.contains { if case .damagedItem = $0.problem { true } else { false } }
         guard UInt64(position) != manifest.itemCount || found != manifest.items && !isDamaged else { return }
         // One that is too many is found by what it adds to the sum.
@@ -69,7 +80,7 @@ struct ItemSurvey {
                 guard digest == surplus, extra == nil, let metadata = keys.openMetadata(of: heading) else { return }
                 extra = Item(
                     place: heading.place,
-                    problem: duplicates.isEmpty ? .extraItem(metadata.key) : .duplicateItem(metadata.key))
+                    problem: duplicates.isEmpty ? .extraItem(metadata.name) : .duplicateItem(metadata.name))
             }
             if let extra {
                 items.removeAll { duplicates.contains($0.place) || $0.place == extra.place }
@@ -94,6 +105,23 @@ struct ItemSurvey {
             for item in items { try body(item) }
             last = items.last?.place
         }
+    }
+
+    /// In how many lists of the index an item is found.
+    private static func linkCount(
+        of metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView, _ keys: VaultKeys
+    ) throws(StoreError) -> UInt64 {
+        var count: UInt64 = 0
+        for list in metadata.lists(keys) {
+            let item = ItemHandle(of: lookup)
+            for token in [list.token(of: item), list.first] {
+                let sealed = try readable { () throws(StoreError) in try view.link(token.bytes) }
+                guard let sealed, IndexLink.open(sealed, at: token, keys)?.item == item else { continue }
+                count += 1
+                break
+            }
+        }
+        return count
     }
 
     /// Whether the secret in a place is the one of its metadata.

@@ -2,8 +2,8 @@ internal import LatchkeyCredentials
 
 /// Where sealed rows are kept: an engine with transactions that sees nothing but opaque bytes.
 ///
-/// A table has *items* (a 32-byte lookup value, sealed metadata, a sealed secret) and a few named *records* (slots,
-/// keys, manifest). It knows no key and no layout, so that SQLite here, memory in tests and a server's table elsewhere
+/// A table has *items* (a 32-byte lookup value, sealed metadata, a sealed secret), *links* (a 16-byte token, sealed
+/// content) and a few named *records* (slots, keys, manifest). It knows no key and no layout, so that SQLite here, memory in tests and a server's table elsewhere
 /// are the same to the sealed rows above.
 protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
@@ -54,6 +54,9 @@ protocol RowView {
     /// Throws `corrupted` when there are two.
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading?
 
+    /// As `heading`, by the first 16 bytes of the lookup value.
+    func heading(beginning: [UInt8]) throws(StoreError) -> ItemHeading?
+
     /// Up to `limit` items after a place (`nil`: from the start) in the order of places. Secrets aren't read.
     func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading]
 
@@ -69,6 +72,12 @@ protocol RowView {
     /// As `items`, but only those that a lookup finds by the place where a walk comes to them: all, unless the table
     /// was forged.
     func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading]
+
+    func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]?
+
+    /// Up to `limit` links after a token (`nil`: from the start) in the order of tokens, and only those that a lookup
+    /// finds.
+    func links(after token: [UInt8]?, limit: Int) throws(StoreError) -> [LinkRow]
 }
 
 /// A view in which changes can be made.
@@ -83,6 +92,10 @@ protocol RowTransaction: RowView {
 
     /// Removes what stands in a place.
     func remove(place: Int64) throws(StoreError)
+
+    func put(link token: [UInt8], _ content: [UInt8]) throws(StoreError)
+    func remove(link token: [UInt8]) throws(StoreError)
+    func removeAllLinks() throws(StoreError)
 
     /// The `changeMark` that there will be when this transaction, which changed something, is committed.
     func changeMarkOfCommit() throws(StoreError) -> UInt32
@@ -106,6 +119,12 @@ struct ItemHeading: Sendable {
 
     /// Whether it stands where a lookup finds it.
     var isInPlace: Bool { ItemPlaces(of: lookup).contains(place) }
+}
+
+/// A row of the index.
+struct LinkRow: Sendable, Hashable {
+    let token: [UInt8]
+    let link: [UInt8]
 }
 
 /// A record of the vault's own: a slot, the sealed keys, the manifest.

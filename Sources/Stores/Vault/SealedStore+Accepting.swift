@@ -6,16 +6,17 @@ extension SealedStore {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
             let damage = try cancellation.retry { () throws(StoreError) in try self.table.damage(cancellation) }
             guard damage.isEmpty else { throw .damagedPages }
-            return try self.commit(cancellation) { (transaction, state, manifest: inout Manifest) throws(StoreError) in
-                try Self.accept(transaction, state.keys, &manifest, cancellation)
+            return try self.commit(cancellation) { (transaction, change) throws(StoreError) in
+                try Self.accept(transaction, &change, cancellation)
             }
         }
     }
 
     private static func accept(
-        _ transaction: Table.Transaction, _ keys: VaultKeys, _ manifest: inout Manifest, _ cancellation: Cancellation
+        _ transaction: Table.Transaction, _ change: inout Change, _ cancellation: Cancellation
     ) throws(StoreError) -> VaultAcceptance {
-        let survey = try ItemSurvey(of: transaction, manifest, keys, cancellation)
+        let (keys, before) = (change.keys, change.manifest)
+        let survey = try ItemSurvey(of: transaction, before, keys, cancellation)
         var dropped: [VaultProblem] = []
         var moved: [ItemSurvey.Item] = []
         for item in survey.items {
@@ -41,17 +42,25 @@ extension SealedStore {
                 dropped.append(item.problem)
             }
         }
-        let before = manifest
-        (manifest.items, manifest.itemCount) = (SetHash(), 0)
-        try ItemSurvey.forEach(transaction, cancellation) { (heading) throws(StoreError) in
-            manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
+        change.begin(under: keys)
+        let indexIsSound = survey.items.isEmpty && survey.difference == nil && survey.index == nil
+        if indexIsSound {
+            (change.manifest.links, change.manifest.linkCount) = (before.links, before.linkCount)
+        } else {
+            try transaction.removeAllLinks()
         }
-        let count = Int(manifest.itemCount)
+        try ItemSurvey.forEach(transaction, cancellation) { (heading) throws(StoreError) in
+            change.manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
+            if indexIsSound { return }
+            try change.index.add(try openMetadata(heading, keys), at: heading.lookup, in: transaction)
+            try change.writeIndexIfLarge(in: transaction)
+        }
+        let count = Int(change.manifest.itemCount)
         let lost: VaultProblem? =
-            if manifest.itemCount != before.itemCount {
+            if change.manifest.itemCount != before.itemCount {
                 .itemCount(expected: before.itemCount, found: count)
             } else {
-                manifest.items == before.items ? nil : .replayedItems
+                change.manifest.items == before.items ? nil : .replayedItems
             }
         return VaultAcceptance(itemCount: count, dropped: dropped, restored: restored, lost: lost)
     }

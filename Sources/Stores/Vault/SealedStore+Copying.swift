@@ -10,9 +10,11 @@ extension SealedStore {
     ///
     /// Throws `corrupted` at the first item that can't be opened, and when what is there isn't what the manifest says.
     func forEachItem(
-        _ cancellation: Cancellation, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+        _ cancellation: Cancellation, _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void = { _ in },
+        _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) {
         try withWalk(cancellation) { (walk) throws(StoreError) in
+            try takeCollections(Self.collections(in: walk.view, walk.state.keys))
             try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
                 for item in batch { try walk.open(item, body) }
             }
@@ -45,19 +47,20 @@ extension SealedStore {
         if let failure { throw failure }
     }
 
-    /// Puts an item into a table under a key, reads it back and compares.
+    /// Puts an item into a table, in the place of one with the same subject where there is one, reads it back and
+    /// compares.
     static func put(
-        _ metadata: ItemMetadata, _ secret: borrowing Secret<StoredSecret>, under keys: VaultKeys,
-        in transaction: some RowTransaction, _ manifest: inout Manifest
+        _ metadata: ItemMetadata, _ secret: borrowing Secret<StoredSecret>, replacing old: PresentItem? = nil,
+        in transaction: Table.Transaction, _ change: inout Change
     ) throws(StoreError) {
-        let lookup = keys.lookup(of: metadata.key)
-        let sealed = try keys.seal(metadata, at: lookup)
-        try transaction.put(
-            lookup, metadata: sealed, secret: try keys.seal(secret, version: metadata.version, at: lookup))
-        manifest.add(lookup: lookup, metadata: sealed, keys)
+        try write(metadata, secret, replacing: old, in: transaction, &change)
+        try change.writeIndexIfLarge(in: transaction)
+        let keys = change.keys
+        let lookup = keys.lookup(of: metadata.subject)
         let written = try transaction.withItem(lookup) { (head, body) throws(StoreError) in
             guard let bytes = keys.openMetadata(head, at: lookup),
-                let written = ItemMetadata.decode(bytes, expected: metadata.key), written.version == metadata.version
+                let written = ItemMetadata.decode(bytes, expected: metadata.key), written.version == metadata.version,
+                written.subject == metadata.subject
             else { throw .damagedItem }
             return try keys.openSecret(body, of: written, at: lookup)
         }

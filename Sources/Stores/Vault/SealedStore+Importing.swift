@@ -23,20 +23,25 @@ extension SealedStore {
                     for item in batch { try walk.open(item) { (_, _) throws(StoreError) in } }
                     progress(SealedWalk<Table>.fraction(after: batch) / 4)
                 }
+                let collections = try Self.collections(in: walk.view, walk.state.keys)
                 do throws(StoreError) {
                     try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
                         if result.changedCount > 0 { try cancellation.letOthersIn() }
                         if try self.holds(batch, onConflict: choice, cancellation) {
                             result.keptCount += batch.count
                         } else {
-                            let done = try self.commit(cancellation) {
-                                (transaction, state, manifest) throws(StoreError) in
-                                try self.take(batch, of: walk, onConflict: choice, in: transaction, state, &manifest)
+                            let done = try self.commit(cancellation) { (transaction, change) throws(StoreError) in
+                                let result = try self.take(
+                                    batch, of: walk, onConflict: choice, in: transaction, &change)
+                                try Self.merge(collections, in: transaction, &change)
+                                return result
                             }
                             result.add(done)
                         }
                         progress(0.25 + SealedWalk<Table>.fraction(after: batch) * 0.75)
                     }
+                    // Those without items.
+                    try self.merge(collections, cancellation)
                 } catch {
                     throw result.changedCount == 0 ? error : .importCutOff(error, after: result.changedCount)
                 }
@@ -49,9 +54,9 @@ extension SealedStore {
         try cancellation.retry { () throws(StoreError) in
             try current { (view, state) throws(StoreError) in
                 for item in batch {
-                    let present = try Self.present(item.metadata.key, in: view, state.keys)
+                    let present = try Self.present(item.metadata.subject, in: view, state.keys)
                     guard let present, present.metadata.version != item.metadata.version else { continue }
-                    throw StoreError.importConflict(item.metadata.key, in: identity)
+                    throw StoreError.importConflict(item.metadata.name, in: identity)
                 }
             }
         }
@@ -65,7 +70,7 @@ extension SealedStore {
         try cancellation.retry { () throws(StoreError) in
             try current { (view, state) throws(StoreError) in
                 for item in batch {
-                    guard let present = try Self.present(item.metadata.key, in: view, state.keys),
+                    guard let present = try Self.present(item.metadata.subject, in: view, state.keys),
                         present.metadata.version == item.metadata.version || choice == .keep
                     else { return false }
                 }
@@ -76,28 +81,28 @@ extension SealedStore {
 
     private func take(
         _ batch: [WalkedItem], of walk: SealedWalk<Table>, onConflict choice: VaultImportChoice,
-        in transaction: Table.Transaction, _ state: KnownState, _ manifest: inout Manifest
+        in transaction: Table.Transaction, _ change: inout Change
     ) throws(StoreError) -> VaultImport {
         var result = VaultImport()
-        var changed = manifest
-        for item in state.keys.inOrderOfPlaces(batch, \.metadata.key) {
-            if let present = try Self.present(item.metadata.key, in: transaction, state.keys) {
+        var changed = change
+        let keys = change.keys
+        for item in keys.inOrderOfPlaces(batch, { keys.lookup(of: $0.metadata.subject) }) {
+            let present = try Self.present(item.metadata.subject, in: transaction, keys)
+            if let present {
                 if present.metadata.version == item.metadata.version || choice == .keep {
                     result.keptCount += 1
                     continue
                 }
-                guard choice == .replace else { throw .importConflict(item.metadata.key, in: identity) }
-                try changed.remove(lookup: present.lookup, metadata: present.sealed, state.keys)
-                try transaction.remove(present.lookup)
+                guard choice == .replace else { throw .importConflict(item.metadata.name, in: identity) }
                 result.replacedCount += 1
             } else {
                 result.addedCount += 1
             }
             try walk.open(item) { (metadata, secret) throws(StoreError) in
-                try Self.put(metadata, secret, under: state.keys, in: transaction, &changed)
+                try Self.put(metadata, secret, replacing: present, in: transaction, &changed)
             }
         }
-        manifest = changed
+        change = changed
         return result
     }
 }
@@ -113,9 +118,9 @@ extension VaultImport {
 }
 
 extension StoreError {
-    fileprivate static func importConflict(_ key: CredentialKey, in vault: StoreIdentity) -> StoreError {
+    fileprivate static func importConflict(_ name: LogMessage, in vault: StoreIdentity) -> StoreError {
         StoreError(
-            .conflict, "\(vault) has another secret for \(key) already",
+            .conflict, "\(vault) has another secret for \(name) already",
             hint: "choose whether to keep or to replace what is there")
     }
 

@@ -14,14 +14,15 @@ extension SealedStore {
         deadline: Deadline, progress: @escaping @Sendable (Double) -> Void
     ) async throws(StoreError) -> Int {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
-            try self.commit(cancellation) { (transaction, state, change) throws(StoreError) in
-                let old = state.keys
-                change.keys = try .random(old.vault)
+            try self.commit(cancellation) { (transaction, change) throws(StoreError) in
+                let old = change.keys
+                try ItemCheck.always.compare(transaction, change.manifest, old)
+                try transaction.compareLinks(change.manifest, old)
+                try transaction.removeAllLinks()
+                change.begin(under: try .random(old.vault))
                 try Self.rekeyRecords(in: transaction, from: old, to: change.keys)
                 change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
-                let items = try Self.places(in: transaction, of: state)
-                change.manifest.items = SetHash()
-                change.manifest.itemCount = 0
+                let items = try Self.places(in: transaction)
                 for (index, place) in items.enumerated() {
                     if index % 64 == 0 {
                         try cancellation.check()
@@ -41,6 +42,9 @@ extension SealedStore {
         for record in try transaction.records() {
             switch record.name {
             case IdentityRecord.recordName: continue
+            case CollectionsRecord.recordName:
+                let collections = try CollectionsRecord.open(record.content, old).seal(new)
+                try transaction.put(record: collections.name, collections.content)
             case FormerKeys.recordName:
                 let former = try FormerKeys.open(record.content, old).adding(old.rollback).seal(new)
                 try transaction.put(record: former.name, former.content)
@@ -57,9 +61,8 @@ extension SealedStore {
         }
     }
 
-    /// The places of all items, which are those of the manifest: eight bytes for each, as new ones are put among them.
-    private static func places(in view: Table.Transaction, of state: KnownState) throws(StoreError) -> [Int64] {
-        try ItemCheck.always.compare(view, state.manifest, state.keys)
+    /// The places of all items: eight bytes for each, as new ones are put among them.
+    private static func places(in view: Table.Transaction) throws(StoreError) -> [Int64] {
         var places: [Int64] = []
         while true {
             let items = try view.items(after: places.last, limit: 250)
@@ -78,6 +81,6 @@ extension SealedStore {
         }
         guard let opened else { throw .damagedItem }
         try transaction.remove(place: place)
-        try put(opened.metadata, opened.secret, under: change.keys, in: transaction, &change.manifest)
+        try put(opened.metadata, opened.secret, in: transaction, &change)
     }
 }

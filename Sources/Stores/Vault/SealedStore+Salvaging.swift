@@ -10,13 +10,15 @@ extension SealedStore {
     /// An item on a page that is damaged, or led to by one, is left out; so is what the pages between two damaged ones
     /// hold, if they are close. Throws `corrupted` when not even the records can be read.
     func forEachReadableItem(
-        _ cancellation: Cancellation, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+        _ cancellation: Cancellation, _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void,
+        _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) -> UInt64 {
         let table = try cancellation.retry { () throws(StoreError) in
             try self.table.separate(cancellation, copyingFrom: .max)
         }
         return try table.read { (view) throws(StoreError) in
             let state = try self.state(of: view, comparing: false)
+            try takeCollections(Self.collections(in: view, state.keys))
             var last: Int64?
             while let heading = try view.nextReadable(after: last, cancellation) {
                 last = heading.place

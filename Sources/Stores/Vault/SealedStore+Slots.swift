@@ -75,9 +75,9 @@ extension SealedStore {
         until deadline: Deadline,
         _ body: @escaping @Sendable (Table.Transaction, VaultKeys) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
-        try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
-            let result = try body(transaction, state.keys)
-            manifest.recordsDigest = Manifest.digest(try transaction.records(), state.keys)
+        try await change(until: deadline) { (transaction, change) throws(StoreError) in
+            let result = try body(transaction, change.keys)
+            change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
             return result
         }
     }

@@ -90,9 +90,7 @@ extension SealedStore {
     /// alone writes nothing.
     func change<Result: Sendable>(
         until deadline: Deadline,
-        _ body:
-            @escaping @Sendable (Table.Transaction, KnownState, inout Manifest) throws(StoreError) ->
-            Result
+        _ body: @escaping @Sendable (Table.Transaction, inout Change) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in try self.commit(cancellation, body)
         }
@@ -100,24 +98,7 @@ extension SealedStore {
 
     /// As `change`, on the calling thread, which waits.
     func commit<Result: Sendable>(
-        _ cancellation: Cancellation,
-        _ body: (Table.Transaction, KnownState, inout Manifest) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        try commit(cancellation) { (transaction, state, change) throws(StoreError) in
-            try body(transaction, state, &change.manifest)
-        }
-    }
-
-    /// What a transaction makes of a vault.
-    struct Change {
-        /// Others than before: the vault is rekeyed.
-        var keys: VaultKeys
-        var manifest: Manifest
-    }
-
-    /// Runs a change that may exchange the keys.
-    func commit<Result: Sendable>(
-        _ cancellation: Cancellation, _ body: (Table.Transaction, KnownState, inout Change) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (Table.Transaction, inout Change) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var written: Manifest?
         let (result, changed, former): (Result, KnownState, FormerKeys)
@@ -128,7 +109,8 @@ extension SealedStore {
                 let last = known.withLock { $0 }
                 let (state, before) = try refresh(transaction, after: last, mark: mark, comparing: mark != last.mark)
                 var change = Change(keys: state.keys, manifest: state.manifest)
-                let result = try body(transaction, state, &change)
+                let result = try body(transaction, &change)
+                try change.writeIndex(in: transaction)
                 guard change.manifest != state.manifest else { return (result, state, before) }
                 change.manifest.generation += 1
                 let sealed = try change.manifest.seal(change.keys)
@@ -137,7 +119,8 @@ extension SealedStore {
                 let isSame = change.manifest.recordsDigest == state.manifest.recordsDigest
                 let former = isSame ? before : try Self.checkRecords(transaction, change.manifest, change.keys)
                 let next = KnownState(
-                    keys: change.keys, manifest: change.manifest, mark: try transaction.changeMarkOfCommit())
+                    keys: change.keys, manifest: change.manifest, mark: try transaction.changeMarkOfCommit(),
+                    hasComparedIndex: state.isIndexCompared)
                 return (result, next, former)
             }
         } catch {
@@ -190,6 +173,37 @@ extension SealedStore {
         }
 
         func take() -> Value { value.withLock { $0.take()! } }
+    }
+}
+
+/// What a transaction makes of a vault.
+struct Change {
+    /// Others than before: the vault is rekeyed.
+    private(set) var keys: VaultKeys
+    var manifest: Manifest
+    var index: ItemIndex
+
+    init(keys: VaultKeys, manifest: Manifest) {
+        self.keys = keys
+        self.manifest = manifest
+        index = ItemIndex(keys)
+    }
+
+    /// Writes what is left to be written of the index; call it before the manifest is sealed.
+    mutating func writeIndex(in transaction: some RowTransaction) throws(StoreError) {
+        try index.flush(in: transaction, &manifest)
+    }
+
+    /// Call it between items of a long transaction.
+    mutating func writeIndexIfLarge(in transaction: some RowTransaction) throws(StoreError) {
+        try index.flushIfLarge(in: transaction, &manifest)
+    }
+
+    /// Begins a manifest under new keys. The records, and the table's rows, are for the caller to change.
+    mutating func begin(under keys: VaultKeys) {
+        var manifest = Manifest(recordsDigest: manifest.recordsDigest)
+        manifest.generation = self.manifest.generation
+        self = Change(keys: keys, manifest: manifest)
     }
 }
 

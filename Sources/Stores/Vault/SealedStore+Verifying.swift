@@ -99,6 +99,7 @@ private struct Verification<Table: RowTable> {
         itemCount = found.soundCount
         for item in found.items { add(item.problem) }
         if let difference = found.difference { add(difference) }
+        if let index = found.index { add(index) }
     }
 
     private mutating func slots(in records: [NamedRecord], _ keys: VaultKeys) throws(StoreError) {

@@ -35,12 +35,19 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         let manifest: Manifest
         /// `nil`: the next read looks anew.
         let mark: UInt32?
+        /// Whether the index is known to be the manifest's: see `compareIndex(_:)`.
+        private let hasComparedIndex: Atomic<Bool>
 
-        init(keys: VaultKeys, manifest: Manifest, mark: UInt32? = nil) {
+        init(keys: VaultKeys, manifest: Manifest, mark: UInt32? = nil, hasComparedIndex: Bool = false) {
             self.keys = keys
             self.manifest = manifest
             self.mark = mark
+            self.hasComparedIndex = Atomic(hasComparedIndex)
         }
+
+        var isIndexCompared: Bool { hasComparedIndex.load(ordering: .relaxed) }
+
+        func indexIsCompared() { hasComparedIndex.store(true, ordering: .relaxed) }
     }
 
     /// A slot and its keys.
@@ -77,8 +84,10 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     var keys: VaultKeys { known.withLock { $0 }.keys }
 
     /// The records of a new vault but its manifest, in the order of their names' bytes.
-    static func newRecords(_ keys: VaultKeys, _ slots: NewKeySlot...) throws(StoreError) -> [NamedRecord] {
-        var records = [try FormerKeys().seal(keys)]
+    static func newRecords(
+        _ keys: VaultKeys, _ slots: NewKeySlot..., collections: CollectionsRecord
+    ) throws(StoreError) -> [NamedRecord] {
+        var records = [try collections.seal(keys), try FormerKeys().seal(keys)]
         for slot in slots { records.append(try slot.sealed(keys).encode()) }
         records.append(NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(keys.vault)))
         return records
@@ -89,7 +98,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-        try await item(key, deadline: deadline)?.record(as: purpose)
+        try await item(key, deadline: deadline)?.record(of: key, as: purpose)
     }
 
     /// An item as found. It knows no purpose, so that all of a read is compiled for one type.
@@ -97,11 +106,18 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         let metadata: ItemMetadata
         let secret: Secret<StoredSecret>
 
-        consuming func record<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> CredentialRecord<Purpose> {
+        /// The item is the one of that key.
+        consuming func record<Purpose: SecretPurpose>(
+            of key: CredentialKey, as purpose: Purpose.Type
+        ) -> CredentialRecord<Purpose> {
             let metadata = metadata
+            var type = SecretContentType.binary
+            if case .credential(_, let given) = metadata.subject { type = given }
             return CredentialRecord(
-                metadata: metadata.credentialMetadata, version: metadata.version, contentType: metadata.contentType,
-                secret: secret.repurposed(as: purpose))
+                metadata: CredentialMetadata(
+                    key: key, label: metadata.label, created: metadata.created, modified: metadata.modified,
+                    version: metadata.version),
+                version: metadata.version, contentType: type, secret: secret.repurposed(as: purpose))
         }
     }
 
@@ -128,44 +144,37 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             throw StoreError(.tooLarge, "the label is longer than \(SealedSize.maximumLabelByteCount) bytes")
         }
         let kept = KeptSecret(secret.duplicate())
-        return try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
-            let old = try Self.present(key, in: transaction, state.keys)
+        return try await change(until: deadline) { (transaction, change) throws(StoreError) in
+            let old = try Self.present(key, in: transaction, change.keys)
             try Self.check(options.condition, against: old?.metadata)
-            return try self.put(
-                kept.secret, for: key, options: options, replacing: old, in: transaction, state, &manifest)
+            return try self.put(kept.secret, for: key, options: options, replacing: old, in: transaction, &change)
         }
     }
 
     @discardableResult
     func put<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, replacing old: PresentItem?,
-        in transaction: Table.Transaction, _ state: KnownState, _ manifest: inout Manifest
+        in transaction: Table.Transaction, _ change: inout Change
     ) throws(StoreError) -> CredentialVersion {
-        let version = CredentialVersion(bytes: try Sealing.randomOctets(ItemMetadata.versionByteCount))
+        let version = try ItemMetadata.newVersion()
         let time = now()
         let created = old?.metadata.created ?? time
         let metadata = ItemMetadata(
             key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
             created: created, modified: max(created, time), version: version, contentType: options.contentType,
             secretByteCount: secret.byteCount)
-        let keys = state.keys
-        if let old { try manifest.remove(lookup: old.lookup, metadata: old.sealed, keys) }
-        let lookup = keys.lookup(of: key)
-        let sealed = try keys.seal(metadata, at: lookup)
-        try transaction.put(lookup, metadata: sealed, secret: try keys.seal(secret, version: version, at: lookup))
-        manifest.add(lookup: lookup, metadata: sealed, keys)
+        try Self.write(metadata, secret, replacing: old, in: transaction, &change)
         return version
     }
 
     func delete(
         _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
     ) async throws(StoreError) -> Bool {
-        try await change(until: deadline) { (transaction, state, manifest) throws(StoreError) in
-            let old = try Self.present(key, in: transaction, state.keys)
+        try await change(until: deadline) { (transaction, change) throws(StoreError) in
+            let old = try Self.present(key, in: transaction, change.keys)
             try Self.check(condition, against: old?.metadata)
             guard let old else { return false }
-            try transaction.remove(old.lookup)
-            try manifest.remove(lookup: old.lookup, metadata: old.sealed, state.keys)
+            try Self.remove(old, in: transaction, &change)
             return true
         }
     }
@@ -187,14 +196,47 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             for item in items {
                 last = item.place
                 let metadata = try Self.openMetadata(item, state.keys)
-                if let service, !metadata.key.service.utf8.elementsEqual(service.utf8) { continue }
-                entries.append(metadata.credentialMetadata)
+                guard let entry = metadata.credentialMetadata else { continue }
+                if let service, !entry.key.service.utf8.elementsEqual(service.utf8) { continue }
+                entries.append(entry)
                 if entries.count == Self.pageSize { break }
             }
             let isAtEnd = items.count < limit && last == items.last?.place
             return ListingPage(
                 entries: entries, next: isAtEnd ? nil : last.map { ListingCursor($0, under: state.keys) })
         }
+    }
+
+    // MARK: - Changing rows
+
+    /// Writes an item, in the place of one with the same subject where there is one, and returns its metadata as sealed.
+    @discardableResult
+    static func write<Purpose: SecretPurpose>(
+        _ metadata: ItemMetadata, _ secret: borrowing Secret<Purpose>, replacing old: PresentItem?,
+        in transaction: Table.Transaction, _ change: inout Change
+    ) throws(StoreError) -> [UInt8] {
+        let keys = change.keys
+        let lookup = keys.lookup(of: metadata.subject)
+        if let old { try change.manifest.remove(lookup: old.lookup, metadata: old.sealed, keys) }
+        if old.map({ $0.metadata.attributes != metadata.attributes || $0.metadata.collection != metadata.collection })
+            ?? true
+        {
+            if let old { try change.index.remove(old.metadata, at: old.lookup, in: transaction) }
+            try change.index.add(metadata, at: lookup, in: transaction)
+        }
+        let sealed = try keys.seal(metadata, at: lookup)
+        try transaction.put(
+            lookup, metadata: sealed, secret: try keys.seal(secret, version: metadata.version, at: lookup))
+        change.manifest.add(lookup: lookup, metadata: sealed, keys)
+        return sealed
+    }
+
+    static func remove(
+        _ item: PresentItem, in transaction: Table.Transaction, _ change: inout Change
+    ) throws(StoreError) {
+        try change.index.remove(item.metadata, at: item.lookup, in: transaction)
+        try transaction.remove(item.lookup)
+        try change.manifest.remove(lookup: item.lookup, metadata: item.sealed, change.keys)
     }
 
     // MARK: - Opening rows
@@ -204,6 +246,15 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         let lookup: [UInt8]
         let sealed: [UInt8]
         let metadata: ItemMetadata
+    }
+
+    static func present(
+        _ subject: ItemSubject, in view: some RowView, _ keys: VaultKeys
+    ) throws(StoreError) -> PresentItem? {
+        if case .credential(let key, _) = subject { return try present(key, in: view, keys) }
+        let lookup = keys.lookup(of: subject)
+        guard let item = try view.heading(lookup) else { return nil }
+        return PresentItem(lookup: lookup, sealed: item.metadata, metadata: try openMetadata(item, keys))
     }
 
     static func present(

@@ -48,6 +48,7 @@ struct SealedWalk<Table: RowTable> {
         }
         if !batch.isEmpty { try body(batch) }
         guard found == state.manifest.items else { throw .itemsDiffer }
+        try view.compareLinks(state.manifest, state.keys)
     }
 
     /// Opens an item's secret.

@@ -56,29 +56,36 @@ extension VaultStore {
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
             let keys = try VaultKeys.random(vault)
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: rows.now(), vault: vault)
-            let records = try SealedStore<SQLiteRowTable>.newRecords(keys, slot)
-            var manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
+            // The collections are those of the moment that is exported: below.
+            let records = try SealedStore<SQLiteRowTable>.newRecords(
+                keys, slot, collections: CollectionsRecord(created: rows.now()))
+            var change = Change(keys: keys, manifest: Manifest(recordsDigest: Manifest.digest(records, keys)))
             var savedCount: UInt64?
             try place.create(for: .backup) { (temporary) throws(StoreError) in
                 try SQLiteRowTable.create(path: temporary, records: records) { (table) throws(StoreError) in
                     func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
-                        try SealedStore<SQLiteRowTable>.put(item, secret, under: keys, in: table, &manifest)
+                        try SealedStore<SQLiteRowTable>.put(item, secret, in: table, &change)
+                    }
+                    func copy(_ collections: CollectionsRecord) throws(StoreError) {
+                        try SealedStore<SQLiteRowTable>.put(collections, in: table, &change)
                     }
                     if leavingOutDamaged {
-                        savedCount = try rows.forEachReadableItem(cancellation) { (item, secret) throws(StoreError) in
+                        savedCount = try rows.forEachReadableItem(cancellation, copy) {
+                            (item, secret) throws(StoreError) in
                             // A credential that is there twice is copied once.
-                            if try table.heading(keys.lookup(of: item.key)) == nil { try copy(item, secret) }
+                            if try table.heading(keys.lookup(of: item.subject)) == nil { try copy(item, secret) }
                         }
                     } else {
-                        try rows.forEachItem(cancellation, copy)
+                        try rows.forEachItem(cancellation, copy, copy)
                     }
-                    try table.put(record: Manifest.recordName, try manifest.seal(keys))
+                    try change.writeIndex(in: table)
+                    try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
                 }
                 // The file gets its name now, or never.
                 try cancellation.commit()
             }
-            let count = Int(manifest.itemCount)
-            return VaultExport(itemCount: count, missingCount: max(0, Int(savedCount ?? manifest.itemCount) - count))
+            let count = Int(change.manifest.itemCount)
+            return VaultExport(itemCount: count, missingCount: max(0, Int(savedCount ?? UInt64(count)) - count))
         }
     }
 

@@ -11,13 +11,14 @@ extension VaultStore {
         _ keys: [CredentialKey], with secret: borrowing Secret<Purpose>, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let kept = KeptSecret(secret.duplicate())
-        try await rows.change(until: deadline) { [rows] (transaction, state, manifest) throws(StoreError) in
-            for key in state.keys.inOrderOfPlaces(keys, \.self) {
-                guard try SealedStore<SQLiteRowTable>.present(key, in: transaction, state.keys) == nil else {
+        try await rows.change(until: deadline) { [rows] (transaction, change) throws(StoreError) in
+            let vaultKeys = change.keys
+            for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
+                guard try SealedStore<SQLiteRowTable>.present(key, in: transaction, vaultKeys) == nil else {
                     throw StoreError(.conflict, "there is a credential for \(key) already")
                 }
                 try rows.put(
-                    kept.secret, for: key, options: SaveOptions(), replacing: nil, in: transaction, state, &manifest)
+                    kept.secret, for: key, options: SaveOptions(), replacing: nil, in: transaction, &change)
             }
         }
     }

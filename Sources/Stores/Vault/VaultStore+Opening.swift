@@ -31,7 +31,8 @@ extension VaultStore {
             let keys = try VaultKeys.random(vault)
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: now(), vault: vault)
             try cancellation.check()
-            var records = try SealedStore<SQLiteRowTable>.newRecords(keys, slot)
+            var records = try SealedStore<SQLiteRowTable>.newRecords(
+                keys, slot, collections: CollectionsRecord(created: now()))
             let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys)))
             try place.create { (temporary) throws(StoreError) in

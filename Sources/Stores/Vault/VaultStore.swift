@@ -44,7 +44,7 @@ public final class VaultStore: CredentialStore {
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         // Not through the generic read: from here on everything is one type, and the compiler makes it fast.
-        try await rows.item(key, deadline: deadline)?.record(as: purpose)
+        try await rows.item(key, deadline: deadline)?.record(of: key, as: purpose)
     }
 
     @discardableResult

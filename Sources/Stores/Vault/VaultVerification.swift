@@ -1,4 +1,3 @@
-public import LatchkeyCredentials
 public import LatchkeyLog
 
 /// What `VaultStore.verify` found.
@@ -16,7 +15,8 @@ public struct VaultVerification: Sendable, Hashable {
     public var isSound: Bool { problems.isEmpty }
 }
 
-/// Something wrong with a vault, named by its position, or by an item's name where that can be known.
+/// Something wrong with a vault, named by its position, or by an item's name where that can be known: a
+/// credential's key, or the label of another item.
 public enum VaultProblem: Sendable, Hashable, Loggable {
     /// A page of the file doesn't fit its checksum. Pages are counted from 1 and have 4,096 bytes.
     case damagedPage(Int)
@@ -30,25 +30,28 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case damagedSlot(Int)
     /// An item was forged, swapped or damaged. Items are counted from 1 in the order of the file; its name is there
     /// where only its secret doesn't open.
-    case damagedItem(Int, CredentialKey?)
+    case damagedItem(Int, LogMessage?)
     /// An item stands where no lookup finds it.
-    case movedItem(CredentialKey)
+    case movedItem(LogMessage)
     /// An item is there more than once.
-    case duplicateItem(CredentialKey)
+    case duplicateItem(LogMessage)
     /// An item that isn't one of those that were saved last: it was deleted, and put back without the key.
-    case extraItem(CredentialKey)
+    case extraItem(LogMessage)
     /// Items were taken away or put back without the key, and it can't be known which.
     case itemCount(expected: UInt64, found: Int)
     /// At least one item isn't the one that was saved last, and it can't be known which: it was put back without the
     /// key.
     case replayedItems
+    /// The index of attributes isn't the one that was saved last: it was changed without the key, and a search may miss
+    /// items.
+    case changedIndex
     /// The whole file was put back to an older state, or was while it was open.
     case rolledBack(VaultRollback)
     /// What is remembered of the vault doesn't open with its key: it was changed, or the vault isn't the one of then,
     /// such as a copy from before it was rekeyed.
     case changedMemory
 
-    /// Safe: kinds, positions, and names of credentials.
+    /// Safe: kinds, positions, names of credentials and labels of items.
     public var logMessage: LogMessage {
         switch self {
         case .damagedPage(let number): "page \(number) of the file is damaged"
@@ -57,12 +60,13 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .changedRecords: "key slots or keys were changed without the key"
         case .damagedSlot(let number): "key slot \(number) is damaged"
         case .damagedItem(let number, nil): "item \(number) is damaged or forged"
-        case .damagedItem(let number, .some(let key)): "item \(number), \(key), is damaged or forged"
-        case .movedItem(let key): "\(key) was moved to where it isn't found"
-        case .duplicateItem(let key): "\(key) is there more than once"
-        case .extraItem(let key): "\(key) had been deleted, and was put back"
+        case .damagedItem(let number, .some(let name)): "item \(number), \(name), is damaged or forged"
+        case .movedItem(let name): "\(name) was moved to where it isn't found"
+        case .duplicateItem(let name): "\(name) is there more than once"
+        case .extraItem(let name): "\(name) had been deleted, and was put back"
         case .itemCount(let expected, let found): "\(expected) items belong in the vault, and \(found) are there"
         case .replayedItems: "at least one item is not the one that was saved last"
+        case .changedIndex: "the index of attributes is not the one that was saved last, and a search may miss items"
         case .rolledBack(let rollback): "the whole file was put back to an older state: \(rollback)"
         case .changedMemory: "what is remembered of the vault doesn't open with its key"
         }

@@ -22,6 +22,9 @@
 
 static inline int latchkey_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
 
+// A process's descriptor (pidfd_open(2)), or -1 with errno.
+static inline int latchkey_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
 // Renames and never replaces (renameat2(2) with RENAME_NOREPLACE): 0, or -1 with errno.
 static inline int latchkey_rename_new(const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, -100, from, -100, to, 1);

@@ -1,5 +1,6 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
+    import LatchkeyItems
     import LatchkeyLog
     import LatchkeySecrets
     @testable import LatchkeyVault
@@ -39,6 +40,18 @@
                 key: key, label: "label", created: UnixTime(seconds: 5), modified: UnixTime(seconds: 6),
                 version: CredentialVersion(bytes: [UInt8](repeating: 7, count: 16)), contentType: .text,
                 secretByteCount: secretByteCount)
+        }
+
+        static func item(secretByteCount: Int) -> ItemMetadata {
+            let attributes = [("xdg:schema", "org.example"), ("service", "example.org"), ("empty", "")].map {
+                ItemAttributes.Attribute(name: $0.0, value: $0.1)
+            }
+            let item = ItemDescription(
+                id: Octets16(1...16), collection: "login", attributes: ItemAttributes(attributes) ?? ItemAttributes(),
+                contentType: "text/plain")
+            return ItemMetadata(
+                subject: .item(item), label: "label", created: UnixTime(seconds: 5), modified: UnixTime(seconds: 6),
+                version: CredentialVersion(bytes: [UInt8](repeating: 7, count: 16)), secretByteCount: secretByteCount)
         }
 
         func seal(_ plaintext: [UInt8], _ associatedData: [UInt8], _ key: borrowing Secret<VaultSubkey>) -> [UInt8] {

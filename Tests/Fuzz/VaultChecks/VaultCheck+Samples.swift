@@ -15,7 +15,18 @@
                     try vault.slot(note: Self.soundNote).encode().content,
                 ]
             case .note: return [Self.soundNote]
-            case .metadata: return [KnownVault.metadata(KnownVault.otherKey, secretByteCount: 5).encode()]
+            case .metadata:
+                return [
+                    KnownVault.metadata(KnownVault.otherKey, secretByteCount: 5).encode(),
+                    KnownVault.item(secretByteCount: 5).encode(),
+                ]
+            case .link:
+                return [(1...48).map { UInt8($0) }, [UInt8](repeating: 0, count: 16) + (1...32).map { UInt8($0) }]
+            case .collections:
+                var collections = CollectionsRecord(created: UnixTime(seconds: 5))
+                let first = collections.encode()
+                _ = try collections.add(label: "My keys", alias: "default", now: UnixTime(seconds: 6))
+                return [first, collections.encode(), first.dropLast() + [1]]
             case .secret:
                 return [5, 256, 300, 20_000].map { count in
                     var writer = ByteWriter()
@@ -90,18 +101,19 @@
             close(unsafe open(path, O_CREAT | O_RDWR, mode_t(0o600)))
             let records = [
                 NamedRecord(name: IdentityRecord.recordName, content: IdentityRecord.encode(keys.vault)),
-                try FormerKeys().seal(keys), try passphraseSlot().encode(),
+                try CollectionsRecord(created: UnixTime(seconds: 5)).seal(keys), try FormerKeys().seal(keys),
+                try passphraseSlot().encode(),
                 try KnownVault.shared.slot(note: Self.soundNote).encode(),
             ].sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            var manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
+            var change = Change(keys: keys, manifest: Manifest(recordsDigest: Manifest.digest(records, keys)))
             try SQLiteRowTable.create(path: path, records: records) { (table) throws(StoreError) in
                 for item in KnownVault.items {
                     let secret: Secret<StoredSecret> = KnownVault.secret(Array(item.text.utf8))
                     try SealedStore<SQLiteRowTable>.put(
-                        KnownVault.metadata(item.key, secretByteCount: secret.byteCount), secret, under: keys,
-                        in: table, &manifest)
+                        KnownVault.metadata(item.key, secretByteCount: secret.byteCount), secret, in: table, &change)
                 }
-                try table.put(record: Manifest.recordName, try manifest.seal(keys))
+                try change.writeIndex(in: table)
+                try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
             }
             let descriptor = unsafe open(path, O_RDONLY)
             defer { close(descriptor) }

@@ -1,5 +1,6 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
+    import LatchkeyItems
     import LatchkeySecrets
     import LatchkeySystem
     @testable import LatchkeyVault
@@ -15,6 +16,10 @@
         case note
         /// An item's metadata.
         case metadata
+        /// A link of the index.
+        case link
+        /// The record of collections.
+        case collections
         /// An item's secret with its padding: the length that the metadata says (4 bytes), then what was sealed.
         case secret
         /// The record with the former keys.
@@ -42,6 +47,8 @@
             case .slot: try Self.slot(input)
             case .note: try Self.note(input)
             case .metadata: try Self.metadata(input)
+            case .link: try Self.link(input)
+            case .collections: try Self.collections(input)
             case .secret: try Self.secret(input)
             case .former: try Self.former(input)
             case .manifest: try Self.manifest(input)
@@ -123,12 +130,43 @@
         private static func metadata(_ input: [UInt8]) throws(Violation) -> Bool {
             guard let metadata = ItemMetadata.decode(input) else { return false }
             guard metadata.encode() == input else { throw Violation("metadata has two forms") }
-            guard ItemMetadata.decode(input, expected: metadata.key)?.label == metadata.label else {
+            if let key = metadata.key, ItemMetadata.decode(input, expected: key)?.label != metadata.label {
                 throw Violation("metadata is read differently when its key is known")
             }
             guard
                 ItemMetadata.decode(input, expected: KnownVault.otherKey) == nil || metadata.key == KnownVault.otherKey
             else { throw Violation("metadata is taken for another item's") }
+            let item = metadata.storedItem(at: KnownVault.shared.keys.lookup(of: metadata.subject))
+            guard (item == nil) == (metadata.key.map { $0.kind != .password } ?? false) else {
+                throw Violation("what is no item is served, or an item isn't")
+            }
+            if let item, item.attributes.all.count > 64 || item.contentType.utf8.count > 255 {
+                throw Violation("an item is larger than it may be")
+            }
+            return true
+        }
+
+        private static func link(_ input: [UInt8]) throws(Violation) -> Bool {
+            guard let link = IndexLink.decode(input) else { return false }
+            let keys = KnownVault.shared.keys
+            let token = IndexToken([5])
+            let sealed = try accepted { () throws(StoreError) in try link.seal(at: token, keys) }
+            guard let sealed, IndexLink.open(sealed, at: token, keys) == link,
+                IndexLink.open(sealed, at: IndexToken([6]), keys) == nil
+            else { throw Violation("a link changes on the way") }
+            guard link.item.bytes + link.next.bytes + link.previous.bytes == input else {
+                throw Violation("a link has two forms")
+            }
+            return true
+        }
+
+        private static func collections(_ input: [UInt8]) throws(Violation) -> Bool {
+            guard let collections = CollectionsRecord.decode(input) else { return false }
+            guard collections.encode() == input else { throw Violation("collections have two forms") }
+            let aliases = collections.all.flatMap(\.aliases)
+            guard Set(aliases).count == aliases.count, collections.contains(CollectionsRecord.first),
+                collections.all.count <= CollectionsRecord.maximumCount
+            else { throw Violation("collections are ambiguous or too many") }
             return true
         }
 
@@ -139,7 +177,7 @@
             }
             let vault = KnownVault.shared
             let metadata = KnownVault.metadata(KnownVault.otherKey, secretByteCount: Int(count % (1 << 20)))
-            let lookup = vault.keys.lookup(of: metadata.key)
+            let lookup = vault.keys.lookup(of: metadata.subject)
             let sealed = vault.seal(
                 plaintext, vault.keys.secretContext(lookup, metadata.version), vault.keys.secret)
             let opened = try accepted { () throws(StoreError) in

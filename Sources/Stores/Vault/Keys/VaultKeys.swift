@@ -31,6 +31,14 @@ final class VaultKeys: Sendable {
     let lookup: Secret<VaultSubkey>
     let metadata: Secret<VaultSubkey>
     let secret: Secret<VaultSubkey>
+    /// Makes the keys of the index's lists.
+    let attribute: Secret<VaultSubkey>
+    /// Seals the links of the index.
+    let link: Secret<VaultSubkey>
+    /// Hashes them for the manifest.
+    let linkHash: Secret<VaultSubkey>
+    /// Seals the record of collections.
+    let collections: Secret<VaultSubkey>
 
     init(_ root: consuming Secret<RootKey>, vault: VaultID) {
         manifest = Sealing.subkey("manifest", of: root, vault: vault)
@@ -44,6 +52,10 @@ final class VaultKeys: Sendable {
         lookup = Sealing.subkey("look-up", of: root, vault: vault)
         metadata = Sealing.subkey("metadata", of: root, vault: vault)
         secret = Sealing.subkey("secret", of: root, vault: vault)
+        attribute = Sealing.subkey("attribute", of: root, vault: vault)
+        link = Sealing.subkey("link", of: root, vault: vault)
+        linkHash = Sealing.subkey("link hash", of: root, vault: vault)
+        collections = Sealing.subkey("collections", of: root, vault: vault)
         let name = Array("latchkey vault v1 key id".utf8) + vault.bytes
         id = root.withExposedBytes { KeyedHash.digest(name.span, key: $0, byteCount: 16) }
         self.vault = vault

@@ -6,6 +6,9 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
     private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
+    private(set) lazy var indexing = Result<IndexStatements, StoreError> { () throws(StoreError) in
+        try IndexStatements(on: connection)
+    }
     /// A walk comes to all rows, while a forged inner page can lead a lookup elsewhere: here each row that the walk
     /// (the outer one, as a cross join keeps the order) comes to is looked up as well.
     private lazy var readFoundItems = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
@@ -44,6 +47,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
             secret BLOB NOT NULL)
             """
         ),
+        ("links", "CREATE TABLE links(token BLOB PRIMARY KEY, link BLOB NOT NULL) WITHOUT ROWID"),
         ("records", "CREATE TABLE records(name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID"),
     ]
 
@@ -92,7 +96,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     /// Before any other statement than a view's first lookup.
-    private func holdView() throws(StoreError) {
+    func holdView() throws(StoreError) {
         guard view == .begun || view == .lookup else { return }
         // While the lookup runs, this takes over its state of the file.
         try begin.run()
@@ -164,8 +168,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try readHeading.bind(item: lookup)
         guard try readHeading.step() else { return nil }
         let found = ItemHeading(place: readHeading.integer(0), lookup: lookup, metadata: try readHeading.blob(1))
-        // Which one is right can't be told, and to take one away would bring the other to light.
-        guard try !readHeading.step() else { throw .vaultCorrupted("an item is there twice") }
+        guard try !readHeading.step() else { throw .itemTwice }
         return found
     }
 

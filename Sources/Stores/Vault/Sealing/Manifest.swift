@@ -3,23 +3,27 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySodium
 
-/// What belongs in a vault: its generation, how many items, and hashes over all items and records.
+/// What belongs in a vault: its generation, how many items, and hashes over all items, records and links of the index.
 ///
 /// It is sealed and changes in each transaction. Reads check the row that they read; comparing all items with the
 /// manifest notices rows that were deleted, replayed or duplicated behind the vault's back (`ItemCheck`).
 ///
-/// In clear: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32).
+/// In clear: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32), number
+/// of links (8), their set hash (32).
 struct Manifest: Sendable, Equatable {
     /// Counts transactions.
     var generation: UInt64 = 1
     var itemCount: UInt64 = 0
     var items = SetHash()
     var recordsDigest: [UInt8]
+    /// Of the index of attributes.
+    var linkCount: UInt64 = 0
+    var links = SetHash()
 
     static let recordName = "manifest"
     /// The most records a vault has beside its manifest.
     static let maximumRecordCount = 64
-    private static let byteCount = 81
+    private static let byteCount = 121
 
     func encode() -> [UInt8] {
         var writer = ByteWriter()
@@ -28,6 +32,8 @@ struct Manifest: Sendable, Equatable {
         writer.append(itemCount)
         for limb in items.limbs { writer.append(limb) }
         writer.append(recordsDigest)
+        writer.append(linkCount)
+        for limb in links.limbs { writer.append(limb) }
         return writer.bytes
     }
 
@@ -42,13 +48,12 @@ struct Manifest: Sendable, Equatable {
         else { throw .vaultCorrupted("its manifest doesn't open") }
         var reader = ByteReader(plaintext)
         guard reader.integer(UInt8.self) == 1, let generation: UInt64 = reader.integer(),
-            let count: UInt64 = reader.integer(), let first: UInt64 = reader.integer(),
-            let second: UInt64 = reader.integer(), let third: UInt64 = reader.integer(),
-            let fourth: UInt64 = reader.integer(), let digest = reader.take(32), reader.isAtEnd
+            let count: UInt64 = reader.integer(), let items = SetHash(from: &reader), let digest = reader.take(32),
+            let linkCount: UInt64 = reader.integer(), let links = SetHash(from: &reader), reader.isAtEnd
         else { throw .vaultCorrupted("its manifest can't be read") }
         return Manifest(
-            generation: generation, itemCount: count, items: SetHash(limbs: [first, second, third, fourth]),
-            recordsDigest: digest)
+            generation: generation, itemCount: count, items: items, recordsDigest: digest, linkCount: linkCount,
+            links: links)
     }
 
     static func context(_ vault: VaultID) -> [UInt8] { Array("manifest".utf8) + vault.bytes }
@@ -96,6 +101,15 @@ struct SetHash: Sendable, Equatable {
     init(limbs: [UInt64]) {
         precondition(limbs.count == 4)
         self.limbs = limbs
+    }
+
+    fileprivate init?(from reader: inout ByteReader) {
+        var limbs: [UInt64] = []
+        for _ in 0..<4 {
+            guard let limb: UInt64 = reader.integer() else { return nil }
+            limbs.append(limb)
+        }
+        self.init(limbs: limbs)
     }
 
     mutating func add(_ digest: [UInt8]) {

@@ -4,7 +4,8 @@ enum SealedSize {
     static let maximumSecretByteCount = 16 << 20
     /// Of a label, in bytes of UTF-8.
     static let maximumLabelByteCount = 4096
-    static let maximumMetadataByteCount = 16384
+    /// An item's attributes, their lengths, its label, and all that is short.
+    static let maximumMetadataByteCount = bucket(32768 + 64 * 4 + maximumLabelByteCount + 512)
     /// The largest secret's bucket, its sealing, and the other columns.
     static let maximumRowByteCount = bucket(maximumSecretByteCount) + 65536
 

@@ -17,9 +17,18 @@ extension VaultKeys {
         return lookup.withExposedBytes { KeyedHash.digest(name.bytes.span, key: $0) }
     }
 
+    /// A credential's key begins with the length of its kind, which is never zero.
+    func lookup(of subject: ItemSubject) -> [UInt8] {
+        switch subject {
+        case .credential(let key, _): lookup(of: key)
+        case .item(let item):
+            lookup.withExposedBytes { KeyedHash.digest(([0] + item.id.bytes).span, key: $0) }
+        }
+    }
+
     /// In the order of the places that these are to have, so that a transaction meets each page of the table once.
-    func inOrderOfPlaces<Element>(_ elements: [Element], _ key: (Element) -> CredentialKey) -> [Element] {
-        elements.map { (place: ItemPlaces(of: lookup(of: key($0))).first, element: $0) }
+    func inOrderOfPlaces<Element>(_ elements: [Element], _ lookup: (Element) -> [UInt8]) -> [Element] {
+        elements.map { (place: ItemPlaces(of: lookup($0)).first, element: $0) }
             .sorted { $0.place < $1.place }.map(\.element)
     }
 
@@ -39,7 +48,7 @@ extension VaultKeys {
     /// Opens the metadata of an item, wherever it stands; `nil` for what isn't sealed for its lookup value.
     func openMetadata(of item: ItemHeading) -> ItemMetadata? {
         guard let bytes = openMetadata(item.metadata.span, at: item.lookup),
-            let metadata = ItemMetadata.decode(bytes), lookup(of: metadata.key) == item.lookup
+            let metadata = ItemMetadata.decode(bytes), lookup(of: metadata.subject) == item.lookup
         else { return nil }
         return metadata
     }

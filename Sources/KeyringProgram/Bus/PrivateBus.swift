@@ -1,0 +1,155 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeyEnvironment
+internal import LatchkeyHardening
+internal import LatchkeyLog
+internal import LatchkeyStoreCommands
+internal import LatchkeySystem
+internal import LatchkeyTerminal
+internal import Synchronization
+
+/// A message bus of this process's own (dbus-daemon(1)), which ends when the value or the process does.
+///
+/// It starts no programs on demand: what isn't served on it isn't there.
+package struct PrivateBus: ~Copyable {
+    /// As in DBUS_SESSION_BUS_ADDRESS.
+    let address: String
+    private let folder: TemporaryFolder
+    private let process: BusProcess
+    /// What it is called in its arguments until it is dbus-daemon; its starter's number follows.
+    private static let starter = "latchkey-bus-starter "
+
+    private init(address: String, folder: consuming TemporaryFolder, process: BusProcess) {
+        self.address = address
+        self.folder = folder
+        self.process = process
+    }
+
+    static func make(_ environment: ProgramEnvironment) throws(CommandFailure) -> PrivateBus {
+        guard let daemon = DetachedProgram.path(of: "dbus-daemon", in: environment["PATH"]),
+            let own = ThisProgram.path
+        else {
+            throw CommandFailure(
+                .unavailable, "keyring.no-dbus-daemon", "there is no dbus-daemon on PATH, which a bus is made with",
+                hint: "install it: apt-get install dbus-daemon")
+        }
+        let folder = try TemporaryFolder(in: environment.runtimeDirectory ?? "/tmp", prefix: "latchkey-bus-")
+        let configuration = folder.path + "/bus.conf"
+        let text = text(listeningAt: escaped(folder.path + "/bus"))
+        if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(configuration, with: text)) {
+            throw notStarted(error.number)
+        }
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw notStarted(errno) }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let words = [
+            starter + String(getpid()), daemon, "--config-file=" + configuration, "--nofork", "--nopidfile",
+            "--print-address=3",
+        ]
+        let process = BusProcess()
+        try mapError({ (error: SystemErrorNumber) in notStarted(error.number) }, of: process.start(own, words, ends[1]))
+        let address = line(from: ends[0])
+        guard address.hasPrefix("unix:") else {
+            process.end()
+            throw CommandFailure(
+                .unavailable, "keyring.no-dbus-daemon", "dbus-daemon made no bus",
+                hint: "see why: dbus-daemon --session --nofork")
+        }
+        return PrivateBus(address: address, folder: folder, process: process)
+    }
+
+    deinit {
+        process.end()
+    }
+
+    /// In a process that was started to become dbus-daemon it doesn't return. To be called first.
+    package static func startIfAsked() {
+        guard let own = unsafe CommandLine.unsafeArgv.pointee, let text = unsafe String(validatingCString: own),
+            text.hasPrefix(starter), let parent = pid_t(text.dropFirst(starter.utf8.count)), CommandLine.argc > 1
+        else { return }
+        // A bus that nobody ends any more would stay for ever.
+        _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
+        if getppid() != parent { exit(ExitStatus.unavailable.rawValue) }
+        // Standard input is the pipe for its address; dbus-daemon has /dev/null for it.
+        dup2(0, 3)
+        if let path = unsafe CommandLine.unsafeArgv[1] { unsafe execv(path, CommandLine.unsafeArgv + 1) }
+        exit(ExitStatus.unavailable.rawValue)
+    }
+
+    private static func line(from descriptor: Int32) -> String {
+        var text: [UInt8] = []
+        var byte: UInt8 = 0
+        while text.count < 4096, unsafe read(descriptor, &byte, 1) == 1, byte != 0x0A { text.append(byte) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func notStarted(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .unavailable, "keyring.no-bus", "no bus can be made (errno \(number))",
+            hint: "see that there is room for files and processes")
+    }
+
+    // MARK: - Its configuration
+
+    /// As dbus-daemon(1) has it for sessions, without the folders of programs to start. Nobody listens to others'
+    /// messages.
+    private static func text(listeningAt path: String) -> String {
+        """
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+         "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <busconfig>
+          <type>session</type>
+          <keep_umask/>
+          <listen>unix:path=\(path)</listen>
+          <auth>EXTERNAL</auth>
+          <policy context="default">
+            <allow send_destination="*"/>
+            <allow receive_sender="*"/>
+            <allow own="*"/>
+          </policy>
+          <limit name="max_message_size">33554432</limit>
+          <limit name="max_incoming_bytes">268435456</limit>
+          <limit name="max_outgoing_bytes">268435456</limit>
+          <limit name="max_completed_connections">1024</limit>
+          <limit name="max_connections_per_user">1024</limit>
+          <limit name="max_replies_per_connection">50000</limit>
+        </busconfig>
+
+        """
+    }
+
+    /// A path in an address (D-Bus specification, "Server Addresses"), which XML takes as it is, too.
+    private static func escaped(_ path: String) -> String {
+        path.utf8.map { byte in
+            ASCII.isLetter(byte) || ASCII.isDigit(byte) || "-_/.".utf8.contains(byte)
+                ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.encode([byte])
+        }.joined()
+    }
+}
+
+/// dbus-daemon, as the child of a thread that lives as long: the kernel takes that thread's end for its parent's
+/// (prctl(2), PR_SET_PDEATHSIG).
+private final class BusProcess: Sendable {
+    private let process = Mutex<pid_t?>(nil)
+
+    /// - Parameter output: what it writes its address to; closed here.
+    func start(_ path: String, _ words: [String], _ output: Int32) throws(SystemErrorNumber) {
+        try SystemThread.detach {
+            var child: pid_t = 0
+            let pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+            let number = unsafe latchkey_spawn_detached(&child, path, pointers, environ, output)
+            unsafe pointers.forEach { unsafe free($0) }
+            if number == 0 { self.process.withLock { $0 = child } }
+            close(output)
+            guard number == 0 else { return }
+            // Not reaped before nobody signals its number any more, which may be another's then.
+            var information = unsafe siginfo_t()
+            while unsafe waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+            self.process.withLock { $0 = nil }
+            waitpid(child, nil, 0)
+        }
+    }
+
+    func end() { process.withLock { if let child = $0 { _ = kill(child, SIGTERM) } } }
+}

@@ -1,0 +1,9 @@
+package import LatchkeyStoreCommands
+
+/// The commands of `latchkey-keyring`.
+package enum KeyringCommandTable {
+    package static let all = [
+        ServeCommand.command, SessionCommand.command, EnableCommand.enable, EnableCommand.disable,
+        StatusCommand.command,
+    ]
+}

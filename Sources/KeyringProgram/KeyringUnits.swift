@@ -1,0 +1,120 @@
+internal import Glibc
+internal import LatchkeyEnvironment
+internal import LatchkeyLog
+internal import LatchkeyStoreCommands
+internal import LatchkeySystem
+internal import LatchkeyTerminal
+
+/// The files of this user that have the session bus start the served keyring: one for the bus (D-Bus specification,
+/// "Message Bus Starting Services") and a unit for systemd's user manager.
+struct KeyringUnits {
+    /// What says that a file is ours to remove.
+    private static let mark = "# Written by `latchkey keyring enable`; `latchkey keyring disable` removes it.\n"
+
+    private let files: [(path: String, text: String)]
+
+    /// - Parameters:
+    ///   - program: this program's path.
+    ///   - vault: the vault's path, where it isn't the usual one.
+    init(_ environment: ProgramEnvironment, program: String, vault: String?) {
+        let command = ([program, "keyring", "serve", "--no-prompt"] + (vault.map { ["--vault", $0] } ?? []))
+            .joined(separator: " ")
+        files = [
+            (
+                environment.configurationHome + "/systemd/user/latchkey-keyring.service",
+                """
+                \(Self.mark)[Unit]
+                Description=Latchkey's keyring (org.freedesktop.secrets)
+
+                [Service]
+                Type=dbus
+                BusName=org.freedesktop.secrets
+                ExecStart=\(command) --log-format journal
+                Restart=on-failure
+                LimitCORE=0
+                UMask=0077
+                NoNewPrivileges=yes
+                LockPersonality=yes
+                MemoryDenyWriteExecute=yes
+                RestrictAddressFamilies=AF_UNIX
+                RestrictNamespaces=yes
+                RestrictRealtime=yes
+                SystemCallArchitectures=native
+                SystemCallFilter=@system-service
+
+                """
+            ),
+            // Last: what the bus starts is there by then.
+            (
+                environment.dataHome + "/dbus-1/services/org.freedesktop.secrets.service",
+                """
+                \(Self.mark)[D-BUS Service]
+                Name=org.freedesktop.secrets
+                Exec=\(command)
+                SystemdService=latchkey-keyring.service
+
+                """
+            ),
+        ]
+    }
+
+    /// Writes what isn't there yet, and returns the paths. Throws where somebody else's file is in the way: nothing is
+    /// written then.
+    func write() throws(CommandFailure) -> [String] {
+        for file in files {
+            guard let present = try content(file.path) else { continue }
+            guard present.starts(with: Self.mark.utf8) else { throw othersFile(file.path) }
+        }
+        for file in files {
+            try mappingError({ (error: PrivateFile.Failure) in
+                CommandFailure(
+                    .cannotWrite, "keyring.cannot-write",
+                    "\(shown(file.path)) can't be written (errno \(error.number))",
+                    hint: "see that its folder is yours and its disk has room")
+            }) { () throws(PrivateFile.Failure) in try PrivateFile.replace(file.path, with: file.text) }
+        }
+        return files.map(\.path)
+    }
+
+    /// Removes what `write` wrote, and returns the paths; none where nothing is ours.
+    func remove() throws(CommandFailure) -> [String] {
+        var removed: [String] = []
+        for file in files.reversed() where try isOurs(file.path) {
+            guard unsafe unlink(file.path) == 0 else {
+                throw CommandFailure(
+                    .cannotWrite, "keyring.cannot-write", "\(shown(file.path)) can't be removed (errno \(errno))",
+                    hint: "remove it yourself")
+            }
+            removed.append(file.path)
+        }
+        return removed
+    }
+
+    /// Whether the bus is told to start us.
+    var isEnabled: Bool { (try? isOurs(files[1].path)) ?? false }
+
+    private func isOurs(_ path: String) throws(CommandFailure) -> Bool {
+        try content(path)?.starts(with: Self.mark.utf8) ?? false
+    }
+
+    private func content(_ path: String) throws(CommandFailure) -> [UInt8]? {
+        try mappingError({ (error: PrivateFile.Failure) in
+            CommandFailure(
+                .refused, "keyring.other-file", "\(shown(path)) can't be read (errno \(error.number))",
+                hint: "see what it is, and take it away")
+        }) { () throws(PrivateFile.Failure) in
+            try nilIf(
+                { (error: PrivateFile.Failure) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))
+        }
+    }
+
+    private func othersFile(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .refused, "keyring.other-file", "\(shown(path)) was written by somebody else, and was left alone",
+            hint: "take it away if this keyring is to be started in its place")
+    }
+
+    private func shown(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
+    }
+}

@@ -1,0 +1,22 @@
+internal import LatchkeyItems
+package import LatchkeyKeyringService
+package import LatchkeyLog
+
+/// Who read what, for the log (`--log-level info`): information, not a gate.
+struct ReadLog: ReadObserver {
+    let logger: RedactedLogger
+
+    func didRead(_ item: StoredItem, by client: KeyringClient) {
+        let label = LoggableText(reviewed: "labels are what keyring applications show", unredacted: item.label)
+        logger.info("\(label) was read by \(client)")
+    }
+}
+
+extension KeyringClient: Loggable {
+    /// Safe: a program, its unit and its process, which anybody on the machine can see.
+    package var logMessage: LogMessage {
+        let place = unit ?? executable ?? uniqueName
+        let name = LoggableText(reviewed: "the unit or path of a program, as any listing shows it", unredacted: place)
+        return processID.map { "\(name) (process \(Int($0)))" } ?? "\(name)"
+    }
+}

@@ -1,0 +1,97 @@
+internal import LatchkeyCredentials
+internal import LatchkeyEnvironment
+package import LatchkeyKeyringService
+package import LatchkeyLog
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyTerminal
+internal import LatchkeyVault
+
+/// `latchkey keyring serve`: the vault as the keyring of the session bus.
+enum ServeCommand {
+    static let command = Command(KeyringDefinitions.serve) { arguments, context in
+        guard let address = context.sessionBus else { throw CommandFailure.noBus }
+        // Before anything is asked: whoever answers may wait for this keyring.
+        let service = try await context.startService(VaultSource(context.settings, scope: nil), at: address)
+        if let owner = try await context.bus({ () async throws(BusFault) in
+            try await service.own(replacing: arguments.has(KeyringDefinitions.replace))
+        }) {
+            service.stop()
+            throw CommandFailure(
+                .refused, "keyring.owned", "\(owner) serves the keyring on this bus already",
+                hint: "end that program, or take its place with --replace where it allows that")
+        }
+        context.output.note("serving \(context.shownVault) as the keyring of this session")
+        return try await context.end(of: service)
+    }
+}
+
+extension CommandContext {
+    var shownVault: LoggableText {
+        LoggableText(reviewed: "the path of a vault, which people name", unredacted: settings.vaultPath)
+    }
+
+    /// As in DBUS_SESSION_BUS_ADDRESS, or where a user's bus is if no variable says so (sd_bus_default_user(3)).
+    var sessionBus: String? {
+        environment["DBUS_SESSION_BUS_ADDRESS"] ?? environment.runtimeDirectory.map { "unix:path=\($0)/bus" }
+    }
+
+    func startService(_ source: VaultSource, at address: String) async throws -> KeyringService {
+        var configuration = KeyringConfiguration(source)
+        configuration.place = settings.vaultPath
+        configuration.observer = ReadLog(logger: logger.category("latchkey.keyring"))
+        let settings = settings
+        configuration.words = { error in
+            let explained = settings.explained(error)
+            let hint = (explained as? any CommandError)?.hint
+            return hint.map { "\(error.cause.text): \($0.text)" } ?? error.cause.text
+        }
+        return try await bus { () async throws(BusFault) in try await KeyringService.start(configuration, at: address) }
+    }
+
+    /// Waits until the service ends, and says why where nobody asked for it.
+    func end(of service: KeyringService) async throws -> ExitStatus {
+        let end = await withTaskCancellationHandler {
+            await service.waitForEnd()
+        } onCancel: {
+            service.stop()
+        }
+        switch end {
+        case .stopped: return .success
+        case .busLost:
+            throw CommandFailure(.unavailable, "keyring.bus-lost", "the session bus has ended", hint: nil)
+        case .nameLost:
+            throw CommandFailure(
+                .refused, "keyring.replaced", "another program has taken the keyring's name over",
+                hint: "latchkey keyring status shows which one")
+        }
+    }
+
+    /// Does something on the bus, and says in our words what it refused.
+    func bus<Result>(_ body: () async throws(BusFault) -> Result) async throws -> Result {
+        try await mappingError({ (error: BusFault) in
+            CommandFailure(
+                .unavailable, "keyring.bus-refused",
+                "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
+                hint: "see whether it runs, and is yours")
+        }, body)
+    }
+}
+
+extension CommandFailure {
+    static var noBus: CommandFailure {
+        CommandFailure(
+            .unavailable, "keyring.no-bus", "there is no session bus",
+            hint: "latchkey keyring run -- COMMAND brings one of its own")
+    }
+}
+
+extension BusNameOwner: Loggable {
+    /// Safe: a program and its process, which anybody on the machine can see.
+    package var logMessage: LogMessage {
+        let name = LoggableText(
+            reviewed: "the path of a program, as any listing shows it", unredacted: executable ?? uniqueName)
+        return processID.map { "\(name) (process \(Int($0)))" } ?? "\(name)"
+    }
+}

@@ -1,0 +1,77 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// org.freedesktop.impl.portal.Secret: a key for each sandboxed application, with which libsecret seals a file of its own
+/// (XDG Desktop Portal, "Secret portal backend").
+///
+/// The key is an item of the default collection, as gnome-keyring has it, so that keys come along with the items. It is
+/// no more secret than other items to what is on the bus.
+extension Keyring {
+    static let portalPath = "/org/freedesktop/portal/desktop"
+    private static let keyByteCount = 64
+
+    func performForPortal(_ arguments: BusValue) async throws(BusFault) -> BusValue {
+        let application = arguments[1].text
+        guard (1...255).contains(application.utf8.count) else { throw .invalid("there is no application's id") }
+        guard let descriptor = message?.descriptor else { throw .invalid("there is no descriptor") }
+        defer { Glibc.close(descriptor) }
+        let key = try await portalKey(of: application)
+        var sink = PortalSink(descriptor: descriptor)
+        let failure = failure(SystemErrorNumber.self, of: try key.secret.pour(into: &sink))
+        // 0: done; 2: ended in another way than by the person (Request::Response).
+        return .tuple([.unsigned32(failure == nil ? 0 : 2), .properties([])])
+    }
+
+    private func portalKey(of application: String) async throws(BusFault) -> ItemSecret {
+        let name = collection(alias: "default") ?? Self.firstCollection.name
+        let store = try await openStore(of: name)
+        guard
+            let attributes = ItemAttributes([
+                .init(name: "app_id", value: application),
+                .init(name: "xdg:schema", value: "org.freedesktop.portal.Secret"),
+            ])
+        else { throw .invalid("the application's id can't be kept") }
+        let found = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.search(attributes, in: name, deadline: deadline)
+        }
+        if let item = found.first {
+            let present = try await use(store) { (store, deadline) async throws(StoreError) in
+                try await store.secret(of: item.id, deadline: deadline)
+            }
+            if let present { return present }
+        }
+        let made: Secret<ItemContent> = try mapError(
+            { (_: RandomSourceError) in BusFault(.failed, "the kernel refused random octets") },
+            of: .random(byteCount: Self.keyByteCount))
+        let secret = ItemSecret(made, contentType: "application/octet-stream")
+        let creation = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.create(
+                secret, attributes: attributes, label: "Application key for \(application)", in: name, replacing: false,
+                deadline: deadline)
+        }
+        await announceCreation(creation.item)
+        return secret
+    }
+}
+
+/// Writes a key to the pipe of the application that it is for. A pipe that has no room isn't waited for.
+private struct PortalSink: SecretSink {
+    static var reason: StaticString { "a sandboxed application asked for its own key, on a pipe" }
+    let descriptor: Int32
+
+    mutating func receive(_ bytes: Span<UInt8>) throws(SystemErrorNumber) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+            throw SystemErrorNumber(EINVAL)
+        }
+        // The caller's own opening may be one that waits: this is another one of the same pipe.
+        let pipe = unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        guard pipe >= 0 else { throw SystemErrorNumber(errno) }
+        defer { close(pipe) }
+        let count = unsafe bytes.withUnsafeBytes { unsafe write(pipe, $0.baseAddress, $0.count) }
+        guard count == bytes.count else { throw SystemErrorNumber(count < 0 ? errno : EAGAIN) }
+    }
+}

@@ -1,0 +1,91 @@
+internal import LatchkeySystem
+
+/// What a bus tells of the keyring that is served on it.
+package struct KeyringInquiry: Sendable {
+    /// Who has the name; `nil` for nobody.
+    package let owner: BusNameOwner?
+    /// Whether the bus starts a program when one is asked for.
+    package let isActivatable: Bool
+    /// What a keyring of ours says of itself.
+    package let description: KeyringDescription?
+
+    /// Asks a bus, and starts nothing there.
+    ///
+    /// - Parameter address: as in DBUS_SESSION_BUS_ADDRESS.
+    package static func ask(at address: String) async throws(BusFault) -> KeyringInquiry {
+        try await connected(to: address) { (connection) async throws(BusFault) in
+            let owner = try await connection.owner(of: KeyringService.name)
+            let names = try await connection.callBus("ListActivatableNames", [], type: "(as)")[0].texts
+            var description: KeyringDescription?
+            if let owner {
+                let reply: Result<BusValue, BusFault> = await Result(
+                    awaiting: try await connection.call(
+                        owner.uniqueName, KeyringPath.root, BusInterface.agents.name, "Describe", []))
+                description = (try? reply.get()).flatMap { $0.is("((sba(suss)))") ? KeyringDescription($0[0]) : nil }
+            }
+            return KeyringInquiry(
+                owner: owner, isActivatable: names.contains(KeyringService.name), description: description)
+        }
+    }
+
+    /// Has a bus read again what it may start.
+    package static func reload(at address: String) async throws(BusFault) {
+        try await connected(to: address) { (connection) async throws(BusFault) in
+            _ = try await connection.callBus("ReloadConfig", [], type: "()")
+        }
+    }
+
+    private static func connected<Result>(
+        to address: String, _ body: (BusConnection) async throws(BusFault) -> Result
+    ) async throws(BusFault) -> Result {
+        let connection = try await BusConnection.open(address, NoReceiver())
+        defer { connection.close() }
+        return try await body(connection)
+    }
+
+    private final class NoReceiver: BusReceiver {
+        func receive(_ call: BusCall, on connection: BusConnection) -> Bool { false }
+        func receive(signal: BusMessage) {}
+        func connectionDidEnd() {}
+    }
+}
+
+/// A keyring of ours, as it tells anybody on its bus.
+package struct KeyringDescription: Sendable, Hashable {
+    /// Where its items are.
+    package let place: String
+    package let isLocked: Bool
+    /// Those that have a session with it, or have read something.
+    package let clients: [KeyringClient]
+
+    static let type: StaticString = "(sba(suss))"
+
+    init(place: String, isLocked: Bool, clients: [KeyringClient]) {
+        self.place = place
+        self.isLocked = isLocked
+        self.clients = clients
+    }
+
+    /// Returns `nil` for what no keyring of ours says.
+    init?(_ value: BusValue) {
+        guard value.is(Self.type) else { return nil }
+        place = value[0].text
+        isLocked = value[1].boolean
+        clients = value[2].children.prefix(1024).map { client in
+            KeyringClient(
+                uniqueName: client[0].text, processID: client[1].unsigned32 == 0 ? nil : client[1].unsigned32,
+                unit: client[2].text.isEmpty ? nil : client[2].text,
+                executable: client[3].text.isEmpty ? nil : client[3].text)
+        }
+    }
+
+    var value: BusValue {
+        let clients = clients.map { client -> BusValue in
+            .tuple([
+                .string(client.uniqueName), .unsigned32(client.processID ?? 0), .string(client.unit ?? ""),
+                .string(client.executable ?? ""),
+            ])
+        }
+        return .tuple([.string(place), .boolean(isLocked), .array(clients, of: "(suss)")])
+    }
+}

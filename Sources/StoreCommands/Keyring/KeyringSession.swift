@@ -1,0 +1,119 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeyEnvironment
+internal import LatchkeyLog
+internal import LatchkeySystem
+internal import LatchkeyTerminal
+
+/// `latchkey keyring run`: this process becomes the person's program, which so has the terminal, the signals and the
+/// exit status. Beside it `latchkey-keyring` serves the vault on a bus, as long as that program runs.
+///
+/// The service is nobody's child then: a program may wait for all of its own. So a process in between starts it, which is
+/// ended when it serves, or ends as it does.
+package enum KeyringSession {
+    /// What the process in between, and the service, are called in their own arguments. The descriptors follow: a pipe
+    /// for the bus's address, and the process that the service ends with (pidfd_open(2)).
+    private static let (starter, service) = ("latchkey-keyring-starter", "latchkey-keyring-session")
+    private static let addressVariable = "DBUS_SESSION_BUS_ADDRESS"
+
+    static func run(_ path: String, _ arguments: ParsedArguments) throws(CommandFailure) -> Never {
+        let words = arguments.operands
+        let program = try RunRequest.path(of: words[0], in: ProgramEnvironment.current()["PATH"])
+        let address = try bus(path)
+        unsafe setenv(addressVariable, address, 1)
+        if arguments.has(KeyringDefinitions.only) { forgetOwnVariables() }
+        let pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+        unsafe execv(program, pointers)
+        throw RunRequest.notStarted(words[0], errno)
+    }
+
+    /// They say where the vault and its key are.
+    private static func forgetOwnVariables() {
+        for name in ["CONFIG", "KEY_FILE", "PASSPHRASE_FILE", "STORE", "VAULT"] { unsafe unsetenv("LATCHKEY_" + name) }
+    }
+
+    /// Has a bus with the service, and returns its address. Ends this process as the service does where there is none.
+    private static func bus(_ path: String) throws(CommandFailure) -> String {
+        var ends: [Int32] = [-1, -1]
+        let process = latchkey_pidfd_open(getpid())
+        guard process >= 0, unsafe pipe(&ends) == 0 else {
+            throw CommandFailure(
+                .unavailable, "program.not-started", "latchkey-keyring can't be started (errno \(errno))",
+                hint: "raise the number of open files (ulimit -n)")
+        }
+        // pidfd_open(2) sets it.
+        _ = fcntl(process, F_SETFD, 0)
+        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+        var between: pid_t = 0
+        let number = start(&between, path, "\(starter) \(ends[1]) \(process)")
+        close(process)
+        close(ends[1])
+        defer { close(ends[0]) }
+        guard number == 0 else {
+            throw CommandFailure(
+                .unavailable, "program.not-started", "latchkey-keyring can't be started (errno \(number))")
+        }
+        if let address = text(from: ends[0]) {
+            // What it started is nobody's child now.
+            kill(between, SIGKILL)
+            _ = wait(between)
+            return address
+        }
+        WorkerProcess.end(like: wait(between))
+    }
+
+    /// What comes through a pipe before it is closed; `nil` for nothing.
+    private static func text(from descriptor: Int32) -> String? {
+        guard let bytes = try? DescriptorBytes.all(of: descriptor, limit: 4096), !bytes.isEmpty else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func start(_ process: inout pid_t, _ path: String, _ name: String) -> Int32 {
+        // Where a starter has it ignored, the kernel keeps no status to wait for.
+        signal(SIGCHLD, SIG_DFL)
+        return unsafe name.withCString { name in
+            let own = unsafe (1..<max(Int(CommandLine.argc), 1)).map { unsafe CommandLine.unsafeArgv[$0] }
+            let pointers = unsafe [UnsafeMutablePointer(mutating: name)] + own + [nil]
+            return unsafe posix_spawn(&process, path, nil, nil, pointers, environ)
+        }
+    }
+
+    private static func wait(_ process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 {
+            if errno != EINTR { exit(ExitStatus.internalError.rawValue) }
+        }
+        return status
+    }
+
+    // MARK: - In latchkey-keyring
+
+    /// In a process that was started to start the service it doesn't return. To be called first.
+    package static func startIfAsked() {
+        guard let descriptors = descriptors(after: starter), let path = ThisProgram.path else { return }
+        var process: pid_t = 0
+        let number = start(&process, path, "\(service) \(descriptors.report) \(descriptors.program)")
+        guard number == 0 else { exit(ExitStatus.unavailable.rawValue) }
+        // Its own end of the pipe says when the service has failed.
+        close(descriptors.report)
+        close(descriptors.program)
+        WorkerProcess.end(like: wait(process))
+    }
+
+    /// The descriptors that the service was started with; `nil` elsewhere.
+    package static func serviceDescriptors() -> (report: Int32, program: Int32)? { descriptors(after: service) }
+
+    private static func descriptors(after name: String) -> (report: Int32, program: Int32)? {
+        guard let own = unsafe CommandLine.unsafeArgv.pointee, let text = unsafe String(validatingCString: own) else {
+            return nil
+        }
+        let words = text.split(separator: " ")
+        guard words.count == 3, words[0] == name, let report = Int32(words[1]), let program = Int32(words[2]) else {
+            return nil
+        }
+        return (report, program)
+    }
+}

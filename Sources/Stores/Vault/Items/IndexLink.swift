@@ -1,0 +1,107 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeySecrets
+internal import LatchkeySodium
+
+/// Which item is meant: the first sixteen bytes of its lookup value, by which it is found as well.
+typealias ItemHandle = Octets16
+
+extension ItemHandle {
+    init(of lookup: [UInt8]) { self.init(lookup) }
+
+    /// Of the object path's element that `itemID` makes; `nil` for any other.
+    init?(_ id: ItemID) {
+        guard id.element.utf8.count == 2 * Self.byteCount else { return nil }
+        var bytes: [UInt8] = []
+        var digits = id.element.utf8.makeIterator()
+        while let first = digits.next(), let second = digits.next() {
+            guard let high = Self.value(of: first), let low = Self.value(of: second) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        self.init(bytes)
+    }
+
+    /// Small letters alone: an item has one path.
+    private static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x61...0x66: digit - 0x61 + 10
+        default: nil
+        }
+    }
+}
+
+/// Where a link stands in the table of attributes: a keyed hash, so that the table shows no equal values.
+typealias IndexToken = Octets16
+
+/// One item's place in the list of all items that have an attribute with one value. The lists lead in both directions,
+/// so that an item is taken out with a few rows however long they are.
+struct IndexLink: Sendable, Hashable {
+    var item: ItemHandle
+    /// Zero at the end.
+    var next: ItemHandle
+    /// Zero at the beginning.
+    var previous: ItemHandle
+
+    static let byteCount = 3 * Octets16.byteCount
+
+    func seal(at token: IndexToken, _ keys: VaultKeys) throws(StoreError) -> [UInt8] {
+        let plaintext = item.bytes + next.bytes + previous.bytes
+        return try Sealing.seal(plaintext.span, associatedData: Self.context(token, keys), key: keys.link)
+    }
+
+    /// Returns `nil` for what wasn't sealed there.
+    static func open(_ sealed: [UInt8], at token: IndexToken, _ keys: VaultKeys) -> IndexLink? {
+        guard sealed.count == byteCount + Sealing.overheadByteCount,
+            let bytes = Sealing.openPublic(sealed.span, associatedData: context(token, keys), key: keys.link)
+        else { return nil }
+        return decode(bytes)
+    }
+
+    /// Returns `nil` for another number of bytes, and for what names no item.
+    static func decode(_ bytes: [UInt8]) -> IndexLink? {
+        guard bytes.count == byteCount else { return nil }
+        let link = IndexLink(
+            item: Octets16(bytes[..<16]), next: Octets16(bytes[16..<32]), previous: Octets16(bytes[32...]))
+        return link.item == .zero ? nil : link
+    }
+
+    static func context(_ token: IndexToken, _ keys: VaultKeys) -> [UInt8] {
+        Array("a".utf8) + keys.vault.bytes + token.bytes
+    }
+}
+
+/// The list of all items that have an attribute with one value.
+final class IndexList: Sendable {
+    private let key: Secret<VaultSubkey>
+
+    init(_ attribute: ItemAttributes.Attribute, _ keys: VaultKeys) {
+        self.key = Self.key(attribute.name, attribute.value, keys)
+    }
+
+    /// Of the items in a collection other than the first one, or (`nil`) of those that have no attributes. No attribute
+    /// has an empty name.
+    init(collection: String?, _ keys: VaultKeys) {
+        self.key = Self.key("", collection ?? "", keys)
+    }
+
+    private static func key(_ name: String, _ value: String, _ keys: VaultKeys) -> Secret<VaultSubkey> {
+        var message = ByteWriter(capacity: 2 + name.utf8.count + value.utf8.count)
+        message.append(name, length: UInt16.self)
+        message.append(Array(value.utf8))
+        return Secret(byteCount: 32) { out in
+            keys.attribute.withExposedBytes { KeyedHash.digest(message.bytes.span, key: $0, into: &out) }
+        }
+    }
+
+    /// Where the first link stands, whichever item it is of: a list has as many rows as items, so that the table doesn't
+    /// show how many lists there are.
+    var first: IndexToken { token([]) }
+
+    /// Where the link of an item stands that isn't the first one.
+    func token(of item: ItemHandle) -> IndexToken { token(item.bytes) }
+
+    private func token(_ message: [UInt8]) -> IndexToken {
+        key.withExposedBytes { Octets16(KeyedHash.digest(message.span, key: $0, byteCount: 16)) }
+    }
+}

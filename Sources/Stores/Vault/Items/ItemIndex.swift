@@ -1,0 +1,165 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySodium
+
+/// The index of attributes while a transaction changes it.
+///
+/// What is changed is sealed and written at the end, each row once and in the order of the table, however often it was
+/// changed.
+struct ItemIndex: Sendable {
+    private let keys: VaultKeys
+    private var rows: [IndexToken: Row] = [:]
+
+    private struct Row: Sendable {
+        /// As it is in the table, sealed and opened; `nil` when there is none.
+        let before: (sealed: [UInt8], link: IndexLink)?
+        var link: IndexLink?
+    }
+
+    /// How many rows are held in memory at most, more or less.
+    private static let capacity = 20_000
+
+    init(_ keys: VaultKeys) {
+        self.keys = keys
+    }
+
+    // MARK: - Items
+
+    /// Puts an item into the lists of its attributes.
+    mutating func add(_ metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView) throws(StoreError) {
+        for list in metadata.lists(keys) { try add(Octets16(lookup), to: list, in: view) }
+    }
+
+    /// Takes an item out of the lists of its attributes. Throws `corrupted` where it isn't in them.
+    mutating func remove(_ metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView) throws(StoreError) {
+        for list in metadata.lists(keys) { try remove(Octets16(lookup), from: list, in: view) }
+    }
+
+    // MARK: - Lists
+
+    /// At the beginning, as the links of all others stay what they are: the one that was first only moves.
+    private mutating func add(
+        _ item: ItemHandle, to list: IndexList, in view: some RowView
+    ) throws(StoreError) {
+        let first = list.first
+        var link = IndexLink(item: item, next: .zero, previous: .zero)
+        if var moved = try self.link(first, in: view) {
+            let token = list.token(of: moved.item)
+            guard moved.item != item, moved.previous == .zero, try self.link(token, in: view) == nil else {
+                throw .indexDiffers
+            }
+            link.next = moved.item
+            moved.previous = item
+            rows[token]?.link = moved
+        }
+        rows[first]?.link = link
+    }
+
+    private mutating func remove(
+        _ item: ItemHandle, from list: IndexList, in view: some RowView
+    ) throws(StoreError) {
+        let first = list.first
+        guard let head = try link(first, in: view) else { throw .indexDiffers }
+        let isFirst = head.item == item
+        let token = isFirst ? first : list.token(of: item)
+        guard let link = try link(token, in: view), link.item == item else { throw .indexDiffers }
+        rows[token]?.link = nil
+        if link.next != .zero {
+            let nextToken = list.token(of: link.next)
+            guard var next = try self.link(nextToken, in: view), next.item == link.next, next.previous == item else {
+                throw .indexDiffers
+            }
+            next.previous = link.previous
+            if isFirst {
+                rows[nextToken]?.link = nil
+                rows[first]?.link = next
+            } else {
+                rows[nextToken]?.link = next
+            }
+        }
+        if isFirst { return }
+        let previousToken = link.previous == head.item ? first : list.token(of: link.previous)
+        guard var previous = try self.link(previousToken, in: view), previous.item == link.previous,
+            previous.next == item
+        else { throw .indexDiffers }
+        previous.next = link.next
+        rows[previousToken]?.link = previous
+    }
+
+    /// The link in a row as it is now; the row is held from then on.
+    private mutating func link(_ token: IndexToken, in view: some RowView) throws(StoreError) -> IndexLink? {
+        if let row = rows[token] { return row.link }
+        var row = Row(before: nil, link: nil)
+        if let sealed = try view.link(token.bytes) {
+            guard let link = IndexLink.open(sealed, at: token, keys) else { throw .indexDiffers }
+            row = Row(before: (sealed, link), link: link)
+        }
+        rows[token] = row
+        return row.link
+    }
+
+    // MARK: - Writing
+
+    /// Writes what was changed where it is much; call it between items of a long transaction.
+    mutating func flushIfLarge(in transaction: some RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
+        if rows.count > Self.capacity { try flush(in: transaction, &manifest) }
+    }
+
+    /// Writes what was changed, and takes it into the manifest.
+    mutating func flush(in transaction: some RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
+        for (token, row) in rows.sorted(by: { $0.key < $1.key }) where row.before?.link != row.link {
+            if let before = row.before {
+                try manifest.remove(link: before.sealed, at: token, keys)
+            }
+            if let link = row.link {
+                let sealed = try link.seal(at: token, keys)
+                try transaction.put(link: token.bytes, sealed)
+                manifest.add(link: sealed, at: token, keys)
+            } else {
+                try transaction.remove(link: token.bytes)
+            }
+        }
+        rows.removeAll(keepingCapacity: true)
+    }
+}
+
+extension ItemMetadata {
+    /// The lists that the item is in; none for what is no item.
+    func lists(_ keys: VaultKeys) -> [IndexList] {
+        guard let attributes else { return [] }
+        var lists = attributes.all.map { IndexList($0, keys) }
+        if lists.isEmpty { lists.append(IndexList(collection: nil, keys)) }
+        if let collection, collection != CollectionsRecord.first {
+            lists.append(IndexList(collection: collection, keys))
+        }
+        return lists
+    }
+}
+
+extension Manifest {
+    static func digest(link: [UInt8], at token: IndexToken, _ keys: VaultKeys) -> [UInt8] {
+        let message = token.bytes + link
+        return keys.linkHash.withExposedBytes { KeyedHash.digest(message.span, key: $0) }
+    }
+
+    mutating func add(link: [UInt8], at token: IndexToken, _ keys: VaultKeys) {
+        links.add(Self.digest(link: link, at: token, keys))
+        linkCount += 1
+    }
+
+    /// Takes a link out; throws `corrupted` when there are none left.
+    mutating func remove(link: [UInt8], at token: IndexToken, _ keys: VaultKeys) throws(StoreError) {
+        guard linkCount > 0 else { throw .indexDiffers }
+        links.subtract(Self.digest(link: link, at: token, keys))
+        linkCount -= 1
+    }
+}
+
+extension StoreError {
+    /// What is there may be sound, and something else hidden.
+    static var indexDiffers: StoreError {
+        .vaultCorrupted("the index of attributes isn't the one that was saved last")
+    }
+}

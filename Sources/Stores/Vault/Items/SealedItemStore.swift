@@ -1,0 +1,177 @@
+internal import LatchkeyCredentials
+package import LatchkeyItems
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// The items of a vault: its credentials of the kind `password`, and items with other attributes.
+///
+/// Listeners of `changesByOthers` aren't told of what is changed through the same `SealedItemStore`.
+final class SealedItemStore<Table: RowTable>: ItemStore {
+    let rows: SealedStore<Table>
+    let observer: ItemObserver<Table>
+
+    /// - Parameter path: the file that others change; `nil` where there is none to watch.
+    init(_ rows: SealedStore<Table>, path: String?) {
+        self.rows = rows
+        observer = ItemObserver(rows, path: path)
+    }
+
+    // MARK: - Collections
+
+    func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection] {
+        try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
+            try SealedStore<Table>.collections(in: view, state.keys).all
+        }
+    }
+
+    func items(in collection: String, deadline: Deadline) async throws(StoreError) -> [ItemID] {
+        if collection == CollectionsRecord.first {
+            // Most of a vault: going through it costs less than the list's rows would.
+            return try await all(in: collection, deadline: deadline).map(\.id)
+        }
+        return try await rows.waiting(until: deadline) { [rows] (view, state) throws(StoreError) in
+            try rows.compareIndex(in: view, state)
+            let list = IndexList(collection: collection, state.keys)
+            return try view.items(of: [list], state.manifest, state.keys).map(ItemID.vault)
+        }
+    }
+
+    // MARK: - Items
+
+    func search(
+        _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
+    ) async throws(StoreError) -> [StoredItem] {
+        let isElsewhere = collection != nil && collection != CollectionsRecord.first
+        if attributes.all.isEmpty && !isElsewhere {
+            return Self.lastChangedFirst(try await all(in: collection, deadline: deadline))
+        }
+        let found = try await rows.waiting(until: deadline) { [rows] (view, state) throws(StoreError) in
+            try rows.compareIndex(in: view, state)
+            var lists = attributes.all.map { IndexList($0, state.keys) }
+            if let collection, isElsewhere { lists.append(IndexList(collection: collection, state.keys)) }
+            var found: [StoredItem] = []
+            for handle in try view.items(of: lists, state.manifest, state.keys) {
+                guard let item = try Self.present(handle, in: view, state.keys)?.item else { throw .indexDiffers }
+                guard item.attributes.contains(attributes), collection == nil || item.collection == collection else {
+                    continue
+                }
+                found.append(item)
+            }
+            return found
+        }
+        return Self.lastChangedFirst(found)
+    }
+
+    func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
+        guard let handle = ItemHandle(id) else { return nil }
+        return try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
+            try Self.present(handle, in: view, state.keys)?.item
+        }
+    }
+
+    func secret(of id: ItemID, deadline: Deadline) async throws(StoreError) -> ItemSecret? {
+        guard let handle = ItemHandle(id) else { return nil }
+        return try await rows.waiting(until: deadline) { (view, state) throws(StoreError) -> ItemSecret? in
+            guard let present = try Self.present(handle, in: view, state.keys) else { return nil }
+            let secret = try Self.secret(of: present, in: view, state.keys)
+            return ItemSecret(secret.repurposed(as: ItemContent.self), contentType: present.item.contentType)
+        }
+    }
+
+    func changesByOthers(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
+        try await observer.listen(deadline: deadline)
+    }
+
+    // MARK: - Going through all
+
+    private static var pageSize: Int { 500 }
+
+    /// All items, or those of one collection. Page by page, so that nobody waits for it: what is changed meanwhile is
+    /// there as it was before or after.
+    private func all(in collection: String?, deadline: Deadline) async throws(StoreError) -> [StoredItem] {
+        var found: [StoredItem] = []
+        var cursor: (keys: [UInt8], place: Int64)?
+        while true {
+            let last = cursor
+            let page = try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
+                // After a rekeying the places are others: from the start.
+                let isSame = last?.keys == state.keys.id
+                let headings = try view.items(after: isSame ? last?.place : nil, limit: Self.pageSize)
+                var items: [StoredItem] = []
+                for heading in headings {
+                    let metadata = try SealedStore<Table>.openMetadata(heading, state.keys)
+                    guard collection == nil || metadata.collection == collection,
+                        let item = metadata.storedItem(at: heading.lookup)
+                    else { continue }
+                    items.append(item)
+                }
+                return (items: items, isSame: isSame, keys: state.keys.id, last: headings.last?.place)
+            }
+            found = page.isSame ? found + page.items : page.items
+            guard let place = page.last else { return found }
+            cursor = (page.keys, place)
+        }
+    }
+
+    private static func lastChangedFirst(_ items: [StoredItem]) -> [StoredItem] {
+        items.enumerated().sorted { left, right in
+            left.element.modified == right.element.modified
+                ? left.offset < right.offset : left.element.modified > right.element.modified
+        }.map(\.element)
+    }
+
+    // MARK: - Rows
+
+    /// An item in the table.
+    struct Present {
+        let row: SealedStore<Table>.PresentItem
+        let item: StoredItem
+    }
+
+    /// `nil` for what isn't there, or is no item.
+    static func present(
+        _ handle: ItemHandle, in view: some RowView, _ keys: VaultKeys
+    ) throws(StoreError) -> Present? {
+        guard let heading = try view.heading(beginning: handle.bytes) else { return nil }
+        let metadata = try SealedStore<Table>.openMetadata(heading, keys)
+        guard let item = metadata.storedItem(at: heading.lookup) else { return nil }
+        return Present(row: .init(lookup: heading.lookup, sealed: heading.metadata, metadata: metadata), item: item)
+    }
+
+    static func secret(
+        of present: Present, in view: some RowView, _ keys: VaultKeys
+    ) throws(StoreError) -> Secret<StoredSecret> {
+        let secret = try view.withItem(present.row.lookup) { (_, sealed) throws(StoreError) in
+            try keys.openSecret(sealed, of: present.row.metadata, at: present.row.lookup)
+        }
+        guard let secret else { throw .damagedItem }
+        return secret
+    }
+}
+
+extension ItemID {
+    /// The digits of a handle, which are always an element of a path.
+    static func vault(_ handle: ItemHandle) -> ItemID {
+        guard let id = ItemID(Hexadecimal.encode(handle.bytes)) else {
+            preconditionFailure("hexadecimal digits are no element of a path")
+        }
+        return id
+    }
+}
+
+extension SealedStore {
+    /// Compares the index with the manifest, where `ItemCheck` would compare the items and it hasn't been done since
+    /// others changed the file: what hides an item is noticed.
+    func compareIndex(in view: some RowView, _ state: KnownState) throws(StoreError) {
+        if state.isIndexCompared || itemCheck == .never { return }
+        if itemCheck == .whenSmall && state.manifest.linkCount > UInt64(ItemCheck.linkLimit) { return }
+        try view.compareLinks(state.manifest, state.keys)
+        state.indexIsCompared()
+    }
+}
+
+extension VaultStore {
+    /// The vault's items. Keep it: what one of them changes isn't among its `changesByOthers`.
+    package func itemStore() -> some ItemStore { SealedItemStore(rows, path: path.file) }
+}

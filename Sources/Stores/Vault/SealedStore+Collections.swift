@@ -1,0 +1,43 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+
+// The record of collections, and its changes.
+
+extension SealedStore {
+    static func collections(in view: some RowView, _ keys: VaultKeys) throws(StoreError) -> CollectionsRecord {
+        try CollectionsRecord.open(view.record(CollectionsRecord.recordName), keys)
+    }
+
+    /// Returns the record as it was sealed.
+    @discardableResult
+    static func put(
+        _ collections: CollectionsRecord, in transaction: Table.Transaction, _ change: inout Change
+    ) throws(StoreError) -> [UInt8] {
+        let record = try collections.seal(change.keys)
+        try transaction.put(record: record.name, record.content)
+        change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
+        return record.content
+    }
+
+    /// Adds what another vault has.
+    static func merge(
+        _ others: CollectionsRecord, in transaction: Table.Transaction, _ change: inout Change
+    ) throws(StoreError) {
+        var collections = try collections(in: transaction, change.keys)
+        if try collections.merge(others) { try put(collections, in: transaction, &change) }
+    }
+
+    /// The same as a transaction of its own, where there is something to add.
+    func merge(_ others: CollectionsRecord, _ cancellation: Cancellation) throws(StoreError) {
+        let isNeeded = try cancellation.retry { () throws(StoreError) in
+            try current { (view, state) throws(StoreError) in
+                var collections = try Self.collections(in: view, state.keys)
+                return try collections.merge(others)
+            }
+        }
+        guard isNeeded else { return }
+        try commit(cancellation) { (transaction, change) throws(StoreError) in
+            try Self.merge(others, in: transaction, &change)
+        }
+    }
+}

@@ -1,0 +1,7 @@
+internal import LatchkeyKeyringProgram
+internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
+
+KeyringSession.startIfAsked()
+PrivateBus.startIfAsked()
+await CommandProgram(commands: KeyringCommandTable.all, catalogue: .standard, cancelsWhenInterrupted: true).main()

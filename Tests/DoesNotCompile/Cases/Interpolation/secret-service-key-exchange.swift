@@ -1,0 +1,7 @@
+// Compiled as a part of the package: outside it this has no name.
+import LatchkeyLibCrypto
+import LatchkeyOAuth
+
+func leak(_ value: consuming SecretServiceKeyExchange) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

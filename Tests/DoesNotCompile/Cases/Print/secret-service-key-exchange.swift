@@ -1,0 +1,7 @@
+// Compiled as a part of the package: outside it this has no name.
+import LatchkeyLibCrypto
+import LatchkeyOAuth
+
+func leak(_ value: consuming SecretServiceKeyExchange) {
+    print(value)  // expected-error {{argument type 'SecretServiceKeyExchange' does not conform to expected type 'Copyable'}}
+}

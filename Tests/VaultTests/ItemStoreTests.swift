@@ -1,0 +1,28 @@
+import ItemStoreChecks
+import LatchkeyCredentials
+import LatchkeyItems
+import LatchkeySecrets
+import Testing
+
+@testable import LatchkeyVault
+
+/// Items with attributes, over both tables.
+@Suite struct ItemStoreTests {
+    @Test(arguments: ItemStoreCheck.all)
+    func `a vault keeps items`(_ check: ItemStoreCheck) async throws {
+        let folder = try VaultFolder(inMemory: true)
+        let store = try await folder.store()
+        try await check.run(on: store.itemStore())
+        #expect(try await store.verify().problems == [])
+    }
+
+    @Test(arguments: ItemStoreCheck.all)
+    func `another table does`(_ check: ItemStoreCheck) async throws {
+        let keys = try VaultKeys.random(.random())
+        let store = try SealedStore(
+            table: MemoryRowTable.vault(keys), keys: keys, identity: StoreIdentity(backend: "vault", location: ""),
+            worker: WorkThread(), now: { .now() })
+        try await check.run(on: SealedItemStore(store, path: nil))
+        #expect(try await store.verify(deadline: .standard).problems == [])
+    }
+}

@@ -254,16 +254,19 @@ let package = Package(
             ]),
         // Serves items in memory on the bus of its environment.
         .executableTarget(
-            name: "keyring-fixture", dependencies: ["LatchkeyKeyringService", "CLatchkeyProgramMemory"],
+            name: "keyring-fixture",
+            dependencies: [
+                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeySystem", "CLatchkeyProgramMemory",
+            ],
             path: "Tests/KeyringFixture"),
         .testTarget(
             name: "KeyringServiceTests",
             dependencies: [
-                "LatchkeyKeyringService", "LatchkeyLibCrypto", "LatchkeyStoreContract", "TestServices",
-                "keyring-fixture",
-                "keyring-probe",
+                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
             ],
-            exclude: ["clients.sh", "cookie_server.py", "hostile.py", "stand_in.py"]),
+            exclude: ["call.py", "clients.sh", "cookie_server.py", "hostile.py", "signals.py", "stand_in.py"]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(
             name: "StoreSelectionTests",

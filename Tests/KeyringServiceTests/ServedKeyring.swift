@@ -24,9 +24,16 @@ final class ServedKeyring: Sendable {
         }
         let running = try BuiltProducts.program("keyring-fixture").start(
             [mode, "--own"], environment: session.environment)
-        running.closeInput()
         service = running
         try await running.wait(for: "the service's name") { running.outputSoFar.contains("\n") }
+    }
+
+    /// Has something done behind the service's back, as by another process; see Tests/KeyringFixture/Fixture.swift.
+    func tell(_ line: String) async throws {
+        guard let service else { throw ServiceFailure("gnome-keyring isn't told anything") }
+        let before = service.outputSoFar
+        service.type(line + "\n")
+        try await service.wait(for: line) { service.outputSoFar.dropFirst(before.count).contains("done\n") }
     }
 
     /// A script of Tests/KeyringServiceTests, with the system's Python, which has jeepney.

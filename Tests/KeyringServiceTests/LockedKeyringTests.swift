@@ -1,0 +1,127 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// A vault that is locked: it says so at once, and never that something isn't there.
+struct LockedKeyringTests {
+    private let keyring: ServedKeyring
+    private static let root = "/org/freedesktop/secrets"
+    private static let login = root + "/collection/login"
+
+    init() async throws { keyring = try await ServedKeyring(mode: "locked") }
+
+    private func calls(_ words: String...) async throws -> [String] {
+        let run = try await keyring.python("call.py", words).successful("call.py")
+        return run.outputText.split(separator: "\n").map(String.init)
+    }
+
+    private func agent(_ passphrases: String...) async throws -> RunningProgram {
+        let agent = try BuiltProducts.program("keyring-fixture").start(
+            ["agent"] + passphrases, environment: keyring.session.environment)
+        try await agent.wait(for: "the agent") { agent.outputSoFar.contains("ready\n") }
+        return agent
+    }
+
+    @Test func `the name is owned, the collections are there, and everything else is refused as locked`() async throws {
+        #expect(
+            try await calls(
+                "alias", "default", "alias", "login", "alias", "session", "get", Self.root, "Service", "Collections",
+                "get", Self.login, "Collection", "Locked", "get", Self.login, "Collection", "Label", "get",
+                Self.root + "/aliases/default", "Collection", "Locked", "introspect", Self.login) == [
+                    Self.login, Self.login, Self.root + "/collection/session",
+                    "('ao', ['\(Self.login)', '\(Self.root)/collection/session'])", "('b', True)", "('s', 'Latchkey')",
+                    "('b', True)", "Secret.Collection DBus.Properties DBus.Introspectable DBus.Peer",
+                ])
+        let locked = "IsLocked the vault is locked: unlock the vault"
+        #expect(
+            try await calls(
+                "search", "create", Self.login, "x", "get", Self.login, "Collection", "Items", "get",
+                Self.login + "/i1", "Item", "Label", "delete", Self.login + "/i1", "alias", "other",
+                "create-collection", "Work", "set-alias", "other", Self.login)
+                == [String](repeating: locked, count: 8))
+        // libsecret reads all properties of a collection before anything else.
+        #expect(try await calls("all", Self.login, "Collection")[0].contains("'Items': ('ao', [])"))
+    }
+
+    @Test func `secret-tool says that it is locked, and not that there is nothing`() async throws {
+        let lookup = try await keyring.session.secretTool(["lookup", "a", "1"])
+        #expect(lookup.status == 1 && lookup.errorText.contains("the vault is locked"), "\(lookup.errorText)")
+        let store = try await keyring.session.secretTool(["store", "--label=x", "a", "1"], input: [65])
+        #expect(store.status == 1, "\(store.errorText)")
+    }
+
+    @Test func `what is in memory alone works meanwhile`() async throws {
+        #expect(
+            try await calls("create", Self.root + "/collection/session", "x", "search") == [
+                Self.root + "/collection/session/i1 /", "IsLocked the vault is locked: unlock the vault",
+            ])
+    }
+
+    @Test func `without an agent a prompt is dismissed at once`() async throws {
+        #expect(try await calls("unlock", Self.login) == ["[] prompt", "True ('ao', [])"])
+    }
+
+    @Test func `with a key slot it is open without a question`() async throws {
+        try await keyring.tell("slot")
+        #expect(
+            try await calls("unlock", Self.root + "/aliases/default", "get", Self.login, "Collection", "Locked")
+                == ["['\(Self.root)/aliases/default'] /", "('b', False)"])
+    }
+
+    @Test func `an agent is asked until the passphrase is right, and a store that waited for it is done`() async throws
+    {
+        let agent = try await agent("wrong", "open sesame")
+        let store = try await keyring.session.secretTool(["store", "--label=x", "a", "1"], input: Array("one".utf8))
+        #expect(store.status == 0, "\(store.errorText)")
+        #expect(try await keyring.session.secretTool(["lookup", "a", "1"]).outputText == "one")
+        #expect(agent.outputSoFar == "ready\nasked\nasked again\n")
+    }
+
+    @Test func `a client locks all of it: the keys are gone, and it stays locked until one asks`() async throws {
+        let agent = try await agent("open sesame", "open sesame")
+        #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
+        #expect(
+            try await calls("lock", Self.login, "search") == [
+                "['\(Self.login)'] /", "IsLocked the collection is locked",
+            ])
+        #expect(
+            try await calls("unlock", Self.login, "search") == [
+                "[] prompt", "False ('ao', ['\(Self.login)'])", "[] []",
+            ])
+        #expect(agent.outputSoFar == "ready\nasked\nasked\n")
+    }
+
+    @Test func `its person locks it elsewhere, and unlocks it elsewhere`() async throws {
+        try await keyring.tell("slot")
+        #expect(try await calls("search") == ["[] []"])
+        try await keyring.tell("lock")
+        #expect(
+            try await calls("search", "get", Self.login, "Collection", "Locked")
+                == ["IsLocked the vault is locked: unlock the vault", "('b', True)"])
+        try await keyring.tell("slot")
+        #expect(try await calls("search") == ["[] []"])
+    }
+
+    @Test func `an agent that gives up dismisses the prompt`() async throws {
+        let agent = try await agent("wrong")
+        #expect(try await calls("unlock", Self.login) == ["[] prompt", "True ('ao', [])"])
+        #expect(agent.outputSoFar == "ready\nasked\nasked again\n")
+    }
+
+    /// Any program of the user can call it, and would have the passphrase.
+    @Test func `an agent gives the passphrase to nobody but the keyring`() async throws {
+        let agent = try await agent("open sesame")
+        // The service is the first on the bus, and the agent next but for who waited for the name.
+        let names = try await keyring.session.call(
+            "org.freedesktop.DBus", "/", "org.freedesktop.DBus.ListNames")
+        let others = names.split { " []\n\t".contains($0) }.map(String.init).filter { $0.hasPrefix(":") }
+        var refusals = 0
+        for name in others where try await calls("ask", name) == ["AccessDenied"] { refusals += 1 }
+        #expect(refusals == 1)
+        #expect(agent.outputSoFar == "ready\n")
+        // It ends with the service.
+        keyring.service?.kill()
+        let run = try await agent.finish(within: .seconds(60))
+        #expect(run.outputText == "ready\nserviceLost\n")
+    }
+}

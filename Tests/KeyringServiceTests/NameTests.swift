@@ -1,0 +1,96 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// Who owns org.freedesktop.secrets, and what each connection is told.
+struct NameTests {
+    private func fixture(_ session: PrivateSession, _ words: String...) throws -> RunningProgram {
+        try BuiltProducts.program("keyring-fixture").start(["keyring"] + words, environment: session.environment)
+    }
+
+    @Test func `a name that another program owns is left alone, and the program named`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        let run = try await fixture(session, "--own").finish(within: .seconds(60))
+        let daemon = try Program("gnome-keyring-daemon").path
+        let pid = try #require(session.daemonPID)
+        #expect(run.status == 1 && run.outputText == "owned by \(pid) \(daemon)\n")
+        #expect(session.daemonIsRunning)
+    }
+
+    @Test func `another one takes the name over when it is told to, and the first one ends in order`() async throws {
+        let session = try await PrivateSession(.none)
+        let first = try fixture(session, "--own")
+        try await first.wait(for: "the name") { first.outputSoFar.contains("\n") }
+        let second = try await fixture(session, "--own").finish(within: .seconds(60))
+        let program = try BuiltProducts.program("keyring-fixture").path
+        #expect(second.status == 1 && second.outputText == "owned by \(first.pid) \(program)\n")
+        let third = try fixture(session, "--own", "--replace")
+        try await third.wait(for: "the name") { third.outputSoFar.contains("\n") }
+        let run = try await first.finish(within: .seconds(60))
+        #expect(run.status == 1 && run.outputText.hasSuffix("\nnameLost\n"))
+        #expect(try await session.hasOwner())
+        third.type("stop\n")
+        let end = try await third.finish(within: .seconds(60))
+        #expect(end.status == 0 && end.outputText.hasSuffix("\nstopped\n"))
+        #expect(try await !session.hasOwner())
+    }
+
+    @Test func `a bus that goes away ends the service in order`() async throws {
+        let session = try await PrivateSession(.none)
+        let service = try fixture(session, "--own")
+        try await service.wait(for: "the name") { service.outputSoFar.contains("\n") }
+        await session.killBus()
+        let run = try await service.finish(within: .seconds(60))
+        #expect(run.status == 1 && run.outputText.hasSuffix("\nbusLost\n"))
+        let late = try await fixture(session).finish(within: .seconds(60))
+        #expect(late.status == 1)
+    }
+
+    @Test func `who reads a secret is told, by label, program and process`() async throws {
+        let keyring = try await ServedKeyring()
+        let service = try #require(keyring.service)
+        _ = try await keyring.session.secretTool(["store", "--label=A label", "a", "1"], input: [65])
+        #expect(!service.outputSoFar.contains("read"))
+        _ = try await keyring.session.secretTool(["lookup", "a", "1"])
+        let secretTool = try Program("secret-tool").path
+        #expect(service.outputSoFar.contains("read A label \(secretTool) "))
+    }
+
+    @Test func `a view that can only be read refuses what would change it, and nothing else`() async throws {
+        let keyring = try await ServedKeyring(mode: "read-only")
+        let login = "/org/freedesktop/secrets/collection/login"
+        let run = try await keyring.python(
+            "call.py",
+            [
+                "create", login, "x", "create-collection", "Work", "set-alias", "other", login, "search", "alias",
+                "default",
+            ])
+        let denied = "AccessDenied this view can only be read\n"
+        #expect(run.outputText == String(repeating: denied, count: 3) + "[] []\n\(login)\n", "\(run.errorText)")
+    }
+
+    @Test func `each object says what it is, under its alias too, and what is below it`() async throws {
+        let keyring = try await ServedKeyring(mode: "normal")
+        let root = "/org/freedesktop/secrets"
+        let paths = [
+            "/", "/org/freedesktop", root, root + "/collection", root + "/aliases", root + "/collection/english",
+            root + "/aliases/default", root + "/aliases/default/1",
+        ]
+        let run = try await keyring.python("call.py", paths.flatMap { ["introspect", $0] } + ["descriptor", "ping"])
+        let all = "DBus.Properties DBus.Introspectable DBus.Peer"
+        #expect(
+            run.outputText == """
+                \(all) org
+                \(all) secrets
+                Secret.Service org.latchkey.Keyring1 \(all) aliases collection prompt session
+                \(all) empty english german session spanish
+                \(all) default login session
+                Secret.Collection \(all) 1 2 3
+                Secret.Collection \(all) 1 2 3
+                Secret.Item \(all)
+                InvalidArgs the method takes no descriptor
+                ()
+
+                """, "\(run.errorText)")
+    }
+}

@@ -282,6 +282,14 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         return metadata
     }
 
+    /// The collection of an item, `nil` for what is no item: a fraction of the work of `openMetadata`.
+    static func collection(of item: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> String? {
+        guard item.isInPlace, let bytes = keys.openMetadata(item.metadata.span, at: item.lookup) else {
+            throw .damagedItem
+        }
+        return ItemMetadata.collection(in: bytes)
+    }
+
     private static func check(_ condition: WriteCondition, against old: ItemMetadata?) throws(StoreError) {
         switch condition {
         case .none: return

@@ -9,6 +9,8 @@ final class ServedKeyring: Sendable {
         case ours
         /// The service on a vault, as people use it.
         case vault
+        /// A vault with ten thousand credentials.
+        case fullVault = "full vault"
         case gnomeKeyring = "gnome-keyring"
 
         var testDescription: String { rawValue }
@@ -29,10 +31,16 @@ final class ServedKeyring: Sendable {
                 [mode, "--own"], environment: session.environment)
             service = running
             try await running.wait(for: "the service's name") { running.outputSoFar.contains("\n") }
-        case .vault:
+        case .vault, .fullVault:
             try await BuiltProducts.latchkey().run(
                 ["vault", "init", "--key-file", session.directory / "key"], environment: session.environment
             ).successful("vault init")
+            if server == .fullVault {
+                let vault = session.directory / "data/latchkey/vault"
+                try await BuiltProducts.program("vault-writer").run(
+                    ["fill", vault, session.directory / "key", "40", "10000"], environment: session.environment
+                ).successful("fill")
+            }
             let running = try BuiltProducts.program("latchkey-keyring").start(
                 ["keyring", "serve"], environment: session.environment)
             service = running

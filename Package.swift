@@ -171,7 +171,8 @@ let package = Package(
             "LatchkeyStoreCommands", at: "StoreCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyHardening",
-                "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault", "CLatchkeyProgramMemory",
+                "LatchkeyItems", "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault",
+                "CLatchkeyProgramMemory",
             ]),
         module(
             "LatchkeySignInCommands", at: "SignInCommands",
@@ -230,7 +231,10 @@ let package = Package(
         .target(name: "CWatchedDisk", path: "Tests/CWatchedDisk"),
         .executableTarget(
             name: "vault-writer",
-            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "CWatchedDisk"],
+            dependencies: [
+                "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets",
+                "CWatchedDisk",
+            ],
             path: "Tests/VaultWriter"),
         .testTarget(
             name: "VaultTests",
@@ -365,6 +369,12 @@ let package = Package(
                 "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "keyring-probe",
             ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
+        .testTarget(
+            name: "KeyringProgramTests",
+            dependencies: [
+                "TestServices", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyKeyringCommand",
+                "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyVault",
+            ], exclude: ["portal.py"]),
         // The cases import these modules; nothing here does.
         .testTarget(
             name: "DoesNotCompileTests",

@@ -4,6 +4,6 @@ package import LatchkeyStoreCommands
 package enum KeyringCommandTable {
     package static let all = [
         ServeCommand.command, SessionCommand.command, EnableCommand.enable, EnableCommand.disable,
-        StatusCommand.command,
+        AgentCommand.command, StatusCommand.command,
     ]
 }

@@ -11,6 +11,9 @@ struct KeyringUnits {
     /// What says that a file is ours to remove.
     private static let mark = "# Written by `latchkey keyring enable`; `latchkey keyring disable` removes it.\n"
 
+    /// What xdg-desktop-portal asks for the keys of sandboxed applications.
+    static let portalName = "org.freedesktop.impl.portal.desktop.latchkey"
+
     private let files: [(path: String, text: String)]
 
     /// - Parameters:
@@ -43,19 +46,20 @@ struct KeyringUnits {
                 SystemCallFilter=@system-service
 
                 """
-            ),
-            // Last: what the bus starts is there by then.
-            (
-                environment.dataHome + "/dbus-1/services/org.freedesktop.secrets.service",
-                """
-                \(Self.mark)[D-BUS Service]
-                Name=org.freedesktop.secrets
-                Exec=\(command)
-                SystemdService=latchkey-keyring.service
-
-                """
-            ),
+            )
         ]
+            + [Self.portalName, "org.freedesktop.secrets"].map { name in
+                (
+                    environment.dataHome + "/dbus-1/services/\(name).service",
+                    """
+                    \(Self.mark)[D-BUS Service]
+                    Name=\(name)
+                    Exec=\(command)
+                    SystemdService=latchkey-keyring.service
+
+                    """
+                )
+            }
     }
 
     /// Writes what isn't there yet, and returns the paths. Throws where somebody else's file is in the way: nothing is
@@ -89,9 +93,6 @@ struct KeyringUnits {
         }
         return removed
     }
-
-    /// Whether the bus is told to start us.
-    var isEnabled: Bool { (try? isOurs(files[1].path)) ?? false }
 
     private func isOurs(_ path: String) throws(CommandFailure) -> Bool {
         try content(path)?.starts(with: Self.mark.utf8) ?? false

@@ -13,7 +13,8 @@ enum ServeCommand {
     static let command = Command(KeyringDefinitions.serve) { arguments, context in
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
         // Before anything is asked: whoever answers may wait for this keyring.
-        let service = try await context.startService(VaultSource(context.settings, scope: nil), at: address)
+        let source = VaultSource(context.settings, scope: nil)
+        let service = try await context.startService(source, at: address)
         if let owner = try await context.bus({ () async throws(BusFault) in
             try await service.own(replacing: arguments.has(KeyringDefinitions.replace))
         }) {
@@ -22,7 +23,12 @@ enum ServeCommand {
                 .refused, "keyring.owned", "\(owner) serves the keyring on this bus already",
                 hint: "end that program, or take its place with --replace where it allows that")
         }
+        // For the applications of a sandbox; without it the keyring is one all the same.
+        _ = try await context.bus { () async throws(BusFault) in
+            try await service.own(KeyringUnits.portalName, replacing: true)
+        }
         context.output.note("serving \(context.shownVault) as the keyring of this session")
+        try await source.openAsking()
         return try await context.end(of: service)
     }
 }
@@ -45,7 +51,7 @@ extension CommandContext {
         configuration.words = { error in
             let explained = settings.explained(error)
             let hint = (explained as? any CommandError)?.hint
-            return hint.map { "\(error.cause.text): \($0.text)" } ?? error.cause.text
+            return hint.map { "\(error.cause.worded.text): \($0.worded.text)" } ?? error.cause.worded.text
         }
         return try await bus { () async throws(BusFault) in try await KeyringService.start(configuration, at: address) }
     }

@@ -1,8 +1,10 @@
 internal import LatchkeyCredentials
 internal import LatchkeyItems
 internal import LatchkeyKeyringService
+internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyVault
 internal import Synchronization
 
@@ -22,9 +24,22 @@ final class VaultSource: KeyringSource {
         self.opened = Mutex(opened)
     }
 
+    /// Opens the vault with a person's help, where there is one. A vault that stays locked is served as that.
+    func openAsking() async throws(StoreError) {
+        let vault = try await nilIf(
+            { (error: StoreError) in error.code == .locked || error.code == .promptDismissed },
+            awaiting: try await settings.openVault())
+        opened.withLock { $0 = vault }
+    }
+
     func open(deadline: Deadline) async throws(StoreError) -> any ItemStore {
         if let vault = opened.withLock({ $0 }) { return items(of: vault) }
-        return items(of: try await settings.askingNobody.openVault())
+        let settings = settings.askingNobody
+        return try await mapError(
+            { (error: StoreError) in
+                error.code == .locked && error.hint == nil
+                    ? StoreError(.locked, "the vault is locked", hint: "\(Recovery.unlockVault)") : error
+            }, awaiting: items(of: try await settings.openVault()))
     }
 
     func open(

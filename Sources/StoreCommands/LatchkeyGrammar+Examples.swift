@@ -10,7 +10,10 @@ extension LatchkeyGrammar {
             "latchkey get example.org alice --no-prompt --store vault",
         ],
         "delete": ["latchkey delete example.org alice"],
-        "list": ["latchkey list", "latchkey list exam", "latchkey list --stale 365", "latchkey list --json"],
+        "list": [
+            "latchkey list", "latchkey list exam", "latchkey list --stale 365", "latchkey list --json",
+            "latchkey list --items",
+        ],
         "generate": [
             "latchkey generate example.org alice", "latchkey generate --words 5", "latchkey generate --length 40",
         ],
@@ -34,6 +37,7 @@ extension LatchkeyGrammar {
         "keyring serve": ["latchkey keyring serve", "latchkey keyring serve --replace --log-level info"],
         "keyring enable": ["latchkey keyring enable"],
         "keyring disable": ["latchkey keyring disable"],
+        "keyring agent": ["latchkey keyring agent"],
         "keyring status": ["latchkey keyring status"],
         "setup": [
             "latchkey setup", "latchkey setup git", "latchkey setup docker --print", "latchkey setup git --undo",

@@ -14,15 +14,19 @@ enum ListCommand {
     static let command = Command(
         CommandDefinition(
             "list", summary: "list what is kept, without the secrets",
-            operands: [.optional("SERVICE", help: "only services that begin with this")], options: [all, stale],
+            operands: [.optional("SERVICE", help: "only services that begin with this")], options: [all, stale, items],
             details: """
                 Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
                 one may come twice then while a vault is rekeyed. With --all-stores, each credential's store is shown
                 too, and a store that can't be opened is an error after what the others keep. Sign-ins are listed by
-                latchkey accounts; --all shows what they have stored here.
+                latchkey accounts; --all shows what they have stored here. With --items, what other programs have
+                put into the vault with attributes of their own is listed instead.
                 """)
     ) { arguments, context in
         let beginning = arguments.optionalOperand("SERVICE") ?? ""
+        if arguments.has(items) {
+            return try await listItems(ofServicesThatBeginWith: beginning, arguments, context)
+        }
         let latest = arguments.count(stale).map { UnixTime.now().seconds - Int64($0) * 86_400 }
         return try await list(arguments, context) { entry in
             entry.key.service.utf8.starts(with: beginning.utf8) && entry.modified.seconds <= latest ?? .max
@@ -72,6 +76,7 @@ enum ListCommand {
                 "\(LogMessage.counted(rows.hiddenCount, "more belongs", "more belong")) to sign-ins: latchkey accounts, or list --all"
             )
         }
+        tellOfItems(in: view, besides: rows.entryCount, context)
         // What can't be seen may be there all the same.
         let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals
         if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }
@@ -94,6 +99,8 @@ enum ListCommand {
         private let goesOnWithout: Bool
         private let showsAll: Bool
         private let isWanted: @Sendable (CredentialMetadata) -> Bool
+        /// How many there were, wanted or not.
+        private(set) var entryCount = 0
         /// How many would be wanted, and are not of a kind that `get` reads.
         private(set) var hiddenCount = 0
         /// Stores that were left out, or not read to their end.
@@ -116,6 +123,7 @@ enum ListCommand {
                 do throws(StoreError) {
                     if let entry = try await current.entries.next() {
                         stores[0] = current
+                        entryCount += 1
                         if !isWanted(entry) { continue }
                         if showsAll || entry.key.kind == .password {
                             batch.append(Row(entry: entry, store: current.identity))

@@ -60,6 +60,7 @@ package enum TransferCommand {
             transfer: transfer, work: mode == .copy ? "copying" : "moving", isRehearsal: arguments.has(dryRun),
             showsJSON: arguments.has(GlobalOptions.json))
         let isMoved = mode == .move && !arguments.has(dryRun)
+        await tellOfItems(in: source, arguments, context)
         do {
             let status = try await run.run(keys, context)
             if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
@@ -69,6 +70,18 @@ package enum TransferCommand {
             if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
             throw error
         }
+    }
+
+    /// A keyring gets credentials alone: what other programs keep in the vault stays there.
+    private static func tellOfItems(
+        in source: any CredentialStore, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async {
+        guard let vault = source as? VaultStore, arguments.optionalOperand("SERVICE") == nil,
+            let count = try? await vault.itemsBesidesCredentials(deadline: context.deadline).count, count > 0
+        else { return }
+        let items = LogMessage.counted(
+            count, "item with other attributes is left alone", "items with other attributes are left alone")
+        context.output.note("\(items): latchkey list --items")
     }
 
     /// Whoever empties the store in use would find nothing there with the next command.

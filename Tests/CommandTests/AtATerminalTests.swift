@@ -118,3 +118,32 @@ import TestServices
         #expect(words(wide).subtracting(words(shown)).count < 6, "\(words(wide).subtracting(words(shown)))")
     }
 }
+
+/// Items that aren't credentials, which a listing says nothing of elsewhere than at a terminal.
+@Suite struct ItemsAtATerminalTests {
+    @Test func `a listing says that there are items, once somebody reads it`() async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["TERM"] = "dumb"
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: environment)
+            .successful("vault init")
+        try await latchkey.run(["set", "example.org", "ada"], environment: environment, input: Array("x".utf8))
+            .successful("set")
+        func listing(until text: String) async throws -> String {
+            let terminal = try PseudoTerminal()
+            let running = try latchkey.start(
+                ["list"], environment: environment, terminal: terminal, streamsOnTerminal: true)
+            #expect(try await running.finish().status == 0)
+            try await terminal.waitUntilShown(text)
+            return terminal.shown
+        }
+        #expect(try await listing(until: "example.org").contains("--items") == false)
+        try await BuiltProducts.program("vault-writer").run(
+            ["items", directory / "data/latchkey/vault", directory / "key", "mail", "1"], environment: environment
+        ).successful("items")
+        _ = try await listing(until: "1 item has other attributes: latchkey list --items")
+    }
+}

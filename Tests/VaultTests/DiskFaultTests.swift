@@ -118,7 +118,7 @@ import TestServices
         }
     }
 
-    @Test(arguments: ["save", "churn", "rekey"])
+    @Test(arguments: ["save", "churn", "rekey", "items"])
     func `whenever the power fails, the vault is sound and has all that was saved by then`(_ mode: String) async throws
     {
         let (folder, store) = try await sample()
@@ -191,7 +191,7 @@ import TestServices
         #expect(steps[record...].contains { $0.change == .synced && $0.file == "state/vaults" })
     }
 
-    @Test(arguments: ["save", "rekey", "export"])
+    @Test(arguments: ["save", "rekey", "export", "items"])
     func `nothing that is written holds a name or a secret in the open`(_ mode: String) async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()

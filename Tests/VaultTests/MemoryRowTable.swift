@@ -3,16 +3,28 @@ import Synchronization
 
 @testable import LatchkeyVault
 
+/// How many rows were looked up.
+final class LookupCounter: Sendable {
+    private let number = Mutex(0)
+    var value: Int { number.withLock { $0 } }
+
+    func count() { number.withLock { $0 += 1 } }
+    func begin() { number.withLock { $0 = 0 } }
+}
+
 /// A row table in memory: shows that the sealed rows need nothing of SQLite.
 final class MemoryRowTable: RowTable {
     struct Content: Sendable {
         var items: [[UInt8]: (place: Int64, metadata: [UInt8], secret: [UInt8])] = [:]
         var records: [String: [UInt8]] = [:]
         var links: [[UInt8]: [UInt8]] = [:]
+        /// The lookup values in their places.
+        var places: [Int64: [UInt8]] = [:]
         var mark: UInt32 = 0
     }
 
     private let content: Mutex<Content>
+    let counter = LookupCounter()
 
     init(_ records: [NamedRecord]) {
         var content = Content()
@@ -23,7 +35,7 @@ final class MemoryRowTable: RowTable {
     func read<Result: ~Copyable & Sendable>(
         waits: Bool, _ body: (MemoryView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try body(MemoryView(content.withLock { $0 }))
+        try body(MemoryView(content.withLock { $0 }, counter))
     }
 
     func write<Result: Sendable>(
@@ -31,7 +43,7 @@ final class MemoryRowTable: RowTable {
     ) throws(StoreError) -> Result {
         try cancellation.check()
         return try content.withLock { (content) throws(StoreError) in
-            let view = MemoryView(content)
+            let view = MemoryView(content, counter)
             let result = try body(view)
             if view.isChanged { view.content.mark &+= 1 }
             content = view.content
@@ -49,13 +61,17 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     var content: MemoryRowTable.Content { didSet { isChanged = true } }
     private(set) var isChanged = false
 
-    init(_ content: MemoryRowTable.Content) {
+    private let counter: LookupCounter
+
+    init(_ content: MemoryRowTable.Content, _ counter: LookupCounter) {
         self.content = content
+        self.counter = counter
     }
 
     func withItem<Result: ~Copyable>(
         _ lookup: [UInt8], _ body: (Span<UInt8>, Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
+        counter.count()
         guard let item = content.items[lookup] else { return nil }
         return try body(item.metadata.span, item.secret.span)
     }
@@ -63,13 +79,15 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     func withItem<Result: ~Copyable>(
         place: Int64, _ body: (ItemHeading, Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
-        guard let (lookup, item) = content.items.first(where: { $0.value.place == place }) else { return nil }
+        counter.count()
+        guard let lookup = content.places[place], let item = content.items[lookup] else { return nil }
         return try body(
             ItemHeading(place: place, lookup: lookup, metadata: item.metadata), item.secret.span)
     }
 
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
-        content.items[lookup].map { ItemHeading(place: $0.place, lookup: lookup, metadata: $0.metadata) }
+        counter.count()
+        return content.items[lookup].map { ItemHeading(place: $0.place, lookup: lookup, metadata: $0.metadata) }
     }
 
     func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
@@ -94,11 +112,16 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     }
 
     func heading(beginning: [UInt8]) throws(StoreError) -> ItemHeading? {
-        guard let lookup = content.items.keys.first(where: { $0.starts(with: beginning) }) else { return nil }
-        return try heading(lookup)
+        for place in places(of: beginning) {
+            if let lookup = content.places[place], lookup.starts(with: beginning) { return try heading(lookup) }
+        }
+        return nil
     }
 
-    func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]? { content.links[token] }
+    func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]? {
+        counter.count()
+        return content.links[token]
+    }
 
     func links(after token: [UInt8]?, limit: Int) throws(StoreError) -> [LinkRow] {
         content.links.filter { (token ?? []).lexicographicallyPrecedes($0.key) }
@@ -113,17 +136,25 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
     func removeAllLinks() throws(StoreError) { content.links = [:] }
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
-        let taken = Set(content.items.values.map(\.place))
+        let taken = Set(places(of: lookup).filter { content.places[$0] != nil })
         guard let place = content.items[lookup]?.place ?? ItemPlaces(of: lookup).free(besides: taken) else {
             throw .noFreePlace
         }
+        content.places[place] = lookup
         content.items[lookup] = (place, metadata, secret)
     }
 
-    func remove(_ lookup: [UInt8]) throws(StoreError) { content.items[lookup] = nil }
+    private func places(of lookup: [UInt8]) -> ClosedRange<Int64> {
+        let places = ItemPlaces(of: lookup)
+        return places.first...places.last
+    }
+
+    func remove(_ lookup: [UInt8]) throws(StoreError) {
+        if let item = content.items.removeValue(forKey: lookup) { content.places[item.place] = nil }
+    }
 
     func remove(place: Int64) throws(StoreError) {
-        content.items = content.items.filter { $0.value.place != place }
+        if let lookup = content.places.removeValue(forKey: place) { content.items[lookup] = nil }
     }
 
     func put(record name: String, _ bytes: [UInt8]) throws(StoreError) { content.records[name] = bytes }

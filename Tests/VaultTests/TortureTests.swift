@@ -1,5 +1,7 @@
 import Foundation
+import ItemStoreChecks
 import LatchkeyCredentials
+import LatchkeyItems
 import LatchkeySecrets
 import Testing
 import TestServices
@@ -53,7 +55,9 @@ import TestServices
             try await folder.store()
             try await folder.fill(0..<Self.kept)
             for round in 0..<Self.roundsPerVault {
-                let victims = try ["save", "churn", "rekey", ["slots", "export", "rekey"][round % 3]].enumerated()
+                let victims = try [
+                    "save", ["churn", "items"][round % 2], "rekey", ["slots", "export", "rekey"][round % 3],
+                ].enumerated()
                     .map { try Victim($1, folder, name: "\($1)\(round)\($0 == 3 ? "b" : "a")") }
                 for victim in victims { try await victim.begins() }
                 for victim in victims.shuffled(using: &generator) {
@@ -80,7 +84,7 @@ import TestServices
             #expect(try await folder.store().verify().problems == [])
         }
         print("torture, steps between kills: \(steps)")
-        #expect(["save", "churn", "slots"].allSatisfy { steps[$0] ?? 0 > 0 }, "\(steps)")
+        #expect(["save", "churn", "items", "slots"].allSatisfy { steps[$0] ?? 0 > 0 }, "\(steps)")
     }
 
     /// Opened anew, as two rekeyers may be farther than a store that is open can follow. Where its slot is replaced and
@@ -109,6 +113,19 @@ import TestServices
             for index in 0..<7 { found.append(try await store.text(victim.key(index))) }
             let (before, after) = (Self.churned(victim.steps), Self.churned(victim.steps + 1))
             #expect(found == before || found == after, "after \(victim.steps) steps")
+        case "items":
+            var found: [String?] = []
+            let items = store.itemStore()
+            for number in 0..<7 {
+                let wanted = attributes(["prefix": victim.name, "number": "\(number)"])
+                let all = try await items.search(wanted)
+                #expect(all.count <= 1)
+                found.append(all.isEmpty ? nil : try await items.text(all[0].id))
+            }
+            let possible = [victim.steps, victim.steps + 1].map { steps in
+                Self.churned(steps).map { $0.map { String($0.prefix { $0 != "-" }) } }
+            }
+            #expect(possible.contains(found), "after \(victim.steps) steps")
         case "slots":
             let names = try await store.slots().map(\.name.text)
             let added = names.count { $0 == victim.name }

@@ -4,9 +4,10 @@
     attack_vault.py VAULT replay|reinsert OLD                    puts rows of an older copy in the place of newer ones, or
                                                                  back where they were deleted
     attack_vault.py VAULT damage                                 changes a byte of the first row's secret
-    attack_vault.py VAULT unlink|relink|swaplinks|doublelink|emptyindex [OLD]   changes the rows of the index: takes one
-                                                                 away, puts older ones back, lets two change places,
-                                                                 copies one to another's place, takes all away
+    attack_vault.py VAULT unlink|relink|swaplinks|doublelink|emptyindex|misdirectindex [OLD]
+                                                                 changes the rows of the index: takes one away, puts
+                                                                 older ones back, lets two change places, copies one to
+                                                                 another's place, takes all away; or its inner pages
     attack_vault.py VAULT forge                                  makes a vault of its own for the holder of the first slot
     attack_vault.py VAULT forge-knowing KEYFILE OLD KEYFILE      the same as someone who could open OLD with the second key
                                                                  file; the first is the holder's, and only named to say
@@ -44,6 +45,18 @@ def misdirect(path):
         with open(path, "r+b") as file: file.write(data)
         return
     sys.exit("attack_vault: all items are in one page")
+
+def misdirect_index(path):
+    """Lets two leaves of the index change places below an inner page."""
+    data = bytearray(open(path, "rb").read())
+    for start in range(0, len(data), PAGE):
+        if data[start] != 2: continue
+        one, other = (start + n for n in struct.unpack(">HH", data[start + 12:start + 16]))
+        data[one:one + 4], data[other:other + 4] = data[other:other + 4], data[one:one + 4]
+        data[24:28] = struct.pack(">I", struct.unpack(">I", data[24:28])[0] + 1)
+        with open(path, "r+b") as file: file.write(data)
+        return
+    sys.exit("attack_vault: the index is in one page")
 
 def slot_of(records, vault, key_file):
     for name, slot in sorted(records.items()):
@@ -140,11 +153,12 @@ def attack(path, kind, arguments):
         forge(database, read(arguments[0]), arguments[1], read(arguments[2]))
     elif kind == "forge-holding":
         forge(database, read(arguments[0]), None, None)
-    elif kind != "misdirect":
+    elif kind not in ("misdirect", "misdirectindex"):
         sys.exit(__doc__)
     database.commit()
     database.close()
     if kind == "misdirect": misdirect(path)
+    if kind == "misdirectindex": misdirect_index(path)
     fix_checksums(path)
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import LatchkeyVault
 //     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
 //                                                      saves and a delete; says "did N" after each step
+//     vault-writer items VAULT KEYFILE PREFIX COUNT    the same with items: creates, replaces and deletes seven of them
 //     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
 //     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, says "rekeyed N" after each time, and pauses
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
@@ -81,6 +82,7 @@ func work() async throws {
             }
             say("did \(index)")
         }
+    case "items": try await churnItems(store, arguments[4], count)
     case "whole":
         let key = try key(arguments[4])
         for index in 0..<count {

@@ -1,4 +1,4 @@
-internal import LatchkeyCredentials
+package import LatchkeyCredentials
 package import LatchkeyItems
 internal import LatchkeyLog
 internal import LatchkeySecrets
@@ -87,9 +87,14 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
 
     private static var pageSize: Int { 500 }
 
-    /// All items, or those of one collection. Page by page, so that nobody waits for it: what is changed meanwhile is
-    /// there as it was before or after.
+    /// Page by page, so that nobody waits for it: what is changed meanwhile is there as it was before or after.
     private func all(in collection: String?, deadline: Deadline) async throws(StoreError) -> [StoredItem] {
+        try await all(deadline: deadline) { collection == nil || $0.collection == collection }
+    }
+
+    fileprivate func all(
+        deadline: Deadline, where isWanted: @escaping @Sendable (ItemMetadata) -> Bool
+    ) async throws(StoreError) -> [StoredItem] {
         var found: [StoredItem] = []
         var cursor: (keys: [UInt8], place: Int64)?
         while true {
@@ -101,9 +106,7 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
                 var items: [StoredItem] = []
                 for heading in headings {
                     let metadata = try SealedStore<Table>.openMetadata(heading, state.keys)
-                    guard collection == nil || metadata.collection == collection,
-                        let item = metadata.storedItem(at: heading.lookup)
-                    else { continue }
+                    guard isWanted(metadata), let item = metadata.storedItem(at: heading.lookup) else { continue }
                     items.append(item)
                 }
                 return (items: items, isSame: isSame, keys: state.keys.id, last: headings.last?.place)
@@ -174,4 +177,9 @@ extension SealedStore {
 extension VaultStore {
     /// The vault's items. Keep it: what one of them changes isn't among its `changesByOthers`.
     package func itemStore() -> some ItemStore { SealedItemStore(rows, path: path.file) }
+
+    /// The items that aren't credentials, which no listing of credentials shows.
+    package func itemsBesidesCredentials(deadline: Deadline) async throws(StoreError) -> [StoredItem] {
+        try await SealedItemStore(rows, path: nil).all(deadline: deadline) { $0.key == nil }
+    }
 }

@@ -1,0 +1,82 @@
+internal import LatchkeyCredentials
+internal import LatchkeyItems
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyTerminal
+internal import LatchkeyVault
+
+// `latchkey list --items`: what a vault keeps for other programs, with attributes of their own.
+
+extension ListCommand {
+    static let items = CommandOption.flag(
+        "--items", help: "list what other programs have in the vault, with attributes of their own")
+
+    /// - Parameter beginning: of the attribute `service`; of items without it, nothing else than an empty one.
+    static func listItems(
+        ofServicesThatBeginWith beginning: String, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> ExitStatus {
+        let view = try await context.openView()
+        let vaults = view.stores.compactMap { $0 as? VaultStore }
+        guard !vaults.isEmpty else {
+            throw CommandFailure(
+                .usage, "usage.not-a-vault", "only a vault has items with attributes of their own",
+                hint: "--store vault names it; a keyring's own are in its application")
+        }
+        var found: [StoredItem] = []
+        for vault in vaults {
+            found += try await vault.itemsBesidesCredentials(deadline: context.deadline).filter { item in
+                beginning.isEmpty || item.attributes.service?.utf8.starts(with: beginning.utf8) ?? false
+            }
+        }
+        found.sort { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(.array(found.map(json)))
+        } else {
+            var table = TextTable(
+                "LABEL", "ATTRIBUTES", "COLLECTION", "CHANGED", dropping: ["CHANGED", "COLLECTION", "LABEL"])
+            for item in found {
+                let attributes = item.attributes.all.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+                table.append(
+                    "\(shown(item.label))", "\(shown(attributes))", "\(shown(item.collection))",
+                    "\(Moment(item.modified))")
+            }
+            try context.output.write(table)
+        }
+        return .success
+    }
+
+    private static func json(_ item: StoredItem) -> JSONValue {
+        .object([
+            ("label", .text(shown(item.label))),
+            (
+                "attributes",
+                .array(
+                    item.attributes.all.map {
+                        .object([("name", .text(shown($0.name))), ("value", .text(shown($0.value)))])
+                    })
+            ),
+            ("collection", .text(shown(item.collection))), ("content_type", .text(shown(item.contentType))),
+            ("created", .message("\(Moment(item.created))")), ("changed", .message("\(Moment(item.modified))")),
+        ])
+    }
+
+    private static func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "labels and attributes are what a listing shows", unredacted: text)
+    }
+
+    /// Says at a terminal that there are items too, of which this listing shows nothing.
+    ///
+    /// - Parameter count: how many credentials were listed or passed over.
+    static func tellOfItems(in view: StoreView, besides count: Int, _ context: CommandContext) {
+        guard context.output.tellsPerson, !context.output.isJSON, view.stores.count == 1,
+            let vault = view.stores[0] as? VaultStore, vault.extent.itemCount > count
+        else { return }
+        let items = LogMessage.counted(
+            vault.extent.itemCount - UInt64(count), "item has other attributes", "items have other attributes")
+        context.output.note("\(items): latchkey list --items")
+    }
+}
+
+extension ItemAttributes {
+    fileprivate var service: String? { all.first { $0.name == "service" }?.value }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import TestServices
+import Testing
+
+/// `latchkey keyring enable`: a real bus, as dbus-run-session makes it, starts the service.
+struct KeyringEnableTests {
+    private let unit = "config/systemd/user/latchkey-keyring.service"
+    private let activation = "data/dbus-1/services/org.freedesktop.secrets.service"
+
+    private let portal = "data/dbus-1/services/org.freedesktop.impl.portal.desktop.latchkey.service"
+
+    private func text(_ scene: KeyringScene, _ name: String) throws -> String {
+        String(decoding: try scene.directory.read(name), as: UTF8.self)
+    }
+
+    @Test func `a program that asks for a keyring has it started, before the system's own`() async throws {
+        let scene = try await KeyringScene()
+        #expect(FileManager.default.fileExists(atPath: "/usr/share/dbus-1/services/org.freedesktop.secrets.service"))
+        let run = try await scene.shell(
+            """
+            dbus-run-session -- sh -c '
+                latchkey keyring enable
+                latchkey keyring status; echo "status $?"
+                printf s3cret | secret-tool store --label=x service a.example username ada
+                secret-tool lookup service a.example; echo
+                latchkey keyring status
+                latchkey keyring disable' 2> errors
+            """)
+        let errors = try text(scene, "errors")
+        #expect(run.outputText.contains("nobody yet; the bus starts one\nstatus 1\n"), "\(run.outputText) \(errors)")
+        #expect(run.outputText.contains("s3cret\n") && run.outputText.contains("latchkey-keyring (process "))
+        #expect(try await scene.latchkey("get", "a.example", "ada").outputText == "s3cret")
+        for name in [unit, activation, portal] {
+            #expect(!FileManager.default.fileExists(atPath: scene.directory / name), "\(name)")
+        }
+    }
+
+    @Test func `a bus that runs already starts it from then on`() async throws {
+        let scene = try await KeyringScene()
+        try scene.directory.makeFolder("data/dbus-1/services")
+        let run = try await scene.shell(
+            """
+            dbus-run-session -- sh -c '
+                latchkey keyring enable > /dev/null 2>&1
+                gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
+                    --method org.freedesktop.DBus.StartServiceByName org.freedesktop.secrets 0 > /dev/null
+                latchkey keyring status' 2>&1
+            """)
+        #expect(run.outputText.contains("latchkey-keyring (process "), "\(run.outputText)")
+    }
+
+    @Test func `what is written names the programs and the vault, and systemd takes it`() async throws {
+        let scene = try await KeyringScene()
+        let vault = scene.directory / "other/vault"
+        let run = try await scene.latchkey("keyring", "enable", "--vault", vault, "--json").successful("enable")
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(run.output)) as? [String: Any])
+        #expect(object["change"] as? String == "enabled" && (object["files"] as? [String])?.count == 3)
+        let written = try text(scene, activation)
+        #expect(written.contains("Name=org.freedesktop.secrets\n") && written.contains("--vault \(vault)"))
+        #expect(written.contains("/latchkey-keyring keyring serve --no-prompt"))
+        for line in [
+            "Type=dbus", "BusName=org.freedesktop.secrets", "LimitCORE=0", "UMask=0077", "NoNewPrivileges=yes",
+            "MemoryDenyWriteExecute=yes", "RestrictAddressFamilies=AF_UNIX", "Restart=on-failure",
+        ] {
+            #expect(try text(scene, unit).contains(line + "\n"), "\(line)")
+        }
+        let checked = try await scene.shell("systemd-analyze verify --user \(unit) 2>&1")
+        #expect(!checked.outputText.contains("latchkey-keyring.service:"), "\(checked.outputText)")
+        // Again is no error, and is the same.
+        try await scene.latchkey("keyring", "enable", "--vault", vault).successful("again")
+        #expect(try text(scene, activation) == written)
+    }
+
+    @Test func `somebody else's file is left, and nothing is written beside it`() async throws {
+        let scene = try await KeyringScene()
+        try scene.directory.makeFolder("data/dbus-1/services")
+        let mine = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/usr/bin/keepassxc\n"
+        try scene.directory.write(activation, mine)
+        let run = try await scene.latchkey("keyring", "enable")
+        #expect(run.status == 77 && run.errorText.contains("[keyring.other-file]"), "\(run.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / unit))
+        let disabled = try await scene.latchkey("keyring", "disable")
+        #expect(disabled.status == 1 && disabled.errorText.contains("[keyring.not-enabled]"))
+        #expect(try text(scene, activation) == mine)
+    }
+
+    @Test func `a path that a unit can't hold is refused`() async throws {
+        let scene = try await KeyringScene()
+        for path in ["with space/vault", "per%cent/vault", "quo\"te/vault"] {
+            let run = try await scene.latchkey("keyring", "enable", "--vault", path)
+            #expect(run.status == 77 && run.errorText.contains("[keyring.unfit-path]"), "\(path): \(run.errorText)")
+        }
+    }
+}

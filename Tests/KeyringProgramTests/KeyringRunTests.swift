@@ -1,0 +1,158 @@
+import Foundation
+import LatchkeyCredentials
+import LatchkeySecrets
+import LatchkeyVault
+import TestServices
+import Testing
+
+/// `latchkey keyring run`: a program with the vault as its keyring, on a bus of its own.
+struct KeyringRunTests {
+    @Test func `a program finds the vault's items, and what it saves stays`() async throws {
+        let scene = try await KeyringScene()
+        try await scene.set("example.org", "ada", "hello")
+        let run = try await scene.shell(
+            """
+            latchkey keyring run -- sh -c '
+                secret-tool lookup service example.org; echo
+                printf made | secret-tool store --label=Made service made.example username bob
+                printf wide | secret-tool store --label=Wide server git.example user ada protocol https
+                exit 7'
+            """)
+        #expect(run.status == 7 && run.outputText == "hello\n", "\(run.errorText)")
+        #expect(try await scene.latchkey("get", "made.example", "bob").outputText == "made")
+        let later = try await scene.shell("latchkey keyring run -- secret-tool lookup server git.example")
+        #expect(later.outputText == "wide", "\(later.errorText)")
+        #expect(try await scene.latchkey("vault", "verify").status == 0)
+    }
+
+    @Test func `sessions, keys and client secrets of Latchkey's own are not served`() async throws {
+        let scene = try await KeyringScene()
+        try await scene.set("example.org", "ada", "hello")
+        let vault = try await VaultStore.open(
+            at: scene.directory / "data/latchkey/vault", unlockedBy: .keyFile(scene.directory / "key"))
+        for kind in [CredentialKind.session, .privateKey, .clientSecret, .current] {
+            try await vault.save(
+                Secret<Password>(copying: Array("own".utf8).span),
+                for: CredentialKey(service: "latchkey:work", account: "app", kind: kind))
+        }
+        let run = try await scene.shell("latchkey keyring run -- secret-tool search --all --unlock xdg:none none")
+        #expect(run.outputText.isEmpty)
+        let all = try await scene.shell(
+            """
+            latchkey keyring run -- gdbus call --session --dest org.freedesktop.secrets \
+                --object-path /org/freedesktop/secrets --method org.freedesktop.Secret.Service.SearchItems '{}'
+            """)
+        #expect(all.outputText.components(separatedBy: "/collection/login/").count == 2, "\(all.outputText)")
+    }
+
+    @Test func `the bus and the keyring end with the program, however it ends`() async throws {
+        let scene = try await KeyringScene()
+        for ending in ["exit 0", "kill -KILL $$", "kill -TERM $$"] {
+            let run = try await scene.shell(
+                "latchkey keyring run -- bash -c 'echo $DBUS_SESSION_BUS_ADDRESS; echo $$ > pid; \(ending)'")
+            let address = run.outputText.prefix { $0 != "," }.dropFirst("unix:path=".count)
+            #expect(address.hasPrefix(scene.directory / "run/latchkey-bus-"), "\(run.errorText)")
+            let folder = String(address).replacingOccurrences(of: "/bus\n", with: "").replacingOccurrences(
+                of: "/bus", with: "")
+            try await eventually("the bus of \(ending) ended") {
+                !FileManager.default.fileExists(atPath: folder)
+            }
+            #expect(try await !scene.isRunning(folder))
+        }
+    }
+
+    @Test func `it is the program: process, signals, descriptors and status are`() async throws {
+        let scene = try await KeyringScene()
+        let running = try BuiltProducts.latchkey().start(
+            ["keyring", "run", "--", "bash", "-c", "trap 'echo got; exit 5' TERM; echo $$; while :; do sleep 0.05; done"],
+            environment: scene.environment)
+        try await running.wait(for: "the program") { running.outputSoFar.contains("\n") }
+        #expect(running.outputSoFar == "\(running.pid)\n")
+        kill(running.pid, SIGTERM)
+        let run = try await running.finish()
+        #expect(run.status == 5 && run.outputText.hasSuffix("got\n"))
+        // A program may wait for all its children: the service is none of them.
+        let waiting = try await scene.shell(
+            """
+            latchkey keyring run -- python3 -c '
+            import os
+            try:
+                os.wait()
+            except ChildProcessError:
+                print("no child")'
+            """)
+        #expect(waiting.outputText == "no child\n", "\(waiting.errorText)")
+        // Nothing of ours holds the program's pipes.
+        let piped = try await scene.shell("latchkey keyring run -- bash -c 'exec 3<&-; ls /proc/$$/fd' | tr '\\n' ' '")
+        #expect(piped.outputText.split(separator: " ").count <= 5, "\(piped.outputText)")
+    }
+
+    @Test func `the passphrase is asked for at the terminal before the program starts, which then has it`() async throws {
+        let scene = try await KeyringScene(passphrase: "words of a passphrase")
+        let terminal = try PseudoTerminal()
+        let running = try BuiltProducts.latchkey().start(
+            ["keyring", "run", "--", "sh", "-c", "echo started; read line; echo \"got $line\""],
+            environment: scene.environment, terminal: terminal, streamsOnTerminal: true)
+        try await terminal.waitForQuestion("Passphrase of the vault", from: running)
+        #expect(!terminal.shown.contains("started"))
+        terminal.type("words of a passphrase\r")
+        try await terminal.waitUntilShown("started")
+        terminal.type("a line\r")
+        try await terminal.waitUntilShown("got a line")
+        #expect(try await running.finish().status == 0)
+        #expect(!terminal.shown.contains("words of"))
+    }
+
+    @Test func `what goes wrong is said before the program starts`() async throws {
+        let scene = try await KeyringScene(passphrase: "words of a passphrase")
+        let locked = try await scene.shell("latchkey keyring run --no-prompt -- touch started")
+        #expect(locked.status == 77 && locked.errorText.contains("[store.locked]"), "\(locked.errorText)")
+        let open = ["LATCHKEY_PASSPHRASE_FILE": scene.directory / "words"]
+        let missing = try await scene.shell("latchkey keyring run -- no-such-program", open)
+        #expect(missing.status == 127 && missing.errorText.contains("[run.not-found]"))
+        let bare = try await scene.shell(
+            """
+            mkdir bare; ln -s "$(command -v latchkey)" "$(command -v touch)" bare
+            PATH=$PWD/bare latchkey keyring run -- touch started
+            """, open)
+        #expect(bare.status == 69 && bare.errorText.contains("[keyring.no-dbus-daemon]"), "\(bare.errorText)")
+        let none = try await scene.shell("latchkey keyring run --vault nowhere/vault -- touch started", open)
+        #expect(none.status == 69 && none.errorText.contains("latchkey vault init"), "\(none.errorText)")
+        let usage = try await scene.shell("latchkey keyring run --writable -- touch started", open)
+        #expect(usage.status == 64 && usage.errorText.contains("--only"), "\(usage.errorText)")
+        #expect(try await scene.shell("latchkey keyring run", open).status == 64)
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.directory / "run").isEmpty)
+    }
+
+    @Test func `no other program is started on the bus, whatever the system offers there`() async throws {
+        let scene = try await KeyringScene()
+        let run = try await scene.shell(
+            """
+            latchkey keyring run -- gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
+                --method org.freedesktop.DBus.ListActivatableNames
+            """)
+        #expect(run.outputText == "(['org.freedesktop.DBus'],)\n", "\(run.errorText)")
+    }
+
+    @Test func `Python keyring works in it`() async throws {
+        let scene = try await KeyringScene()
+        let run = try await scene.shell(
+            """
+            latchkey keyring run -- python3 -c '
+            import keyring
+            keyring.set_password("py.example", "ada", "of python")
+            print("what it saved:", keyring.get_password("py.example", "ada"))'
+            """)
+        #expect(run.status == 0 && run.outputText.hasSuffix(" of python\n"), "\(run.errorText)")
+    }
+}
+
+/// Waits for what happens soon, in another process.
+func eventually(_ what: String, _ holds: () async throws -> Bool) async throws {
+    for _ in 0..<1200 {
+        if try await holds() { return }
+        try await Task.sleep(for: .milliseconds(50))
+    }
+    throw ServiceFailure("it didn't happen in a minute: \(what)")
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TestServices
+import Testing
+
+/// `latchkey keyring run --only`: a keyring on which nothing else exists.
+struct KeyringScopeTests {
+    private let scene: KeyringScene
+
+    init() async throws {
+        scene = try await KeyringScene()
+        for (service, account) in [("mine.example", "ada"), ("mine.example", "bob"), ("other.example", "ada")] {
+            try await scene.set(service, account, "\(service)/\(account)")
+        }
+        try await scene.set("git:https://mine.example", "ada", "with slashes")
+    }
+
+    private func search(_ only: String, _ then: String) async throws -> String {
+        try await scene.shell("latchkey keyring run \(only) -- sh -c '\(then)' 2>&1").outputText
+    }
+
+    @Test func `what is named is there, by service or by service and account, and nothing else`() async throws {
+        let all = "secret-tool search --all service mine.example; secret-tool search --all service other.example"
+        let byService = try await search("--only mine.example", all)
+        #expect(byService.contains("secret = mine.example/ada") && byService.contains("secret = mine.example/bob"))
+        #expect(!byService.contains("other.example"))
+        let byAccount = try await search("--only mine.example/bob --only other.example/eve", all)
+        #expect(byAccount.contains("secret = mine.example/bob") && !byAccount.contains("mine.example/ada"))
+        #expect(!byAccount.contains("other.example"))
+        let slashes = try await search(
+            "--only git:https://mine.example", "secret-tool lookup service git:https://mine.example")
+        #expect(slashes == "with slashes")
+    }
+
+    @Test func `an item that isn't named can't be reached by its path, its collection or its changes`() async throws {
+        let path = try await scene.shell(
+            """
+            latchkey keyring run -- gdbus call --session --dest org.freedesktop.secrets \
+                --object-path /org/freedesktop/secrets --method org.freedesktop.Secret.Service.SearchItems \
+                '{"service": "other.example"}' | grep -o '/org[^>'"'"']*'
+            """).outputText.split(separator: "\n").first.map(String.init)
+        let item = try #require(path)
+        let run = try await scene.shell(
+            """
+            latchkey keyring run --only mine.example -- bash -c '
+                call() { gdbus call --session --dest org.freedesktop.secrets "$@" 2>&1; }
+                call --object-path \(item) --method org.freedesktop.DBus.Properties.GetAll org.freedesktop.Secret.Item
+                call --object-path \(item) --method org.freedesktop.Secret.Item.Delete
+                call --object-path /org/freedesktop/secrets/collection/login \
+                    --method org.freedesktop.DBus.Properties.Get org.freedesktop.Secret.Collection Items
+                call --object-path /org/freedesktop/secrets --method org.freedesktop.Secret.Service.SearchItems "{}"
+                call --object-path /org/freedesktop/secrets/collection/login --method org.freedesktop.DBus.Introspectable.Introspect'
+            """)
+        let id = item.split(separator: "/").last ?? ""
+        #expect(run.outputText.contains("UnknownObject") || run.outputText.contains("NoSuchObject"), "\(run.outputText)")
+        let told = run.outputText.replacingOccurrences(of: item, with: "")
+        #expect(!told.contains(id) && !told.contains("other.example"), "\(told)")
+        #expect(try await scene.latchkey("get", "other.example", "ada").outputText == "other.example/ada")
+    }
+
+    @Test func `nothing can be changed unless that is allowed, and then only what is named`() async throws {
+        let store = "printf new | secret-tool store --label=x service $1 username $2"
+        let refused = try await search("--only mine.example", store.replacing("$1", "mine.example", "$2", "ada"))
+        #expect(refused.contains("may read its own items"), "\(refused)")
+        #expect(try await search("--only mine.example", "secret-tool clear service mine.example").contains("may read"))
+        #expect(try await scene.latchkey("get", "mine.example", "ada").outputText == "mine.example/ada")
+        let allowed = try await search(
+            "--only mine.example --writable", store.replacing("$1", "mine.example", "$2", "ada"))
+        #expect(allowed.isEmpty, "\(allowed)")
+        #expect(try await scene.latchkey("get", "mine.example", "ada").outputText == "new")
+        let outside = try await search(
+            "--only mine.example --writable", store.replacing("$1", "other.example", "$2", "ada"))
+        #expect(outside.contains("may read its own items"), "\(outside)")
+        #expect(try await scene.latchkey("get", "other.example", "ada").outputText == "other.example/ada")
+        // An item can't be led out of what is named either.
+        let moved = try await scene.shell(
+            """
+            latchkey keyring run --only mine.example --writable -- bash -c '
+                item=$(gdbus call --session --dest org.freedesktop.secrets --object-path /org/freedesktop/secrets \
+                    --method org.freedesktop.Secret.Service.SearchItems "{\\"username\\": \\"bob\\"}" | grep -o "/org/[a-z0-9/]*[0-9a-f]" | head -n 1)
+                gdbus call --session --dest org.freedesktop.secrets --object-path $item \
+                    --method org.freedesktop.DBus.Properties.Set org.freedesktop.Secret.Item Attributes \
+                    "<{\\"service\\": \\"other.example\\", \\"username\\": \\"bob\\"}>"' 2>&1
+            """)
+        #expect(moved.outputText.contains("AccessDenied"), "\(moved.outputText)")
+    }
+
+    @Test func `Latchkey's own variables are handed on only with all of it`() async throws {
+        let extra = ["LATCHKEY_KEY_FILE": scene.directory / "key"]
+        let show = "-- sh -c 'env | grep -c ^LATCHKEY_'"
+        #expect(try await scene.shell("latchkey keyring run \(show)", extra).outputText == "2\n")
+        #expect(try await scene.shell("latchkey keyring run --only a \(show)", extra).outputText == "0\n")
+    }
+
+    @Test func `with bubblewrap around it the vault and other buses are out of reach, and its own items are not`() async throws {
+        let run = try await scene.shell(
+            """
+            latchkey keyring run --only mine.example/ada -- bash -c '
+                bus=${DBUS_SESSION_BUS_ADDRESS#unix:path=}; bus=${bus%%,*}
+                exec bwrap --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64 \
+                    --dev /dev --proc /proc --tmpfs /tmp --unshare-pid --new-session --ro-bind "$bus" /tmp/bus \
+                    --setenv DBUS_SESSION_BUS_ADDRESS unix:path=/tmp/bus sh -c "
+                        secret-tool lookup service mine.example username ada; echo
+                        secret-tool lookup service other.example || echo no other
+                        test -e \(scene.directory.path) || echo no vault"'
+            """)
+        #expect(run.outputText == "mine.example/ada\nno other\nno vault\n", "\(run.errorText)")
+    }
+
+    @Test func `the log tells who read what, and no secret`() async throws {
+        let run = try await scene.shell(
+            "latchkey keyring run --log-level info --only mine.example -- secret-tool lookup service mine.example username bob"
+        )
+        #expect(run.outputText == "mine.example/bob")
+        #expect(run.errorText.contains("mine.example: bob was read by "), "\(run.errorText)")
+        #expect(run.errorText.contains("secret-tool (process "), "\(run.errorText)")
+        #expect(!run.errorText.contains("mine.example/bob"))
+    }
+}
+
+extension String {
+    fileprivate func replacing(_ pairs: String...) -> String {
+        var text = self
+        for index in stride(from: 0, to: pairs.count, by: 2) {
+            text = text.replacingOccurrences(of: pairs[index], with: pairs[index + 1])
+        }
+        return text
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import TestServices
+import Testing
+
+/// `latchkey keyring serve` and `status`, on a session bus.
+struct KeyringServeTests {
+    /// A service that runs until it is told to end.
+    private func serve(_ scene: KeyringScene, _ arguments: String...) async throws -> RunningProgram {
+        let running = try BuiltProducts.latchkey().start(
+            ["keyring", "serve"] + arguments, environment: scene.environment)
+        running.closeInput()
+        try await running.wait(for: "the service") {
+            running.errorsSoFar.contains("serving") || running.errorsSoFar.contains("error")
+        }
+        return running
+    }
+
+    @Test func `the session has a keyring until a signal ends it, and status says whose`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let before = try await scene.latchkey("keyring", "status")
+        #expect(before.status == 1 && before.outputText.contains("nobody"), "\(before.errorText)")
+        let service = try await serve(scene)
+        try await scene.set("example.org", "ada", "hello")
+        #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "hello")
+        let reader = try Program("python3").start(
+            ["-c", "import secretstorage, time; b = secretstorage.dbus_init(); list(secretstorage.get_default_collection(b).get_all_items())[0].get_secret(); print('read', flush=True); time.sleep(600)"],
+            environment: scene.environment)
+        try await reader.wait(for: "a client") { reader.outputSoFar.contains("read") }
+        let status = try await scene.latchkey("keyring", "status")
+        #expect(status.status == 0 && status.outputText.contains("latchkey-keyring (process "), "\(status.errorText)")
+        #expect(status.outputText.contains(scene.directory / "data/latchkey/vault"))
+        #expect(status.outputText.contains("python3") && status.outputText.contains("(process \(reader.pid))"))
+        let json = try await scene.latchkey("keyring", "status", "--json").output
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
+        #expect(object["locked"] as? Bool == false && (object["clients"] as? [String])?.count == 1)
+        kill(service.pid, SIGTERM)
+        #expect(try await service.finish().status == 0)
+        #expect(try await scene.latchkey("keyring", "status").status == 1)
+    }
+
+    @Test func `a keyring that is there is left, and said who it is`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.unlocked))
+        let run = try await serve(scene).finish()
+        #expect(run.status == 77 && run.errorText.contains("[keyring.owned]"), "\(run.errorText)")
+        #expect(run.errorText.contains("/gnome-keyring-daemon (process "))
+        let status = try await scene.latchkey("keyring", "status")
+        #expect(status.status == 0 && status.outputText.contains("/gnome-keyring-daemon"))
+        #expect(!status.outputText.contains("vault"))
+    }
+
+    @Test func `one of ours takes the place of another with --replace, which ends and says so`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let first = try await serve(scene)
+        #expect(try await serve(scene).finish().status == 77)
+        let second = try await serve(scene, "--replace")
+        let ended = try await first.finish()
+        #expect(ended.status == 77 && ended.errorText.contains("[keyring.replaced]"), "\(ended.errorText)")
+        kill(second.pid, SIGINT)
+        #expect(try await second.finish().status == 0)
+    }
+
+    @Test func `without a bus, and when the bus ends, that is said`() async throws {
+        let scene = try await KeyringScene()
+        let none = try await scene.shell("unset XDG_RUNTIME_DIR; latchkey keyring serve")
+        #expect(none.status == 69 && none.errorText.contains("latchkey keyring run -- COMMAND"), "\(none.errorText)")
+        let gone = try await scene.latchkey("keyring", "status")
+        #expect(gone.status == 69 && gone.errorText.contains("[keyring.bus-refused]"), "\(gone.errorText)")
+        let session = try await PrivateSession(.none)
+        let other = try await KeyringScene(on: session)
+        let service = try await serve(other)
+        await session.killBus()
+        let run = try await service.finish()
+        #expect(run.status == 69 && run.errorText.contains("[keyring.bus-lost]"), "\(run.errorText)")
+    }
+
+    @Test func `a locked vault says so to programs, and a terminal that registered opens it`() async throws {
+        let session = try await PrivateSession(.none)
+        let scene = try await KeyringScene(on: session)
+        let passphrase = "words of a passphrase"
+        let words = try scene.directory.write("words", passphrase)
+        _ = try await scene.shell(
+            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault", [:]).successful("vault init")
+        let service = try await serve(scene, "--vault", scene.directory / "locked/vault", "--no-prompt")
+        let refused = try await scene.shell("secret-tool lookup service a")
+        #expect(refused.status == 1 && refused.errorText.contains("latchkey vault unlock"), "\(refused.errorText)")
+        #expect(try await scene.latchkey("keyring", "status").outputText.contains("locked"))
+        // Nobody can be asked: the client hears that at once.
+        let nobody = try await scene.shell("printf x | secret-tool store --label=l service a username b")
+        #expect(nobody.status != 0)
+        #expect(try await scene.latchkey("keyring", "agent").errorText.contains("[keyring.no-terminal]"))
+        let terminal = try PseudoTerminal()
+        let agent = try BuiltProducts.latchkey().start(
+            ["keyring", "agent"], environment: scene.environment, terminal: terminal, streamsOnTerminal: true)
+        try await terminal.waitUntilShown("Ctrl-C ends that")
+        async let stored = scene.shell("printf x | secret-tool store --label=l service a username b")
+        try await terminal.waitForQuestion("Passphrase of the vault", from: agent)
+        terminal.type("wrong\r")
+        try await terminal.waitUntilShown("It doesn't open with that")
+        try await terminal.waitForQuestion(":\r\nPassphrase of the vault", from: agent)
+        terminal.type(passphrase + "\r")
+        let run = try await stored
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(try await scene.shell("secret-tool lookup service a").outputText == "x")
+        #expect(try await scene.latchkey("keyring", "status").outputText.contains("open"))
+        #expect(!terminal.shown.contains(passphrase))
+        kill(agent.pid, SIGINT)
+        #expect(try await agent.finish().status == 0)
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
+    @Test func `the passphrase is asked for at the terminal where it was started`() async throws {
+        let session = try await PrivateSession(.none)
+        let scene = try await KeyringScene(on: session)
+        let words = try scene.directory.write("words", "words of a passphrase")
+        _ = try await scene.shell(
+            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault").successful("vault init")
+        let terminal = try PseudoTerminal()
+        let running = try BuiltProducts.latchkey().start(
+            ["keyring", "serve", "--vault", scene.directory / "locked/vault"], environment: scene.environment,
+            terminal: terminal, streamsOnTerminal: true)
+        try await terminal.waitForQuestion("Passphrase of the vault", from: running)
+        // The name is taken by then, so that nobody waits for this one to be served.
+        #expect(try await scene.latchkey("keyring", "status").status == 0)
+        terminal.type("words of a passphrase\r")
+        try await eventually("the vault is open") {
+            try await scene.shell("printf x | secret-tool store --label=l service a username b").status == 0
+        }
+        kill(running.pid, SIGTERM)
+        #expect(try await running.finish().status == 0)
+    }
+
+    @Test func `what latchkey changes is told on the bus`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let service = try await serve(scene)
+        _ = try await scene.shell("secret-tool lookup service none")
+        let monitor = try Program("dbus-monitor").start(
+            ["--session", "interface='org.freedesktop.Secret.Collection'"], environment: scene.environment)
+        try await monitor.wait(for: "the monitor") { monitor.outputSoFar.contains("NameAcquired") }
+        try await scene.set("example.org", "ada", "one")
+        try await monitor.wait(for: "ItemCreated") { monitor.outputSoFar.contains("ItemCreated") }
+        try await scene.set("example.org", "ada", "two")
+        try await monitor.wait(for: "ItemChanged") { monitor.outputSoFar.contains("ItemChanged") }
+        try await scene.latchkey("delete", "example.org", "ada")
+        try await monitor.wait(for: "ItemDeleted") { monitor.outputSoFar.contains("ItemDeleted") }
+        #expect(!monitor.outputSoFar.contains("two"))
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
+    @Test func `a sandboxed application has a key of its own, which stays, and gnome-keyring's are taken over`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let service = try await serve(scene)
+        let script = TestData.folder().appendingPathComponent("portal.py").path
+        func key(_ application: String) async throws -> String {
+            try await scene.shell("/usr/bin/python3 \(script) \(application)").successful(application).outputText
+        }
+        let first = try await key("org.example.App")
+        #expect(first.count == 129)
+        #expect(try await key("org.example.App") == first)
+        #expect(try await key("org.example.Other") != first)
+        // As gnome-keyring keeps it.
+        let attributes = "app_id org.example.Moved xdg:schema org.freedesktop.portal.Secret"
+        _ = try await scene.shell("printf abc | secret-tool store --label=Key \(attributes)").successful("store")
+        #expect(try await key("org.example.Moved") == "616263\n")
+        let odd = try await scene.shell("/usr/bin/python3 \(script) full").successful("full")
+        #expect(odd.outputText == "(2, {})\n(2, {})\nerror\n", "\(odd.outputText)")
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+}

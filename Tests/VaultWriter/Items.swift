@@ -1,0 +1,30 @@
+import LatchkeyCredentials
+import LatchkeyItems
+import LatchkeySecrets
+import LatchkeyVault
+
+/// Attributes of one of the seven items of a prefix.
+private func attributes(_ prefix: String, _ number: Int) -> ItemAttributes {
+    let all = [("common", "same"), ("prefix", prefix), ("number", "\(number)")]
+    return ItemAttributes(all.map { ItemAttributes.Attribute(name: $0.0, value: $0.1) }) ?? ItemAttributes()
+}
+
+/// Creates, replaces and deletes items by turns, as `churn` does with credentials.
+func churnItems(_ vault: VaultStore, _ prefix: String, _ count: Int) async throws {
+    let items = vault.itemStore()
+    let deadline = Deadline.after(.seconds(300))
+    for index in 0..<count {
+        let attributes = attributes(prefix, index % 7)
+        if index % 3 == 2 {
+            for item in try await items.search(attributes, in: nil, deadline: deadline) {
+                _ = try await items.delete(item.id, deadline: deadline)
+            }
+        } else {
+            let bytes = Array("\(index)".utf8)
+            _ = try await items.create(
+                ItemSecret(Secret(copying: bytes.span), contentType: "text/plain"), attributes: attributes,
+                label: "\(prefix) \(index % 7)", in: "login", replacing: true, deadline: deadline)
+        }
+        say("did \(index)")
+    }
+}

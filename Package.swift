@@ -265,6 +265,7 @@ let package = Package(
             dependencies: [
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
+                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer",
             ],
             exclude: ["call.py", "clients.sh", "cookie_server.py", "hostile.py", "signals.py", "stand_in.py"]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),

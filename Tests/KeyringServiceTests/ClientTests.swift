@@ -35,6 +35,11 @@ struct ClientTests {
     func `other programs find what they stored`(_ client: Client, _ server: ServedKeyring.Server) async throws {
         try Judges.require()
         let keyring = try await ServedKeyring(server)
+        if server == .fullVault {
+            // They are items like all others, under the attributes that our own keyring store writes.
+            let known = try await keyring.session.secretTool(["search", "service", "example.org", "username", "9999"])
+            #expect(known.outputText.contains("secret = "))
+        }
         let script = TestData.folder().appendingPathComponent("clients.sh").path
         let run = try await Program("/bin/bash").run(
             [script, client.name, Judges.folder], environment: keyring.session.environment)

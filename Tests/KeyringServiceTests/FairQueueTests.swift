@@ -13,6 +13,27 @@ struct FairQueueTests {
         #expect(order == ["flood 0", "a", "b", "flood 1", "c", "flood 2"])
     }
 
+    @Test func `small calls pass large ones, which come all the same`() async {
+        let queue = FairQueue<String>()
+        for client in ["x", "y", "z"] { #expect(queue.offer("large " + client, of: client, byteCount: 4 << 20)) }
+        for number in 0..<10 { #expect(queue.offer("small \(number)", of: "s", byteCount: 100)) }
+        var order: [String] = []
+        for _ in 0..<13 { order.append(await queue.next() ?? "-") }
+        #expect(order == (0..<10).map { "small \($0)" } + ["large x", "large y", "large z"])
+    }
+
+    @Test func `large calls aren't put off for ever by small ones`() async {
+        let queue = FairQueue<String>()
+        #expect(queue.offer("large", of: "x", byteCount: 4 << 20))
+        var count = 0
+        while count < 100 {
+            #expect(queue.offer("small", of: "s", byteCount: 100))
+            if await queue.next() == "large" { break }
+            count += 1
+        }
+        #expect(count == 15)
+    }
+
     @Test func `calls of one client stay in order`() async {
         let queue = FairQueue<Int>()
         for number in 0..<200 { #expect(queue.offer(number, of: ":1.1")) }

@@ -6,7 +6,7 @@ internal import TestServices
 struct HostileClientTests {
     private static let invalid = "InvalidArgs\n"
 
-    private static let cases: [(String, String)] = [
+    private static let cases: [(name: String, output: String)] = [
         ("foreign", "NoSession\nNoSession\nNoSession\nNoSession\nUnknownObject\nb'secret'\n"),
         ("closed", "()\nNoSession\nUnknownObject\nNoSession\nNoSession NoSession\n"),
         ("short_keys", "1000\n" + String(repeating: invalid, count: 10) + "NotSupported\n"),
@@ -45,11 +45,13 @@ struct HostileClientTests {
         ("heavy", "True\n"),
     ]
 
-    @Test(arguments: Self.cases)
-    func `a hostile client gets its errors, and others their answers`(_ name: String, _ output: String) async throws {
-        let keyring = try await ServedKeyring()
-        let run = try await keyring.python("hostile.py", [name])
-        #expect(run.outputText == output, "\(run.errorText)")
+    @Test(arguments: Self.cases, [ServedKeyring.Server.ours, .vault])
+    func `a hostile client gets its errors, and others their answers`(
+        _ hostility: (name: String, output: String), _ server: ServedKeyring.Server
+    ) async throws {
+        let keyring = try await ServedKeyring(server)
+        let run = try await keyring.python("hostile.py", [hostility.name])
+        #expect(run.outputText == hostility.output, "\(run.errorText)")
         // It lives, and serves others.
         let service = try #require(keyring.service)
         #expect(service.isRunning)

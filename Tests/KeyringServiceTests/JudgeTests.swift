@@ -68,8 +68,11 @@ struct JudgeTests {
     // MARK: - Our own
 
     /// Our client of the Secret Service, with the contract that all of our stores keep.
-    @Test func `our own keyring store keeps its contract on it, with encrypted sessions`() async throws {
-        let keyring = try await ServedKeyring()
+    @Test(arguments: [ServedKeyring.Server.ours, .vault])
+    func `our own keyring store keeps its contract on it, with encrypted sessions`(
+        _ server: ServedKeyring.Server
+    ) async throws {
+        let keyring = try await ServedKeyring(server)
         let probe = try KeyringProbe(keyring.session)
         for statement in ContractCase.all {
             let answer = try await probe.ask("contract", statement.statement, within: .seconds(300))

@@ -5,27 +5,47 @@ import Testing
 /// A bus of one test, and on it our service or gnome-keyring.
 final class ServedKeyring: Sendable {
     enum Server: String, Sendable, CaseIterable, CustomTestStringConvertible {
+        /// The service on items in memory.
         case ours
+        /// The service on a vault, as people use it.
+        case vault
+        /// A vault with ten thousand credentials.
+        case fullVault = "full vault"
         case gnomeKeyring = "gnome-keyring"
 
         var testDescription: String { rawValue }
     }
 
     let session: PrivateSession
-    /// Our service; the session has the other.
+    /// Our service; the session has gnome-keyring.
     let service: RunningProgram?
 
     /// - Parameter mode: of the fixture; see Tests/KeyringFixture.
     init(_ server: Server = .ours, mode: String = "keyring") async throws {
-        session = try await PrivateSession(server == .ours ? .none : .unlocked)
-        guard server == .ours else {
-            service = nil
-            return
+        let session = try await PrivateSession(server == .gnomeKeyring ? .unlocked : .none)
+        self.session = session
+        switch server {
+        case .gnomeKeyring: service = nil
+        case .ours:
+            let running = try BuiltProducts.program("keyring-fixture").start(
+                [mode, "--own"], environment: session.environment)
+            service = running
+            try await running.wait(for: "the service's name") { running.outputSoFar.contains("\n") }
+        case .vault, .fullVault:
+            try await BuiltProducts.latchkey().run(
+                ["vault", "init", "--key-file", session.directory / "key"], environment: session.environment
+            ).successful("vault init")
+            if server == .fullVault {
+                let vault = session.directory / "data/latchkey/vault"
+                try await BuiltProducts.program("vault-writer").run(
+                    ["fill", vault, session.directory / "key", "40", "10000"], environment: session.environment
+                ).successful("fill")
+            }
+            let running = try BuiltProducts.program("latchkey-keyring").start(
+                ["keyring", "serve"], environment: session.environment)
+            service = running
+            try await running.wait(for: "the service's name") { try await session.hasOwner() }
         }
-        let running = try BuiltProducts.program("keyring-fixture").start(
-            [mode, "--own"], environment: session.environment)
-        service = running
-        try await running.wait(for: "the service's name") { running.outputSoFar.contains("\n") }
     }
 
     /// Has something done behind the service's back, as by another process; see Tests/KeyringFixture/Fixture.swift.

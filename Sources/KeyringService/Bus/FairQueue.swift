@@ -8,13 +8,28 @@ final class FairQueue<Element: Sendable>: Sendable {
     /// What waits of one client, and of all, in bytes.
     static var maximumByteCount: Int { 16 << 20 }
     static var maximumTotalByteCount: Int { 64 << 20 }
+    private static var creditOfTurn: Int { 256 << 10 }
 
     private struct Lane {
         /// In the order in which they came; those before `first` are gone.
         var elements: [(element: Element, byteCount: Int)?] = []
         var first = 0
         var byteCount = 0
+        /// In bytes: what it may have done in this turn.
+        var credit = 0
         var count: Int { elements.count - first }
+
+        mutating func removeFirst() {
+            guard let (_, byteCount) = elements[first] else { return }
+            elements[first] = nil
+            first += 1
+            self.byteCount -= byteCount
+            credit = 0
+            if first > maximumCount {
+                elements.removeFirst(first)
+                first = 0
+            }
+        }
     }
     private struct State {
         var lanes: [String: Lane] = [:]
@@ -77,28 +92,31 @@ final class FairQueue<Element: Sendable>: Sendable {
         waiter?.resume(returning: nil)
     }
 
+    /// Takes the first element of the next client that may have its turn. One with large elements pays for them in turns
+    /// that it lets pass (deficit round robin), so that a small one never waits for more than what is being done.
     private static func take(_ state: inout State) -> Element? {
-        guard state.firstTurn < state.turns.count else { return nil }
-        let client = state.turns[state.firstTurn]
-        state.firstTurn += 1
-        guard var lane = state.lanes.removeValue(forKey: client), let (element, byteCount) = lane.elements[lane.first]
-        else { return nil }
-        lane.elements[lane.first] = nil
-        lane.first += 1
-        lane.byteCount -= byteCount
-        state.byteCount -= byteCount
-        if lane.count > 0 {
-            if lane.first > maximumCount {
-                lane.elements.removeFirst(lane.first)
-                lane.first = 0
+        while state.firstTurn < state.turns.count {
+            let client = state.turns[state.firstTurn]
+            state.firstTurn += 1
+            guard var lane = state.lanes.removeValue(forKey: client), let next = lane.elements[lane.first] else {
+                continue
             }
-            state.lanes[client] = lane
-            state.turns.append(client)
+            lane.credit += creditOfTurn
+            let isTaken = next.byteCount <= lane.credit
+            if isTaken {
+                lane.removeFirst()
+                state.byteCount -= next.byteCount
+            }
+            if lane.count > 0 {
+                state.lanes[client] = lane
+                state.turns.append(client)
+            }
+            if state.firstTurn > 1024 || state.firstTurn == state.turns.count {
+                state.turns.removeFirst(state.firstTurn)
+                state.firstTurn = 0
+            }
+            if isTaken { return next.element }
         }
-        if state.firstTurn > 1024 || state.firstTurn == state.turns.count {
-            state.turns.removeFirst(state.firstTurn)
-            state.firstTurn = 0
-        }
-        return element
+        return nil
     }
 }

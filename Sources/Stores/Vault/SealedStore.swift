@@ -222,7 +222,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             ?? true
         {
             if let old { try change.index.remove(old.metadata, at: old.lookup, in: transaction) }
-            try change.index.add(metadata, at: lookup, in: transaction)
+            change.index.add(metadata, at: lookup)
         }
         let sealed = try keys.seal(metadata, at: lookup)
         try transaction.put(

@@ -267,7 +267,9 @@ let package = Package(
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
                 "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer",
             ],
-            exclude: ["call.py", "clients.sh", "cookie_server.py", "hostile.py", "signals.py", "stand_in.py"]),
+            exclude: ["call.py", "clients.sh", "cookie_server.py", "hostile.py", "signals.py", "stand_in.py",
+                "writer.py",
+            ]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(
             name: "StoreSelectionTests",

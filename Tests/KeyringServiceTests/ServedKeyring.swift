@@ -32,9 +32,7 @@ final class ServedKeyring: Sendable {
             service = running
             try await running.wait(for: "the service's name") { running.outputSoFar.contains("\n") }
         case .vault, .fullVault:
-            try await BuiltProducts.latchkey().run(
-                ["vault", "init", "--key-file", session.directory / "key"], environment: session.environment
-            ).successful("vault init")
+            try await Self.makeVault(session)
             if server == .fullVault {
                 let vault = session.directory / "data/latchkey/vault"
                 try await BuiltProducts.program("vault-writer").run(
@@ -46,6 +44,13 @@ final class ServedKeyring: Sendable {
             service = running
             try await running.wait(for: "the service's name") { try await session.hasOwner() }
         }
+    }
+
+    /// One that a key file opens without a question.
+    static func makeVault(_ session: PrivateSession) async throws {
+        try await BuiltProducts.latchkey().run(
+            ["vault", "init", "--key-file", session.directory / "key"], environment: session.environment
+        ).successful("vault init")
     }
 
     /// Has something done behind the service's back, as by another process; see Tests/KeyringFixture/Fixture.swift.

@@ -15,7 +15,7 @@ bus = open_dbus_connection("SESSION", enable_fds=True)
 def call(path, interface, member, signature=None, body=(), name="org.freedesktop.secrets"):
     """The reply's values; of an error, its name and text."""
     message = new_method_call(DBusAddress(path, name, interface), member, signature, body)
-    reply = bus.send_and_get_reply(message, timeout=10)
+    reply = bus.send_and_get_reply(message, timeout=60)
     if reply.header.message_type == MessageType.error:
         return (reply.header.fields[HeaderFields.error_name].rsplit(".", 1)[1], *reply.body)
     return reply.body
@@ -46,7 +46,7 @@ def prompt(path):
         called = call(path, "org.freedesktop.Secret.Prompt", "Prompt", "s", ("",))
         if called != ():
             return called
-        return bus.recv_until_filtered(signals, timeout=30).body
+        return bus.recv_until_filtered(signals, timeout=60).body
 
 
 def get(path, interface, name):

@@ -142,7 +142,7 @@ def large():
     print(client.call(ROOT, "Secret.Service", "SearchItems", "a{ss}", ({"a": "x" * 65536},)))
     print(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([LOGIN + "/x"] * 20001, session)))
     print(client.search({}))
-    for _ in range(255):
+    for _ in range(1023):
         client.plain()
     print(client.call(ROOT, "Secret.Service", "OpenSession", "sv", ("plain", ("s", ""))))
 

@@ -36,7 +36,11 @@ internal import CLatchkeyGIO
     var path: String? { unsafe text { unsafe g_dbus_message_get_path($0) } }
     var interface: String? { unsafe text { unsafe g_dbus_message_get_interface($0) } }
     var member: String? { unsafe text { unsafe g_dbus_message_get_member($0) } }
-    var hasDescriptors: Bool { unsafe withPointer { unsafe g_dbus_message_get_unix_fd_list($0) != nil } }
+    var descriptorCount: Int {
+        unsafe withPointer { message in
+            unsafe g_dbus_message_get_unix_fd_list(message).map { unsafe Int(g_unix_fd_list_get_length($0)) } ?? 0
+        }
+    }
     /// A duplicate of the first descriptor that came along.
     var descriptor: Int32? {
         unsafe withPointer { message in

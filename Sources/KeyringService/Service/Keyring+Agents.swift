@@ -1,4 +1,3 @@
-internal import CLatchkeyGIO
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyItems
@@ -71,8 +70,14 @@ extension Keyring {
         var ends: [Int32] = [-1, -1]
         // It never waits: what the agent wrote is there once it has responded, and one that keeps its end open holds
         // up nothing.
-        guard unsafe latchkey_gio_pipe(&ends) == 0 else { return nil }
+        guard unsafe pipe(&ends) == 0 else { return nil }
         defer { Glibc.close(ends[0]) }
+        guard fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0,
+            ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 })
+        else {
+            Glibc.close(ends[1])
+            return nil
+        }
         let reply = try? await bus.call(
             agent, agentPath, agentInterface, "Ask", [.handle(0), .boolean(isRetry)], within: deadline.remaining,
             descriptor: ends[1])

@@ -24,9 +24,9 @@ extension Keyring {
     // MARK: - Sessions
 
     private func openSession(_ algorithm: String, _ input: BusValue) throws(BusFault) -> BusValue {
-        guard sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount else {
-            throw BusFault(.limitsExceeded, "this connection has too many sessions")
-        }
+        guard sessions.count < Self.maximumTotalSessionCount,
+            sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount
+        else { throw BusFault(.limitsExceeded, "there are too many sessions") }
         let path = KeyringPath.session("s\(nextNumber())").text
         switch algorithm {
         case KeyringSession.Algorithm.plain:

@@ -48,7 +48,9 @@ final class Keyring {
         modified: UnixTime(seconds: 0))
     static let sessionCollection = "session"
 
-    static let maximumSessionCount = 256
+    /// Of one connection: Python's SecretStorage opens one for each collection, and leaves it open.
+    static let maximumSessionCount = 1024
+    static let maximumTotalSessionCount = 16_384
     static let maximumPromptCount = 64
 
     init(_ configuration: KeyringConfiguration, _ bus: BusConnection, _ queue: FairQueue<Work>) {

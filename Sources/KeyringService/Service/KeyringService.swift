@@ -92,6 +92,9 @@ final class Intake: BusReceiver {
     /// One message: the largest secret, and what comes with it.
     static let maximumMessageByteCount = 9 << 20
 
+    /// So that 256 wait of all clients, at most.
+    private static let descriptorCost = 256 << 10
+
     var end: KeyringService.End? { state.withLock { $0.end } }
 
     func watch(_ name: String) { state.withLock { _ = $0.names.insert(name) } }
@@ -112,12 +115,14 @@ final class Intake: BusReceiver {
             return true
         }
         // Those that wait would keep their descriptors open, and no other method takes one.
-        guard !call.message.hasDescriptors || call.path == Keyring.portalPath else {
+        let descriptorCount = call.message.descriptorCount
+        guard descriptorCount == 0 || (descriptorCount == 1 && call.path == Keyring.portalPath) else {
             connection.reply(to: call, .failure(.invalid("the method takes no descriptor")))
             return true
         }
-        // What a waiting call takes beside its arguments.
-        if !queue.offer(.call(call), of: call.sender, byteCount: byteCount + 1024) {
+        // What a waiting call takes beside its arguments. With a descriptor it counts as many, as there are few of those.
+        let cost = byteCount + 1024 + descriptorCount * Self.descriptorCost
+        if !queue.offer(.call(call), of: call.sender, byteCount: cost) {
             connection.reply(to: call, .failure(.tooManyCalls))
         }
         return true

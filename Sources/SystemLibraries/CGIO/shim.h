@@ -1,6 +1,4 @@
 #pragma once
-#include <fcntl.h>
-#include <unistd.h>
 #include <gio/gio.h>
 #include <gio/gunixfdlist.h>
 
@@ -11,6 +9,3 @@ static inline gulong latchkey_gio_on_closed(
     GDBusConnection *connection, latchkey_gio_closed_callback callback, gpointer data) {
     return g_signal_connect_data(connection, "closed", (GCallback)callback, data, NULL, (GConnectFlags)0);
 }
-
-// pipe2(2), which Glibc's module hasn't got.
-static inline int latchkey_gio_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// The service is killed at random moments, and the bus starts it again.
+struct KilledServiceTests {
+    @Test func `nothing that was acknowledged is lost when the service is killed under eight writers`() async throws {
+        let session = try await PrivateSession(.none)
+        try await ServedKeyring.makeVault(session)
+        try session.directory.write(
+            "services/org.freedesktop.secrets.service",
+            """
+            [D-BUS Service]
+            Name=org.freedesktop.secrets
+            Exec=\(try BuiltProducts.program("latchkey-keyring").path) keyring serve
+
+            """)
+        try await session.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.ReloadConfig")
+        let script = TestData.folder().appendingPathComponent("writer.py").path
+        let writers = try (0..<8).map { number in
+            try Program("/usr/bin/python3").start([script, "w\(number)", "40"], environment: session.environment)
+        }
+        var kills = 0
+        while writers.contains(where: \.isRunning) {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 50...600)))
+            if let pid = try? await session.servicePID(), kill(pid, SIGKILL) == 0 { kills += 1 }
+            // Then they may finish in peace.
+            if kills == 10 { break }
+        }
+        var beginnings = 0
+        for writer in writers {
+            let run = try await writer.finish(within: .seconds(300))
+            let words = run.outputText.split { " \n".contains($0) }
+            #expect(run.status == 0 && words.first == "right", "\(run.outputText)\(run.errorText)")
+            beginnings += words.last.flatMap { Int($0) } ?? 0
+        }
+        // It did die under them.
+        #expect(kills > 0 && beginnings > writers.count)
+    }
+}
+
+extension PrivateSession {
+    /// The process of whoever owns the name; it isn't started for that.
+    fileprivate func servicePID() async throws -> Int32? {
+        guard try await hasOwner() else { return nil }
+        let reply = try await call(
+            "org.freedesktop.DBus", "/", "org.freedesktop.DBus.GetConnectionUnixProcessID",
+            ["string:org.freedesktop.secrets"])
+        return reply.split { " \n".contains($0) }.last.flatMap { Int32($0) }
+    }
+}

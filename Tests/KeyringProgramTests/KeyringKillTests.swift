@@ -7,7 +7,7 @@ struct KeyringKillTests {
     private static let (writers, items, kills) = (8, 40, 12)
 
     @Test func `nothing that was acknowledged is lost when the service is killed at any moment`() async throws {
-        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let scene = try await KeyringScene(on: PrivateSession(.none, pendingReplies: 50_000))
         let program = URL(fileURLWithPath: try BuiltProducts.latchkey().path).deletingLastPathComponent().path
         try scene.directory.write(
             "services/org.freedesktop.secrets.service",
@@ -38,7 +38,9 @@ struct KeyringKillTests {
         }
         #expect(refusals > 0)
         // Each is there once, with its own secret.
-        let search = try await scene.shell("secret-tool search --all kind killed 2>/dev/null").outputText
+        let found = try await scene.shell("secret-tool search --all kind killed")
+        #expect(found.status == 0 && found.outputText.contains("secret = "), "\(found.errorText.suffix(500))")
+        let search = found.outputText
         for writer in 0..<Self.writers {
             for item in 0..<Self.items {
                 #expect(

@@ -61,6 +61,7 @@ enum VaultVerifyCommand {
         if let done {
             members.append(("dropped", .array(done.dropped.map { .message("\($0)") })))
             members.append(("restored", .array(done.restored.map { .message("\($0)") })))
+            members.append(("index_made_anew", .bool(done.hasNewIndex)))
             members.append(("accepted", .optional(done.lost.map { "\($0)" as LogMessage })))
         }
         return .object(members)
@@ -73,6 +74,7 @@ enum VaultVerifyCommand {
         if !context.output.isJSON {
             for problem in done.dropped { try context.output.write("dropped: \(problem)") }
             for problem in done.restored { try context.output.write("put back in its place: \(problem)") }
+            if done.hasNewIndex { try context.output.write("made anew: the index of attributes") }
             if let lost = done.lost { try context.output.write("accepted: \(lost)") }
         }
         if done.lost != nil {
@@ -80,7 +82,7 @@ enum VaultVerifyCommand {
                 "what was saved there before is lost, unless a backup has it",
                 hint: "compare it with latchkey list, and change what may be an old password where it is used")
         }
-        if done.dropped.isEmpty && done.restored.isEmpty && done.lost == nil {
+        if done.dropped.isEmpty && done.restored.isEmpty && done.lost == nil && !done.hasNewIndex {
             context.output.note("there is nothing to accept")
         } else {
             context.logger.info("accepted \(vault.identity) as it is")

@@ -79,6 +79,34 @@ internal import TestServices
         #expect(!FileManager.default.fileExists(atPath: directory / "export"))
     }
 
+    @Test(arguments: ["unlink", "emptyindex", "swaplinks"])
+    func `an index that was changed is told by verify, made anew by its option, and in nobody's way before`(
+        _ kind: String
+    ) async throws {
+        try await attack(kind)
+        let before = try contents()
+        let found = try await latchkey("vault", "verify")
+        #expect(found.status == 65)
+        #expect(
+            found.outputText
+                == "the index of attributes is not the one that was saved last, and a search may miss items\n")
+        #expect(found.errorText.contains("latchkey vault verify --accept"))
+        #expect(try await latchkey("vault", "rekey").status == 65)
+        #expect(try contents() == before)
+        #expect(try await latchkey("get", "--store", "vault", "example.org", "a").outputText == "old a")
+        try await latchkey("list", "--store", "vault").successful("list")
+        try await save("new a", "a")
+
+        let accepted = try await latchkey("vault", "verify", "--accept")
+        #expect(accepted.status == 0, "\(accepted.errorText)")
+        #expect(accepted.outputText.hasPrefix("made anew: the index of attributes\n"), "\(accepted.outputText)")
+        #expect(!accepted.errorText.contains("is lost"), "\(accepted.errorText)")
+        try await latchkey("vault", "rekey").successful("rekey")
+        for name in Self.names.dropFirst() { try await latchkey("delete", "example.org", name).successful("delete") }
+        #expect(try await latchkey("vault", "verify").status == 0)
+        #expect(try await latchkey("get", "--store", "vault", "example.org", "a").outputText == "new a")
+    }
+
     @Test(arguments: [
         ("replay", "at least one item is not the one that was saved last", "accepted: "),
         ("reinsert", "example.org/e had been deleted, and was put back", "dropped: "),

@@ -111,6 +111,10 @@ import TestServices
         try await run(["setup"], ["go", "--yes"])
         try await run(["setup"], ["go", "--yes"])
         try await run(["setup"], ["go", "--undo", "--yes"])
+        try await run(["keyring", "enable"])
+        // Nobody serves one there.
+        try await run(["keyring", "status"], statuses: [1, 69])
+        try await run(["keyring", "disable"])
         try await run(["vault", "status"])
         try await run(["vault", "slots"])
         try await run(["vault", "verify"])

@@ -198,7 +198,7 @@ import TestServices
     func `accepting the items makes the index anew`(_ kind: Attack) async throws {
         let (folder, store, items) = try await attacked(kind)
         let done = try await store.acceptItems()
-        #expect(done.lost == nil && done.dropped == [] && done.restored == [])
+        #expect(done.lost == nil && done.dropped == [] && done.restored == [] && done.hasNewIndex)
         #expect(try await store.verify().problems == [])
         for items in [items, try await folder.store().itemStore()] {
             #expect(try await items.search(attributes(["all": "same"])).count == (kind == .relink ? 29 : 30))

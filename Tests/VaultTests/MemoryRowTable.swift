@@ -129,7 +129,10 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
             .map { LinkRow(token: $0.key, link: $0.value) }
     }
 
-    func put(link token: [UInt8], _ bytes: [UInt8]) throws(StoreError) { content.links[token] = bytes }
+    func put(link token: [UInt8], _ bytes: [UInt8], isNew: Bool) throws(StoreError) {
+        guard isNew == (content.links[token] == nil) else { throw .indexDiffers }
+        content.links[token] = bytes
+    }
 
     func remove(link token: [UInt8]) throws(StoreError) { content.links[token] = nil }
 

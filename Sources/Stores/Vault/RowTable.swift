@@ -93,7 +93,8 @@ protocol RowTransaction: RowView {
     /// Removes what stands in a place.
     func remove(place: Int64) throws(StoreError)
 
-    func put(link token: [UInt8], _ content: [UInt8]) throws(StoreError)
+    /// Throws `corrupted` when one is to be new and isn't.
+    func put(link token: [UInt8], _ content: [UInt8], isNew: Bool) throws(StoreError)
     func remove(link token: [UInt8]) throws(StoreError)
     func removeAllLinks() throws(StoreError)
 

@@ -52,7 +52,7 @@ extension SealedStore {
         try ItemSurvey.forEach(transaction, cancellation) { (heading) throws(StoreError) in
             change.manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
             if indexIsSound { return }
-            try change.index.add(try openMetadata(heading, keys), at: heading.lookup, in: transaction)
+            change.index.add(try openMetadata(heading, keys), at: heading.lookup)
             try change.writeIndexIfLarge(in: transaction)
         }
         let count = Int(change.manifest.itemCount)
@@ -62,7 +62,8 @@ extension SealedStore {
             } else {
                 change.manifest.items == before.items ? nil : .replayedItems
             }
-        return VaultAcceptance(itemCount: count, dropped: dropped, restored: restored, lost: lost)
+        return VaultAcceptance(
+            itemCount: count, dropped: dropped, restored: restored, lost: lost, hasNewIndex: survey.index != nil)
     }
 }
 

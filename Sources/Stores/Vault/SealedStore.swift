@@ -222,7 +222,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             ?? true
         {
             if let old { try change.index.remove(old.metadata, at: old.lookup, in: transaction) }
-            try change.index.add(metadata, at: lookup, in: transaction)
+            change.index.add(metadata, at: lookup)
         }
         let sealed = try keys.seal(metadata, at: lookup)
         try transaction.put(
@@ -280,6 +280,14 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         // One that was moved away isn't found by its lookup value any more.
         guard item.isInPlace, let metadata = keys.openMetadata(of: item) else { throw .damagedItem }
         return metadata
+    }
+
+    /// The collection of an item, `nil` for what is no item: a fraction of the work of `openMetadata`.
+    static func collection(of item: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> String? {
+        guard item.isInPlace, let bytes = keys.openMetadata(item.metadata.span, at: item.lookup) else {
+            throw .damagedItem
+        }
+        return ItemMetadata.collection(in: bytes)
     }
 
     private static func check(_ condition: WriteCondition, against old: ItemMetadata?) throws(StoreError) {

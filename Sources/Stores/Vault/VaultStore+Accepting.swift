@@ -10,12 +10,14 @@ package struct VaultAcceptance: Sendable, Hashable {
     package let restored: [VaultProblem]
     /// How what is left differs from what was saved last. That is lost; `nil`: nothing is.
     package let lost: VaultProblem?
+    /// Whether the index of attributes wasn't the one that was saved last, and was made anew. Nothing of it is lost.
+    package var hasNewIndex = false
 }
 
 extension VaultStore {
     /// Goes on with the items of a vault as they are, after others changed them without the key: removes what can't be
-    /// opened or is there twice, puts back what was moved, and takes the rest for what was saved last. Slots and keys
-    /// stay.
+    /// opened or is there twice, puts back what was moved, takes the rest for what was saved last, and makes the index of
+    /// attributes anew. Slots and keys stay.
     ///
     /// What was taken away or put back to an older state stays so. Open the vault with `ItemCheck.never` for it.
     ///

@@ -4,7 +4,7 @@ public import LatchkeySecrets
 
 /// Keeps credentials in one encrypted file.
 ///
-/// The file shows no name, label, time or secret without the key; sizes are padded. A wrong key, a truncated file or a
+/// The file shows no name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated file or a
 /// flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save that
 /// returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
 ///

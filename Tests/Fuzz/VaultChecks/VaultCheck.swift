@@ -140,6 +140,9 @@
             guard (item == nil) == (metadata.key.map { $0.kind != .password } ?? false) else {
                 throw Violation("what is no item is served, or an item isn't")
             }
+            guard ItemMetadata.collection(in: input) == metadata.collection else {
+                throw Violation("a collection is read differently by itself")
+            }
             if let item, item.attributes.all.count > 64 || item.contentType.utf8.count > 255 {
                 throw Violation("an item is larger than it may be")
             }

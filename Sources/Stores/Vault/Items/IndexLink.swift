@@ -72,36 +72,36 @@ struct IndexLink: Sendable, Hashable {
 }
 
 /// The list of all items that have an attribute with one value.
-final class IndexList: Sendable {
-    private let key: Secret<VaultSubkey>
+///
+/// Its key is in ordinary memory, as the attribute is: it tells which rows belong to this list, and opens none.
+struct IndexList: Sendable {
+    private let key: [UInt8]
+    /// Where the first link stands, whichever item it is of: a list has as many rows as items, so that the table doesn't
+    /// show how many lists there are.
+    let first: IndexToken
 
     init(_ attribute: ItemAttributes.Attribute, _ keys: VaultKeys) {
-        self.key = Self.key(attribute.name, attribute.value, keys)
+        self.init(attribute.name, attribute.value, keys)
     }
 
     /// Of the items in a collection other than the first one, or (`nil`) of those that have no attributes. No attribute
     /// has an empty name.
     init(collection: String?, _ keys: VaultKeys) {
-        self.key = Self.key("", collection ?? "", keys)
+        self.init("", collection ?? "", keys)
     }
 
-    private static func key(_ name: String, _ value: String, _ keys: VaultKeys) -> Secret<VaultSubkey> {
+    private init(_ name: String, _ value: String, _ keys: VaultKeys) {
         var message = ByteWriter(capacity: 2 + name.utf8.count + value.utf8.count)
         message.append(name, length: UInt16.self)
-        message.append(Array(value.utf8))
-        return Secret(byteCount: 32) { out in
-            keys.attribute.withExposedBytes { KeyedHash.digest(message.bytes.span, key: $0, into: &out) }
-        }
+        message.append(value)
+        key = keys.attribute.withExposedBytes { KeyedHash.digest(message.bytes.span, key: $0) }
+        first = Self.token([], key)
     }
 
-    /// Where the first link stands, whichever item it is of: a list has as many rows as items, so that the table doesn't
-    /// show how many lists there are.
-    var first: IndexToken { token([]) }
-
     /// Where the link of an item stands that isn't the first one.
-    func token(of item: ItemHandle) -> IndexToken { token(item.bytes) }
+    func token(of item: ItemHandle) -> IndexToken { Self.token(item.bytes, key) }
 
-    private func token(_ message: [UInt8]) -> IndexToken {
-        key.withExposedBytes { Octets16(KeyedHash.digest(message.span, key: $0, byteCount: 16)) }
+    private static func token(_ message: [UInt8], _ key: [UInt8]) -> IndexToken {
+        Octets16(KeyedHash.digest(message.span, key: key.span, byteCount: 16))
     }
 }

@@ -7,9 +7,10 @@ internal import LatchkeySodium
 /// The index of attributes while a transaction changes it.
 ///
 /// What is changed is sealed and written at the end, each row once and in the order of the table, however often it was
-/// changed.
+/// changed; and what is added is looked up in that order, so that work on many items meets each page of the table once.
 struct ItemIndex: Sendable {
     private let keys: VaultKeys
+    private var additions: [(list: IndexList, item: ItemHandle)] = []
     private var rows: [IndexToken: Row] = [:]
 
     private struct Row: Sendable {
@@ -18,7 +19,7 @@ struct ItemIndex: Sendable {
         var link: IndexLink?
     }
 
-    /// How many rows are held in memory at most, more or less.
+    /// How many additions are held in memory at most, more or less.
     private static let capacity = 20_000
 
     init(_ keys: VaultKeys) {
@@ -28,13 +29,24 @@ struct ItemIndex: Sendable {
     // MARK: - Items
 
     /// Puts an item into the lists of its attributes.
-    mutating func add(_ metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView) throws(StoreError) {
-        for list in metadata.lists(keys) { try add(Octets16(lookup), to: list, in: view) }
+    mutating func add(_ metadata: ItemMetadata, at lookup: [UInt8]) {
+        for list in metadata.lists(keys) { additions.append((list, ItemHandle(of: lookup))) }
     }
 
     /// Takes an item out of the lists of its attributes. Throws `corrupted` where it isn't in them.
     mutating func remove(_ metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView) throws(StoreError) {
-        for list in metadata.lists(keys) { try remove(Octets16(lookup), from: list, in: view) }
+        try settle(in: view)
+        for list in metadata.lists(keys) { try remove(ItemHandle(of: lookup), from: list, in: view) }
+    }
+
+    /// Makes links of what was added.
+    private mutating func settle(in view: some RowView) throws(StoreError) {
+        let order = additions.indices.sorted { left, right in
+            let (one, other) = (additions[left].list.first, additions[right].list.first)
+            return one == other ? left < right : one < other
+        }
+        for index in order { try add(additions[index].item, to: additions[index].list, in: view) }
+        additions.removeAll(keepingCapacity: true)
     }
 
     // MARK: - Lists
@@ -47,12 +59,11 @@ struct ItemIndex: Sendable {
         var link = IndexLink(item: item, next: .zero, previous: .zero)
         if var moved = try self.link(first, in: view) {
             let token = list.token(of: moved.item)
-            guard moved.item != item, moved.previous == .zero, try self.link(token, in: view) == nil else {
-                throw .indexDiffers
-            }
+            // Where there is a row in the table, it is in the way when this one is written.
+            guard moved.item != item, moved.previous == .zero, rows[token]?.link == nil else { throw .indexDiffers }
             link.next = moved.item
             moved.previous = item
-            rows[token]?.link = moved
+            rows[token, default: Row(before: nil, link: nil)].link = moved
         }
         rows[first]?.link = link
     }
@@ -104,18 +115,19 @@ struct ItemIndex: Sendable {
 
     /// Writes what was changed where it is much; call it between items of a long transaction.
     mutating func flushIfLarge(in transaction: some RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
-        if rows.count > Self.capacity { try flush(in: transaction, &manifest) }
+        if additions.count > Self.capacity { try flush(in: transaction, &manifest) }
     }
 
     /// Writes what was changed, and takes it into the manifest.
     mutating func flush(in transaction: some RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
+        try settle(in: transaction)
         for (token, row) in rows.sorted(by: { $0.key < $1.key }) where row.before?.link != row.link {
             if let before = row.before {
                 try manifest.remove(link: before.sealed, at: token, keys)
             }
             if let link = row.link {
                 let sealed = try link.seal(at: token, keys)
-                try transaction.put(link: token.bytes, sealed)
+                try transaction.put(link: token.bytes, sealed, isNew: row.before == nil)
                 manifest.add(link: sealed, at: token, keys)
             } else {
                 try transaction.remove(link: token.bytes)

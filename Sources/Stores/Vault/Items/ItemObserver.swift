@@ -159,7 +159,8 @@ final class ItemObserver<Table: RowTable>: Sendable {
     private static func compare(
         _ view: some RowView, _ before: Sight, _ keys: VaultKeys
     ) throws(StoreError) -> (items: [ItemHandle: ItemSighting], changes: [ItemChange]) {
-        var gone = before.keys == keys.id ? before.items ?? [:] : [:]
+        let isComparable = before.keys == keys.id && before.items != nil
+        var gone = isComparable ? before.items ?? [:] : [:]
         var items: [ItemHandle: ItemSighting] = [:]
         var changes: [ItemChange] = []
         var last: Int64?
@@ -173,9 +174,11 @@ final class ItemObserver<Table: RowTable>: Sendable {
                     items[handle] = old
                     continue
                 }
-                let metadata = try SealedStore<Table>.openMetadata(heading, keys)
-                items[handle] = ItemSighting(sealed: heading.metadata, collection: metadata.collection)
-                guard let item = metadata.storedItem(at: heading.lookup) else { continue }
+                let collection = try SealedStore<Table>.collection(of: heading, keys)
+                items[handle] = ItemSighting(sealed: heading.metadata, collection: collection)
+                guard isComparable, changes.count <= maximumChangeCount,
+                    let item = try SealedStore<Table>.openMetadata(heading, keys).storedItem(at: heading.lookup)
+                else { continue }
                 changes.append(old == nil ? .created(item) : .changed(item))
             }
             last = headings.last?.place

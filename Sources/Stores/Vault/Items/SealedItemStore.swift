@@ -28,7 +28,10 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
     func items(in collection: String, deadline: Deadline) async throws(StoreError) -> [ItemID] {
         if collection == CollectionsRecord.first {
             // Most of a vault: going through it costs less than the list's rows would.
-            return try await all(in: collection, deadline: deadline).map(\.id)
+            return try await all(deadline: deadline) { (heading, keys) throws(StoreError) -> ItemID? in
+                let found = try SealedStore<Table>.collection(of: heading, keys)
+                return found == collection ? .vault(ItemHandle(of: heading.lookup)) : nil
+            }
         }
         return try await rows.waiting(until: deadline) { [rows] (view, state) throws(StoreError) in
             try rows.compareIndex(in: view, state)
@@ -89,13 +92,22 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
 
     /// Page by page, so that nobody waits for it: what is changed meanwhile is there as it was before or after.
     private func all(in collection: String?, deadline: Deadline) async throws(StoreError) -> [StoredItem] {
-        try await all(deadline: deadline) { collection == nil || $0.collection == collection }
+        try await items(deadline: deadline) { collection == nil || $0.collection == collection }
     }
 
-    fileprivate func all(
+    fileprivate func items(
         deadline: Deadline, where isWanted: @escaping @Sendable (ItemMetadata) -> Bool
     ) async throws(StoreError) -> [StoredItem] {
-        var found: [StoredItem] = []
+        try await all(deadline: deadline) { (heading, keys) throws(StoreError) -> StoredItem? in
+            let metadata = try SealedStore<Table>.openMetadata(heading, keys)
+            return isWanted(metadata) ? metadata.storedItem(at: heading.lookup) : nil
+        }
+    }
+
+    private func all<Found: Sendable>(
+        deadline: Deadline, _ found: @escaping @Sendable (ItemHeading, VaultKeys) throws(StoreError) -> Found?
+    ) async throws(StoreError) -> [Found] {
+        var all: [Found] = []
         var cursor: (keys: [UInt8], place: Int64)?
         while true {
             let last = cursor
@@ -103,16 +115,14 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
                 // After a rekeying the places are others: from the start.
                 let isSame = last?.keys == state.keys.id
                 let headings = try view.items(after: isSame ? last?.place : nil, limit: Self.pageSize)
-                var items: [StoredItem] = []
+                var page: [Found] = []
                 for heading in headings {
-                    let metadata = try SealedStore<Table>.openMetadata(heading, state.keys)
-                    guard isWanted(metadata), let item = metadata.storedItem(at: heading.lookup) else { continue }
-                    items.append(item)
+                    if let found = try found(heading, state.keys) { page.append(found) }
                 }
-                return (items: items, isSame: isSame, keys: state.keys.id, last: headings.last?.place)
+                return (found: page, isSame: isSame, keys: state.keys.id, last: headings.last?.place)
             }
-            found = page.isSame ? found + page.items : page.items
-            guard let place = page.last else { return found }
+            if page.isSame { all += page.found } else { all = page.found }
+            guard let place = page.last else { return all }
             cursor = (page.keys, place)
         }
     }
@@ -168,7 +178,12 @@ extension SealedStore {
     /// others changed the file: what hides an item is noticed.
     func compareIndex(in view: some RowView, _ state: KnownState) throws(StoreError) {
         if state.isIndexCompared || itemCheck == .never { return }
-        if itemCheck == .whenSmall && state.manifest.linkCount > UInt64(ItemCheck.linkLimit) { return }
+        let manifest = state.manifest
+        if itemCheck == .whenSmall
+            && (manifest.itemCount > UInt64(ItemCheck.limit) || manifest.linkCount > UInt64(ItemCheck.linkLimit))
+        {
+            return
+        }
         try view.compareLinks(state.manifest, state.keys)
         state.indexIsCompared()
     }
@@ -180,6 +195,6 @@ extension VaultStore {
 
     /// The items that aren't credentials, which no listing of credentials shows.
     package func itemsBesidesCredentials(deadline: Deadline) async throws(StoreError) -> [StoredItem] {
-        try await SealedItemStore(rows, path: nil).all(deadline: deadline) { $0.key == nil }
+        try await SealedItemStore(rows, path: nil).items(deadline: deadline) { $0.key == nil }
     }
 }

@@ -26,7 +26,7 @@ extension StoreError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return error(.busy, "another process is using the vault")
         case SQLITE_NOTADB: return .noVault("its beginning is another one", platform)
-        case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH:
+        case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT:
             return damaged(platform)
         case SQLITE_FULL:
             return error(.cannotWrite, "the disk with the vault is full", hint: "free some space; nothing was changed")

@@ -3,7 +3,7 @@ internal import LatchkeyLog
 
 /// The statements for the index and for finding what it names, prepared when they are first needed.
 struct IndexStatements {
-    fileprivate let readBeginning, readLink, readLinks, putLink, removeLink, removeLinks: SQLiteStatement
+    fileprivate let readBeginning, readLink, readLinks, addLink, replaceLink, removeLink, removeLinks: SQLiteStatement
 
     init(on connection: SQLiteConnection) throws(StoreError) {
         readBeginning = try connection.prepare(
@@ -18,8 +18,8 @@ struct IndexStatements {
             SELECT walked.token, walked.link FROM links AS walked CROSS JOIN links AS found \
             ON found.token = walked.token WHERE walked.token > ?1 ORDER BY walked.token LIMIT ?2
             """)
-        putLink = try connection.prepare(
-            "INSERT INTO links(token, link) VALUES(?1, ?2) ON CONFLICT(token) DO UPDATE SET link = excluded.link")
+        addLink = try connection.prepare("INSERT INTO links(token, link) VALUES(?1, ?2)")
+        replaceLink = try connection.prepare("UPDATE links SET link = ?2 WHERE token = ?1")
         removeLink = try connection.prepare("DELETE FROM links WHERE token = ?1")
         removeLinks = try connection.prepare("DELETE FROM links")
     }
@@ -67,8 +67,9 @@ extension SQLiteSession {
         return rows
     }
 
-    func put(link token: [UInt8], _ content: [UInt8]) throws(StoreError) {
-        let statement = try indexing.get().putLink
+    func put(link token: [UInt8], _ content: [UInt8], isNew: Bool) throws(StoreError) {
+        let indexing = try indexing.get()
+        let statement = isNew ? indexing.addLink : indexing.replaceLink
         try statement.bind(1, token)
         try statement.bind(2, content)
         try statement.run()

@@ -82,6 +82,9 @@ struct ByteWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
+    /// Text whose end is known otherwise.
+    mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
     mutating func pad(to count: Int) {
         precondition(bytes.count <= count)
         bytes += [UInt8](repeating: 0, count: count - bytes.count)

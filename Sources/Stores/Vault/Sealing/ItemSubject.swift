@@ -45,6 +45,20 @@ extension ItemMetadata {
         }
     }
 
+    /// The same of what was encoded, without the rest.
+    static func collection(in bytes: [UInt8]) -> String? {
+        var reader = ByteReader(bytes)
+        guard let layout: UInt8 = reader.integer(), reader.take(versionByteCount + 8 + 8) != nil else { return nil }
+        if layout == 1 {
+            let isPassword =
+                reader.take(1 + 4) != nil && reader.skip(CredentialKind.password.name, length: UInt8.self)
+            return isPassword ? CollectionsRecord.first : nil
+        }
+        guard layout == 2, reader.take(4) != nil, let type: UInt8 = reader.integer(), reader.take(Int(type)) != nil
+        else { return nil }
+        return reader.text(length: UInt8.self, atMost: 64)
+    }
+
     /// `nil` for what is no item.
     func storedItem(at lookup: [UInt8]) -> StoredItem? {
         guard let attributes, let collection else { return nil }

@@ -161,6 +161,13 @@ protocol BusReceiver: AnyObject, Sendable {
         unsafe _ = send(signal)
     }
 
+    /// Overwrites what the last messages left in GDBus's buffer for what is read: it is kept for the next message, which
+    /// is seldom as long. A signal of this length to ourselves is.
+    func overwriteReadBuffer(_ byteCount: Int) {
+        let zeros = [UInt8](repeating: 0, count: byteCount)
+        emit("Overwritten", of: BusInterface.agents.name, from: KeyringPath.root, to: uniqueName, [.bytes(zeros)])
+    }
+
     /// Takes over the message.
     private func send(_ message: OpaquePointer) -> Bool {
         defer { unsafe g_object_unref(UnsafeMutableRawPointer(message)) }

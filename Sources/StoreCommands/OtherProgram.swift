@@ -56,7 +56,7 @@ package enum OtherProgram: String {
         let name = LoggableText(reviewed: "the name of a program of ours", unredacted: rawValue)
         throw CommandFailure(
             .unavailable, "program.not-found", "\(name), which this command needs, is not installed beside latchkey",
-            hint: "install all programs in one folder, or \(name) in ../lib/latchkey")
+            hint: "install it: Debian's package has its name, or copy all programs to one folder")
     }
 
     private static func notStarted(_ path: String, _ number: Int32) -> CommandFailure {

@@ -1,5 +1,6 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
+    import LatchkeyItems
     import Glibc
     import LatchkeySecrets
     @testable import LatchkeyVault
@@ -85,6 +86,7 @@
                 if text == nil, itemCheck != .never { throw Violation("an item was taken away") }
             }
             try await list(store)
+            try await search(store, isCompared: itemCheck != .never)
             try await copy(store)
             _ = try await attempt { () async throws(StoreError) in
                 try await store.slots(deadline: .after(Self.deadline))
@@ -120,6 +122,28 @@
                 cursor = next
             }
             throw Violation("a listing never ends")
+        }
+
+        private func search(_ store: SealedStore<SQLiteRowTable>, isCompared: Bool) async throws(Violation) {
+            let items = SealedItemStore(store, path: nil)
+            for known in KnownVault.items {
+                let found = try await attempt { () async throws(StoreError) in
+                    try await items.search(ItemAttributes(known.key), in: nil, deadline: .after(Self.deadline))
+                }
+                guard let found else { continue }
+                guard found.allSatisfy({ $0.attributes == ItemAttributes(known.key) }), found.count <= 1 else {
+                    throw Violation("a search finds something else")
+                }
+                if isCompared && found.isEmpty { throw Violation("a search misses an item") }
+            }
+            let service = [ItemAttributes.Attribute(name: "service", value: "example.org")]
+            guard let attributes = ItemAttributes(service) else { return }
+            let all = try await attempt { () async throws(StoreError) in
+                try await items.search(attributes, in: nil, deadline: .after(Self.deadline))
+            }
+            if let all, all.count > KnownVault.items.count || isCompared && all.count < KnownVault.items.count {
+                throw Violation("a search of all finds \(all.count)")
+            }
         }
 
         /// As export and import read everything.

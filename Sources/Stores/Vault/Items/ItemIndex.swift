@@ -20,7 +20,7 @@ struct ItemIndex: Sendable {
     }
 
     /// How many additions are held in memory at most, more or less.
-    private static let capacity = 20_000
+    private static let capacity = 8_000
 
     init(_ keys: VaultKeys) {
         self.keys = keys

@@ -376,7 +376,7 @@ let package = Package(
             dependencies: [
                 "TestServices", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyKeyringCommand",
                 "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyVault",
-            ], exclude: ["portal.py"]),
+            ], exclude: ["portal.py", "writer.py"]),
         // The cases import these modules; nothing here does.
         .testTarget(
             name: "DoesNotCompileTests",
@@ -394,7 +394,7 @@ let package = Package(
                 "LatchkeyLoopback",
                 "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeySignIn",
                 "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
-                "CLatchkeySQLite", "CLatchkeyLibsecret", "LatchkeyCommand",
+                "CLatchkeySQLite", "CLatchkeyLibsecret", "LatchkeyCommand", "LatchkeyKeyringCommand",
             ],
             path: "Tests/Benchmarks"),
         .testTarget(

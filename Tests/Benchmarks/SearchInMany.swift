@@ -41,7 +41,7 @@ enum SearchInMany {
     }
 
     /// A keyring in the form that gnome-keyring writes when it has no password.
-    private static func keyring(_ count: Int) -> String {
+    static func keyring(_ count: Int) -> String {
         var text = "[keyring]\ndisplay-name=Login\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n"
         for number in 1...count {
             text += "\n[\(number)]\nitem-type=0\ndisplay-name=Item \(number)\nsecret=secret\nmtime=1\nctime=1\n"

@@ -81,10 +81,10 @@ struct FairQueueTests {
         }
     }
 
-    @Test func `what one client sends beyond 256 waiting calls is refused, and others are not`() async {
+    @Test func `what one client sends beyond 16,384 waiting calls is refused, and others are not`() async {
         let queue = FairQueue<Int>()
-        for number in 0..<256 { #expect(queue.offer(number, of: ":1.1")) }
-        #expect(!queue.offer(256, of: ":1.1"))
+        for number in 0..<16_384 { #expect(queue.offer(number, of: ":1.1")) }
+        #expect(!queue.offer(16_384, of: ":1.1"))
         #expect(queue.offer(0, of: ":1.2"))
         // What this process itself has to say always is heard.
         #expect(queue.offer(257, of: ":1.1", isOwn: true))

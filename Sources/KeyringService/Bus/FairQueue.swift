@@ -3,8 +3,9 @@ internal import Synchronization
 /// Work of several clients for one worker: a lane for each client, served in turn, so that whoever calls much waits for
 /// himself.
 final class FairQueue<Element: Sendable>: Sendable {
-    /// Of one client; what it sends beyond is refused.
-    static var maximumCount: Int { 256 }
+    /// Of one client; what it sends beyond is refused. libsecret asks for the properties of all items that it found at
+    /// once, and fails as a whole when one call is refused.
+    static var maximumCount: Int { 16_384 }
     /// What waits of one client, and of all, in bytes.
     static var maximumByteCount: Int { 16 << 20 }
     static var maximumTotalByteCount: Int { 64 << 20 }

@@ -267,7 +267,8 @@ let package = Package(
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
                 "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer",
             ],
-            exclude: ["call.py", "clients.sh", "cookie_server.py", "hostile.py", "signals.py", "stand_in.py",
+            exclude: [
+                "call.py", "clients.sh", "cookie_server.py", "hostile.py", "signals.py", "stand_in.py",
                 "writer.py",
             ]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
@@ -376,7 +377,7 @@ let package = Package(
             dependencies: [
                 "TestServices", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyKeyringCommand",
                 "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyVault",
-            ], exclude: ["portal.py", "writer.py"]),
+            ], exclude: ["portal.py"]),
         // The cases import these modules; nothing here does.
         .testTarget(
             name: "DoesNotCompileTests",

@@ -22,32 +22,33 @@ struct KeyringUnits {
     init(_ environment: ProgramEnvironment, program: String, vault: String?) {
         let command = ([program, "keyring", "serve", "--no-prompt"] + (vault.map { ["--vault", $0] } ?? []))
             .joined(separator: " ")
-        files = [
-            (
-                environment.configurationHome + "/systemd/user/latchkey-keyring.service",
-                """
-                \(Self.mark)[Unit]
-                Description=Latchkey's keyring (org.freedesktop.secrets)
+        files =
+            [
+                (
+                    environment.configurationHome + "/systemd/user/latchkey-keyring.service",
+                    """
+                    \(Self.mark)[Unit]
+                    Description=Latchkey's keyring (org.freedesktop.secrets)
 
-                [Service]
-                Type=dbus
-                BusName=org.freedesktop.secrets
-                ExecStart=\(command) --log-format journal
-                Restart=on-failure
-                LimitCORE=0
-                UMask=0077
-                NoNewPrivileges=yes
-                LockPersonality=yes
-                MemoryDenyWriteExecute=yes
-                RestrictAddressFamilies=AF_UNIX
-                RestrictNamespaces=yes
-                RestrictRealtime=yes
-                SystemCallArchitectures=native
-                SystemCallFilter=@system-service
+                    [Service]
+                    Type=dbus
+                    BusName=org.freedesktop.secrets
+                    ExecStart=\(command) --log-format journal
+                    Restart=on-failure
+                    LimitCORE=0
+                    UMask=0077
+                    NoNewPrivileges=yes
+                    LockPersonality=yes
+                    MemoryDenyWriteExecute=yes
+                    RestrictAddressFamilies=AF_UNIX
+                    RestrictNamespaces=yes
+                    RestrictRealtime=yes
+                    SystemCallArchitectures=native
+                    SystemCallFilter=@system-service
 
-                """
-            )
-        ]
+                    """
+                )
+            ]
             + [Self.portalName, "org.freedesktop.secrets"].map { name in
                 (
                     environment.dataHome + "/dbus-1/services/\(name).service",

@@ -76,12 +76,13 @@ extension CommandContext {
 
     /// Does something on the bus, and says in our words what it refused.
     func bus<Result>(_ body: () async throws(BusFault) -> Result) async throws -> Result {
-        try await mappingError({ (error: BusFault) in
-            CommandFailure(
-                .unavailable, "keyring.bus-refused",
-                "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
-                hint: "see whether it runs, and is yours")
-        }, body)
+        try await mappingError(
+            { (error: BusFault) in
+                CommandFailure(
+                    .unavailable, "keyring.bus-refused",
+                    "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
+                    hint: "see whether it runs, and is yours")
+            }, body)
     }
 }
 

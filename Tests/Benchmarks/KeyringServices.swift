@@ -42,15 +42,20 @@ enum KeyringServices {
             for isOurs in [false, true] {
                 for (name, time) in try await client(isOurs ? ours : gnome, count) {
                     if times[name] == nil { names.append(name) }
-                    if isOurs { times[name, default: ([], [])].ours.append(time) }
-                    else { times[name, default: ([], [])].gnome.append(time) }
+                    if isOurs {
+                        times[name, default: ([], [])].ours.append(time)
+                    } else {
+                        times[name, default: ([], [])].gnome.append(time)
+                    }
                 }
             }
         }
         for name in names {
             guard let both = times[name] else { continue }
             let (theirs, own) = (both.gnome.sorted()[rounds / 2], both.ours.sorted()[rounds / 2])
-            print("  \(name), \(count) items: gnome-keyring \(Int(theirs)) µs, latchkey-keyring \(Int(own)) µs: \(String(format: "%.2f", own / theirs)) ×")
+            print(
+                "  \(name), \(count) items: gnome-keyring \(Int(theirs)) µs, latchkey-keyring \(Int(own)) µs: \(String(format: "%.2f", own / theirs)) ×"
+            )
         }
         for (name, process) in [("latchkey-keyring", service.pid)] {
             let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)

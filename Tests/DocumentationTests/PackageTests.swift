@@ -14,6 +14,8 @@ struct PackageTests {
     private struct Made {
         let directory: TestDirectory
         let file: String
+        /// latchkey-keyring's.
+        let keyring: String
         /// Where its files were unpacked.
         let root: String
         /// systemd's units, but for what is after their name.
@@ -21,13 +23,13 @@ struct PackageTests {
 
         init() async throws {
             directory = try TestDirectory()
-            file = try await PackageTests.make(in: directory)
+            (file, keyring) = try await PackageTests.make(in: directory)
             root = directory / "root"
             try await Program("dpkg-deb").run(["--extract", file, root]).successful("dpkg-deb")
         }
     }
 
-    private static func make(_ options: String..., in directory: TestDirectory) async throws -> String {
+    private static func make(_ options: String..., in directory: TestDirectory) async throws -> (String, String) {
         let environment = [
             "PATH": Program.searchPath, "HOME": directory.path, "DEBFULLNAME": "Ada", "DEBEMAIL": "ada@example.org",
             "SOURCE_DATE_EPOCH": "1763884800", "DPKG_DEB_COMPRESSOR_LEVEL": "0",
@@ -35,11 +37,14 @@ struct PackageTests {
         let run = try await Program(script).run(
             ["--programs", try BuiltProducts.folder(), "--output", directory.path] + options, environment: environment
         ).successful(".packaging/deb")
-        return run.outputText.trimmingCharacters(in: .newlines)
+        let files = run.outputText.split(separator: "\n").map(String.init)
+        guard files.count == 2 else { throw ServiceFailure("\(files)") }
+        return (files[0], files[1])
     }
 
-    private func field(_ name: String) async throws -> String {
-        let file = try await Self.made.value.file
+    private func field(_ name: String, ofKeyring: Bool = false) async throws -> String {
+        let made = try await Self.made.value
+        let file = ofKeyring ? made.keyring : made.file
         return try await Program("dpkg-deb").run(["--field", file, name]).successful("dpkg-deb").outputText
             .trimmingCharacters(in: .newlines)
     }
@@ -55,6 +60,26 @@ struct PackageTests {
         // Loaded when the keyring is first used.
         #expect(!depends.contains("libsecret"))
         #expect(try await field("Recommends").contains("libsecret-1-0"))
+    }
+
+    @Test func `the served keyring is a package of its own, which alone needs GLib`() async throws {
+        #expect(try await !field("Depends").contains("glib"))
+        let depends = try await field("Depends", ofKeyring: true)
+        let version = try await field("Version")
+        for wanted in ["libglib2.0-0 (>= ", "latchkey (= \(version))", "dbus-daemon", "libc6"] {
+            #expect(depends.contains(wanted), "\(depends)")
+        }
+        let made = try await Self.made.value
+        let listed = try await Program("dpkg-deb").run(["--contents", made.keyring]).successful("dpkg-deb").outputText
+        let files = listed.split(separator: "\n").filter { !$0.hasPrefix("d") }.compactMap {
+            $0.split(separator: " ").last
+        }
+        #expect(
+            Set(files) == [
+                "./usr/lib/latchkey/latchkey-keyring", "./usr/share/lintian/overrides/latchkey-keyring",
+                "./usr/share/doc/latchkey-keyring/changelog.gz", "./usr/share/doc/latchkey-keyring/copyright",
+                "./usr/share/xdg-desktop-portal/portals/latchkey.portal",
+            ])
     }
 
     @Test func `it holds the programs, the helpers' names, the manual and the completions, and nothing else`()
@@ -119,8 +144,10 @@ struct PackageTests {
         let made = try await Self.made.value
         let directory = try TestDirectory()
         let again = try await Self.make(in: directory)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: again)) == Data(contentsOf: URL(fileURLWithPath: made.file)))
-        let newer = try await Self.make("--version", "99.1", in: directory)
+        for (one, other) in [(again.0, made.file), (again.1, made.keyring)] {
+            #expect(try Data(contentsOf: URL(fileURLWithPath: one)) == Data(contentsOf: URL(fileURLWithPath: other)))
+        }
+        let (newer, _) = try await Self.make("--version", "99.1", in: directory)
         #expect(newer.contains("/latchkey_99.1_"))
 
         // Installed, upgraded and purged below a folder. No library is there: what it needs is not installed with it.
@@ -144,8 +171,8 @@ struct PackageTests {
     }
 
     @Test func `lintian finds nothing that isn't explained`() async throws {
-        let file = try await Self.made.value.file
-        let run = try await Program("lintian").run(["--allow-root", "--display-info", file])
+        let made = try await Self.made.value
+        let run = try await Program("lintian").run(["--allow-root", "--display-info", made.file, made.keyring])
         // The toolchain's libraries are not in programs that are built for tests, but where those are; and functions are
         // bound at the start by the release build's flag.
         let found = run.outputText.split(separator: "\n").filter { line in

@@ -64,7 +64,10 @@ struct KeyringRunTests {
     @Test func `it is the program: process, signals, descriptors and status are`() async throws {
         let scene = try await KeyringScene()
         let running = try BuiltProducts.latchkey().start(
-            ["keyring", "run", "--", "bash", "-c", "trap 'echo got; exit 5' TERM; echo $$; while :; do sleep 0.05; done"],
+            [
+                "keyring", "run", "--", "bash", "-c",
+                "trap 'echo got; exit 5' TERM; echo $$; while :; do sleep 0.05; done",
+            ],
             environment: scene.environment)
         try await running.wait(for: "the program") { running.outputSoFar.contains("\n") }
         #expect(running.outputSoFar == "\(running.pid)\n")
@@ -87,7 +90,8 @@ struct KeyringRunTests {
         #expect(piped.outputText.split(separator: " ").count <= 5, "\(piped.outputText)")
     }
 
-    @Test func `the passphrase is asked for at the terminal before the program starts, which then has it`() async throws {
+    @Test func `the passphrase is asked for at the terminal before the program starts, which then has it`() async throws
+    {
         let scene = try await KeyringScene(passphrase: "words of a passphrase")
         let terminal = try PseudoTerminal()
         let running = try BuiltProducts.latchkey().start(

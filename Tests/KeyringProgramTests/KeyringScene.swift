@@ -17,7 +17,9 @@ final class KeyringScene: Sendable {
         environment["PATH"] = "\(folder):\(Program.searchPath)"
         environment["LATCHKEY_STORE"] = "vault"
         if let passphrase {
-            let making = environment.merging(["LATCHKEY_PASSPHRASE_FILE": try directory.write("words", passphrase)]) { $1 }
+            let making = environment.merging(["LATCHKEY_PASSPHRASE_FILE": try directory.write("words", passphrase)]) {
+                $1
+            }
             try await BuiltProducts.latchkey().run(["vault", "init"], environment: making).successful("vault init")
         } else {
             try await BuiltProducts.latchkey().run(

@@ -37,7 +37,8 @@ struct KeyringScopeTests {
             latchkey keyring run -- gdbus call --session --dest org.freedesktop.secrets \
                 --object-path /org/freedesktop/secrets --method org.freedesktop.Secret.Service.SearchItems \
                 '{"service": "other.example"}' | grep -o '/org[^>'"'"']*'
-            """).outputText.split(separator: "\n").first.map(String.init)
+            """
+        ).outputText.split(separator: "\n").first.map(String.init)
         let item = try #require(path)
         let run = try await scene.shell(
             """
@@ -51,7 +52,8 @@ struct KeyringScopeTests {
                 call --object-path /org/freedesktop/secrets/collection/login --method org.freedesktop.DBus.Introspectable.Introspect'
             """)
         let id = item.split(separator: "/").last ?? ""
-        #expect(run.outputText.contains("UnknownObject") || run.outputText.contains("NoSuchObject"), "\(run.outputText)")
+        #expect(
+            run.outputText.contains("UnknownObject") || run.outputText.contains("NoSuchObject"), "\(run.outputText)")
         let told = run.outputText.replacingOccurrences(of: item, with: "")
         #expect(!told.contains(id) && !told.contains("other.example"), "\(told)")
         #expect(try await scene.latchkey("get", "other.example", "ada").outputText == "other.example/ada")
@@ -91,7 +93,9 @@ struct KeyringScopeTests {
         #expect(try await scene.shell("latchkey keyring run --only a \(show)", extra).outputText == "0\n")
     }
 
-    @Test func `with bubblewrap around it the vault and other buses are out of reach, and its own items are not`() async throws {
+    @Test func `with bubblewrap around it the vault and other buses are out of reach, and its own items are not`()
+        async throws
+    {
         let run = try await scene.shell(
             """
             latchkey keyring run --only mine.example/ada -- bash -c '

@@ -23,7 +23,10 @@ struct KeyringServeTests {
         try await scene.set("example.org", "ada", "hello")
         #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "hello")
         let reader = try Program("python3").start(
-            ["-c", "import secretstorage, time; b = secretstorage.dbus_init(); list(secretstorage.get_default_collection(b).get_all_items())[0].get_secret(); print('read', flush=True); time.sleep(600)"],
+            [
+                "-c",
+                "import secretstorage, time; b = secretstorage.dbus_init(); list(secretstorage.get_default_collection(b).get_all_items())[0].get_secret(); print('read', flush=True); time.sleep(600)",
+            ],
             environment: scene.environment)
         try await reader.wait(for: "a client") { reader.outputSoFar.contains("read") }
         let status = try await scene.latchkey("keyring", "status")
@@ -79,7 +82,8 @@ struct KeyringServeTests {
         let passphrase = "words of a passphrase"
         let words = try scene.directory.write("words", passphrase)
         _ = try await scene.shell(
-            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault", [:]).successful("vault init")
+            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault", [:]
+        ).successful("vault init")
         let service = try await serve(scene, "--vault", scene.directory / "locked/vault", "--no-prompt")
         let refused = try await scene.shell("secret-tool lookup service a")
         #expect(refused.status == 1 && refused.errorText.contains("latchkey vault unlock"), "\(refused.errorText)")
@@ -114,7 +118,8 @@ struct KeyringServeTests {
         let scene = try await KeyringScene(on: session)
         let words = try scene.directory.write("words", "words of a passphrase")
         _ = try await scene.shell(
-            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault").successful("vault init")
+            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault"
+        ).successful("vault init")
         let terminal = try PseudoTerminal()
         let running = try BuiltProducts.latchkey().start(
             ["keyring", "serve", "--vault", scene.directory / "locked/vault"], environment: scene.environment,
@@ -148,7 +153,9 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
-    @Test func `a sandboxed application has a key of its own, which stays, and gnome-keyring's are taken over`() async throws {
+    @Test func `a sandboxed application has a key of its own, which stays, and gnome-keyring's are taken over`()
+        async throws
+    {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let service = try await serve(scene)
         let script = TestData.folder().appendingPathComponent("portal.py").path

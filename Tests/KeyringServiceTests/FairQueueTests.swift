@@ -22,6 +22,42 @@ struct FairQueueTests {
         #expect(order == (0..<10).map { "small \($0)" } + ["large x", "large y", "large z"])
     }
 
+    @Test func `clients whose calls took long let others pass, and have their turn all the same`() async {
+        let queue = FairQueue<String>()
+        // One has more waiting, the other has not.
+        #expect(queue.offer("a first", of: "a"))
+        #expect(queue.offer("b first", of: "b"))
+        #expect(queue.offer("a second", of: "a", byteCount: 1))
+        #expect(await queue.next() == "a first")
+        queue.charge("a", turns: 5)
+        #expect(await queue.next() == "b first")
+        queue.charge("b", turns: 3)
+        #expect(queue.offer("b second", of: "b", byteCount: 1))
+        for number in 0..<3 { #expect(queue.offer("c \(number)", of: "c")) }
+        var order: [String] = []
+        for _ in 0..<5 { order.append(await queue.next() ?? "-") }
+        #expect(order == ["c 0", "c 1", "c 2", "b second", "a second"])
+    }
+
+    @Test func `the longest time that a client took is paid within 128 turns`() async {
+        let queue = FairQueue<String>()
+        for _ in 0..<10 { queue.charge("a", turns: 1_000_000) }
+        #expect(queue.offer("a", of: "a"))
+        var count = 0
+        while count < 1000 {
+            #expect(queue.offer("b", of: "b"))
+            if await queue.next() == "a" { break }
+            count += 1
+        }
+        #expect(count < 130)
+        queue.charge("a", turns: 100)
+        queue.forget("a")
+        #expect(queue.offer("b", of: "b"))
+        #expect(queue.offer("a", of: "a"))
+        #expect(await queue.next() == "b")
+        #expect(await queue.next() == "a")
+    }
+
     @Test func `large calls aren't put off for ever by small ones`() async {
         let queue = FairQueue<String>()
         #expect(queue.offer("large", of: "x", byteCount: 4 << 20))
@@ -45,10 +81,10 @@ struct FairQueueTests {
         }
     }
 
-    @Test func `what one client sends beyond 256 waiting calls is refused, and others are not`() async {
+    @Test func `what one client sends beyond 16,384 waiting calls is refused, and others are not`() async {
         let queue = FairQueue<Int>()
-        for number in 0..<256 { #expect(queue.offer(number, of: ":1.1")) }
-        #expect(!queue.offer(256, of: ":1.1"))
+        for number in 0..<16_384 { #expect(queue.offer(number, of: ":1.1")) }
+        #expect(!queue.offer(16_384, of: ":1.1"))
         #expect(queue.offer(0, of: ":1.2"))
         // What this process itself has to say always is heard.
         #expect(queue.offer(257, of: ":1.1", isOwn: true))

@@ -46,6 +46,13 @@ struct NameTests {
         #expect(late.status == 1)
     }
 
+    @Test func `a bus that doesn't respond is given up`() async throws {
+        let session = try await PrivateSession(.none)
+        session.suspendBus()
+        let run = try await fixture(session, "--own").finish(within: .seconds(120))
+        #expect(run.status == 1 && run.outputText.contains("BusFault"))
+    }
+
     @Test func `who reads a secret is told, by label, program and process`() async throws {
         let keyring = try await ServedKeyring()
         let service = try #require(keyring.service)

@@ -29,12 +29,12 @@ def session():
     return service("OpenSession", "sv", "plain", ("s", ""))[1]
 
 
-def create(collection, label):
+def create(collection, label, secret=b"secret"):
     properties = {
         "org.freedesktop.Secret.Item.Label": ("s", label),
         "org.freedesktop.Secret.Item.Attributes": ("a{ss}", {"label": label}),
     }
-    body = (properties, (session(), b"", b"secret", "text/plain"), True)
+    body = (properties, (session(), b"", secret, "text/plain"), True)
     return call(collection, "org.freedesktop.Secret.Collection", "CreateItem", "a{sv}(oayays)b", body)
 
 
@@ -88,6 +88,12 @@ for word in words:
             print(*everything(next(words), next(words)))
         case "create":
             print(*create(next(words), next(words)))
+        case "store-plain":
+            create(LOGIN, next(words), sys.stdin.buffer.read())
+        case "read-plain":
+            items = service("SearchItems", "a{ss}", {"label": next(words)})[0]
+            secret = call(items[0], "org.freedesktop.Secret.Item", "GetSecret", "o", (session(),))[0]
+            print(bytes(secret[2]).decode())
         case "delete":
             print(*call(next(words), "org.freedesktop.Secret.Item", "Delete"))
         case "introspect":

@@ -27,13 +27,19 @@ protocol BusReceiver: AnyObject, Sendable {
     /// The name that the bus gave this connection, such as `:1.7`.
     let uniqueName: String
 
-    /// Connects, and says Hello.
+    /// Connects, and says Hello. A bus that doesn't respond is given up after ten seconds.
     ///
     /// - Parameter address: as in DBUS_SESSION_BUS_ADDRESS.
     static func open(_ address: String, _ receiver: any BusReceiver) async throws(BusFault) -> BusConnection {
+        let patience = Cancellable()
+        let timer = Task {
+            try await Task.sleep(for: .seconds(10))
+            patience.cancel()
+        }
+        defer { timer.cancel() }
         let result: Result<BusConnection, BusFault> = await withCheckedContinuation { continuation in
             let isStarted = startThread {
-                let opened = opening(address, receiver)
+                let opened = opening(address, receiver, patience)
                 continuation.resume(returning: opened)
                 if case .success(let connection) = opened { connection.iterate() }
             }
@@ -46,15 +52,19 @@ protocol BusReceiver: AnyObject, Sendable {
         failure(SystemErrorNumber.self, of: try SystemThread.detach(body)) == nil
     }
 
-    private static func opening(_ address: String, _ receiver: any BusReceiver) -> Result<BusConnection, BusFault> {
+    private static func opening(
+        _ address: String, _ receiver: any BusReceiver, _ patience: Cancellable
+    ) -> Result<BusConnection, BusFault> {
         let context = unsafe g_main_context_new()!
         unsafe g_main_context_push_thread_default(context)
         let flags = GDBusConnectionFlags(
             G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
                 | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
         return Result { () throws(BusFault) in
-            let pointer = try unsafe checked {
-                unsafe g_dbus_connection_new_for_address_sync(address, flags, nil, nil, $0)
+            let pointer = try unsafe checked { error in
+                unsafe patience.withPointer { patience in
+                    unsafe g_dbus_connection_new_for_address_sync(address, flags, nil, patience, error)
+                }
             }
             return unsafe BusConnection(pointer!, context, receiver)
         }
@@ -151,6 +161,13 @@ protocol BusReceiver: AnyObject, Sendable {
         unsafe _ = send(signal)
     }
 
+    /// Overwrites what the last messages left in GDBus's buffer for what is read: it is kept for the next message, which
+    /// is seldom as long. A signal of this length to ourselves is.
+    func overwriteReadBuffer(_ byteCount: Int) {
+        let zeros = [UInt8](repeating: 0, count: byteCount)
+        emit("Overwritten", of: BusInterface.agents.name, from: KeyringPath.root, to: uniqueName, [.bytes(zeros)])
+    }
+
     /// Takes over the message.
     private func send(_ message: OpaquePointer) -> Bool {
         defer { unsafe g_object_unref(UnsafeMutableRawPointer(message)) }
@@ -224,6 +241,20 @@ protocol BusReceiver: AnyObject, Sendable {
             return unsafe BusValue(adopting: pointer!)
         }
         pending.continuation.resume(returning: reply)
+    }
+}
+
+/// What ends a call of GIO's early (GCancellable).
+@safe private final class Cancellable: @unchecked Sendable {
+    // Sendable: it is made for any thread, and the pointer never changes.
+    private let pointer = unsafe g_cancellable_new()!
+
+    deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
+
+    func cancel() { unsafe g_cancellable_cancel(pointer) }
+
+    func withPointer<Result>(_ body: (UnsafeMutablePointer<GCancellable>) -> Result) -> Result {
+        withExtendedLifetime(self) { unsafe body(pointer) }
     }
 }
 

@@ -3,12 +3,15 @@ internal import Synchronization
 /// Work of several clients for one worker: a lane for each client, served in turn, so that whoever calls much waits for
 /// himself.
 final class FairQueue<Element: Sendable>: Sendable {
-    /// Of one client; what it sends beyond is refused.
-    static var maximumCount: Int { 256 }
+    /// Of one client; what it sends beyond is refused. libsecret asks for the properties of all items that it found at
+    /// once, and fails as a whole when one call is refused.
+    static var maximumCount: Int { 16_384 }
     /// What waits of one client, and of all, in bytes.
     static var maximumByteCount: Int { 16 << 20 }
     static var maximumTotalByteCount: Int { 64 << 20 }
     private static var creditOfTurn: Int { 256 << 10 }
+    /// What is remembered of a client that took much of the worker's time, in turns.
+    private static var maximumDebt: Int { 128 }
 
     private struct Lane {
         /// In the order in which they came; those before `first` are gone.
@@ -24,7 +27,8 @@ final class FairQueue<Element: Sendable>: Sendable {
             elements[first] = nil
             first += 1
             self.byteCount -= byteCount
-            credit = 0
+            // Nothing is saved up.
+            credit = min(0, credit - byteCount)
             if first > maximumCount {
                 elements.removeFirst(first)
                 first = 0
@@ -37,6 +41,8 @@ final class FairQueue<Element: Sendable>: Sendable {
         var turns: [String] = []
         var firstTurn = 0
         var byteCount = 0
+        /// In bytes, of clients that have nothing waiting.
+        var debts: [String: Int] = [:]
         var isClosed = false
         var waiter: CheckedContinuation<Element?, Never>?
     }
@@ -49,7 +55,9 @@ final class FairQueue<Element: Sendable>: Sendable {
         let (isTaken, waiter): (Bool, CheckedContinuation<Element?, Never>?) = state.withLock { state in
             if state.isClosed { return (false, nil) }
             if let waiter = state.waiter.take() { return (true, waiter) }
-            var lane = state.lanes.removeValue(forKey: client) ?? Lane()
+            var lane =
+                state.lanes.removeValue(forKey: client)
+                ?? Lane(credit: -(state.debts.removeValue(forKey: client) ?? 0))
             let isWithin =
                 lane.count < Self.maximumCount && lane.byteCount + byteCount <= Self.maximumByteCount
                 && state.byteCount + byteCount <= Self.maximumTotalByteCount
@@ -59,7 +67,7 @@ final class FairQueue<Element: Sendable>: Sendable {
                 lane.byteCount += byteCount
                 state.byteCount += byteCount
             }
-            if lane.count > 0 { state.lanes[client] = lane }
+            if lane.count > 0 { state.lanes[client] = lane } else { state.debts[client] = -lane.credit }
             return (isOwn || isWithin, nil)
         }
         waiter?.resume(returning: element)
@@ -80,6 +88,23 @@ final class FairQueue<Element: Sendable>: Sendable {
         }
     }
 
+    /// Lets a client pass so many turns: it took the worker's time, in which others waited.
+    func charge(_ client: String, turns: Int) {
+        let cost = turns * Self.creditOfTurn
+        let limit = Self.maximumDebt * Self.creditOfTurn
+        state.withLock { state in
+            if var lane = state.lanes.removeValue(forKey: client) {
+                lane.credit = max(lane.credit - cost, -limit)
+                state.lanes[client] = lane
+            } else if cost > 0 {
+                state.debts[client] = min(state.debts[client, default: 0] + cost, limit)
+            }
+        }
+    }
+
+    /// The client is gone.
+    func forget(_ client: String) { state.withLock { _ = $0.debts.removeValue(forKey: client) } }
+
     /// Drops what waits, and takes no more.
     func close() {
         let waiter = state.withLock { state in
@@ -92,8 +117,9 @@ final class FairQueue<Element: Sendable>: Sendable {
         waiter?.resume(returning: nil)
     }
 
-    /// Takes the first element of the next client that may have its turn. One with large elements pays for them in turns
-    /// that it lets pass (deficit round robin), so that a small one never waits for more than what is being done.
+    /// Takes the first element of the next client that may have its turn. One with large elements, or such as took long,
+    /// pays for them in turns that it lets pass (deficit round robin), so that another one seldom waits for more than
+    /// what is being done.
     private static func take(_ state: inout State) -> Element? {
         while state.firstTurn < state.turns.count {
             let client = state.turns[state.firstTurn]

@@ -45,7 +45,7 @@ extension Keyring {
                 try self.attributes(value)
             } ?? ItemAttributes()
         let store = try await openStore(of: name)
-        let secret = try session.opened(value)
+        let secret = try opened(value, in: session)
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(
                 secret, attributes: attributes, label: label, in: name, replacing: replacing, deadline: deadline)
@@ -56,6 +56,14 @@ extension Keyring {
             announceChange(creation.item)
         }
         return .tuple([.path(KeyringPath.item(creation.item)), .path("/")])
+    }
+
+    private func opened(_ value: BusValue, in session: KeyringSession) throws(BusFault) -> ItemSecret {
+        if session.isPlain {
+            let (bus, byteCount) = (bus, value.byteCount + 4096)
+            afterReply.append { bus.overwriteReadBuffer(byteCount) }
+        }
+        return try session.opened(value)
     }
 
     // MARK: - One item
@@ -92,7 +100,7 @@ extension Keyring {
             let session = try session(arguments[0][0])
             let store = try await openStore(of: name)
             guard try await item(id, in: name, store) != nil else { throw .unknownObject }
-            let secret = try session.opened(arguments[0])
+            let secret = try opened(arguments[0], in: session)
             let changed = try await use(store) { (store, deadline) async throws(StoreError) in
                 try await store.setSecret(secret, of: id, deadline: deadline)
             }

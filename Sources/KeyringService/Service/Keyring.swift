@@ -87,6 +87,7 @@ final class Keyring {
             let result: Result<BusValue, BusFault> = await Result(awaiting: try await respond(to: call))
             bus.reply(to: call, result)
         case .departure(let client):
+            queue.forget(client)
             sessions = sessions.filter { $0.value.client != client }
             prompts = prompts.filter { $0.value.client != client }
             agents.removeAll { $0 == client }

@@ -38,7 +38,13 @@ package final class KeyringService: Sendable {
         self.intake = intake
         worker = Task {
             let keyring = Keyring(configuration, connection, intake.queue)
-            while let work = await intake.queue.next() { await keyring.perform(work) }
+            while let work = await intake.queue.next() {
+                let start = ContinuousClock.now
+                await keyring.perform(work)
+                guard case .call(let call) = work else { continue }
+                // What takes less is as good as nothing: a call without a write or a long list.
+                intake.queue.charge(call.sender, turns: Int((ContinuousClock.now - start) / .milliseconds(2)))
+            }
             keyring.end()
         }
     }

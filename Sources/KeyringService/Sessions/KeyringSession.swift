@@ -17,6 +17,8 @@ final class KeyringSession: Sendable {
     /// `nil` of a plain one.
     private let key: Secret<PrivateKey>?
 
+    var isPlain: Bool { key == nil }
+
     /// A session in which secrets cross the bus as they are: some clients know no other.
     init(plainAt path: String, of client: String) {
         self.path = path
@@ -74,8 +76,8 @@ final class KeyringSession: Sendable {
 
     /// Opens a secret that came over the bus: `(oayays)`, the session looked up already.
     ///
-    /// GLib's own copies are in memory that our programs overwrite when it is freed: the message as it was read, and
-    /// the value made of it, which goes with the call.
+    /// GLib's own copies are in memory that our programs overwrite when it is freed, such as the value, which goes with the
+    /// call; and, of a plain one, in GDBus's buffer (`BusConnection.overwriteReadBuffer`).
     func opened(_ value: BusValue) throws(BusFault) -> ItemSecret {
         let contentType = value[3].text
         guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }

@@ -46,7 +46,8 @@ package enum KeyringDefinitions {
         "keyring", "disable", summary: "take away what keyring enable wrote, and nothing else",
         details: "A keyring that is being served goes on until it ends.")
     package static let agent = CommandDefinition(
-        "keyring", "agent", summary: "ask for the passphrase at this terminal when a program wants the keyring unlocked",
+        "keyring", "agent",
+        summary: "ask for the passphrase at this terminal when a program wants the keyring unlocked",
         details: """
             Goes on until a signal ends it, or the keyring does. What is typed goes to the keyring alone, and not over the bus.
             Without such a terminal the keyring stays locked until latchkey vault unlock, and programs are told so at once.

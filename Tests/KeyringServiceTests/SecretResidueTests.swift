@@ -1,0 +1,26 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// What a secret leaves in the memory of the service once its client has it.
+struct SecretResidueTests {
+    @Test func `a secret leaves nothing behind in the service, encrypted on its way or plain`() async throws {
+        let keyring = try await ServedKeyring(.vault)
+        let service = try #require(keyring.service)
+        let secrets = (0..<2).map { _ in (0..<600).map { _ in UInt8.random(in: 0x21...0x7E) } }
+        // libsecret's sessions are encrypted.
+        _ = try await keyring.session.secretTool(["store", "--label=x", "way", "encrypted"], input: secrets[0])
+            .successful("store")
+        #expect(try await keyring.session.secretTool(["lookup", "way", "encrypted"]).output == secrets[0])
+        let text = String(decoding: secrets[1], as: UTF8.self)
+        let run = try await Program("/usr/bin/python3").run(
+            [
+                TestData.folder().appendingPathComponent("call.py").path, "store-plain", "plain", "read-plain", "plain",
+                "search",
+            ],
+            environment: keyring.session.environment, input: secrets[1])
+        #expect(run.outputText.hasPrefix(text + "\n"), "\(run.errorText)")
+        let places = try ProcessMemory.places(ofPiecesOf: secrets, in: service.pid)
+        #expect(places == [[], []], "\(places)")
+    }
+}

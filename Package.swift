@@ -181,7 +181,7 @@ let package = Package(
                 "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyATProtocol",
                 "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer", "LatchkeyLoopback",
                 "LatchkeyLeakAudit", "LatchkeyInMemory", "LatchkeyVault", "LatchkeyImporting", "LatchkeySecretService",
-                "LatchkeyEnvironment", "LatchkeyJSON",
+                "LatchkeyEnvironment", "LatchkeyItems", "LatchkeyJSON",
             ]),
         module(
             "LatchkeyHelperCommands", at: "HelperCommands",
@@ -369,7 +369,8 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "keyring-probe",
+                "LatchkeyItems", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "ItemStoreChecks", "keyring-probe",
             ],
             path: "Tests/Integration", exclude: ["Fixtures"]),
         .testTarget(

@@ -18,6 +18,7 @@ enum ImportCommand {
                 hint: "name one of \(LogMessage.joined(Source.allCases.map { "\($0.name)" }))")
         }
         let emptying = try SourceEmptying(source, arguments)
+        if arguments.has(SignInDefinitions.importItems) { return try await importItems(of: source, arguments, context) }
         // Its passphrase is asked for before the store's, which may ask for one too.
         let read = try await source.read(arguments, context)
         let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
@@ -147,15 +148,7 @@ enum ImportCommand {
 
         /// Everything in a collection: what is the store's own goes before what another program calls the same.
         private func collection(_ name: String?, _ context: CommandContext) async throws -> Read {
-            guard let name else {
-                throw CommandFailure(
-                    .usage, "usage.missing-operand", "which collection is missing",
-                    hint: "give its label, or its path: latchkey import --from gnome-keyring-collection Login")
-            }
-            let collection = SecretServiceStore(
-                SecretServiceConfiguration(
-                    collection: try .named(name), mayPrompt: context.settings.mayPrompt,
-                    coordination: context.settings.leases))
+            let collection = try keyringCollection(name, context)
             let store = try InMemoryStore()
             let skipped = try await collection.copyOtherPrograms(to: store, deadline: context.deadline)
             let own = CredentialTransfer(from: collection, to: store, mode: .copy, replaces: true)
@@ -163,6 +156,18 @@ enum ImportCommand {
                 _ = try await own.transfer(entry.key, deadline: context.deadline)
             }
             return Read(store: store, skippedCount: skipped)
+        }
+
+        func keyringCollection(_ name: String?, _ context: CommandContext) throws -> SecretServiceStore {
+            guard let name else {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "which collection is missing",
+                    hint: "give its label, or its path: latchkey import --from gnome-keyring-collection Login")
+            }
+            return SecretServiceStore(
+                SecretServiceConfiguration(
+                    collection: try .named(name), mayPrompt: context.settings.mayPrompt,
+                    coordination: context.settings.leases))
         }
     }
 }

@@ -29,6 +29,7 @@ extension LatchkeyGrammar {
             "latchkey import --from git --dry-run", "latchkey import --from gh",
             "latchkey import --from docker --empty-source",
             "latchkey import --from gnome-keyring-collection Login",
+            "latchkey import --from gnome-keyring-collection Login --items",
         ],
         "keyring run": [
             "latchkey keyring run -- gh auth login",

@@ -1,8 +1,8 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
+package import LatchkeyItems
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
-internal import LatchkeyTerminal
+package import LatchkeyTerminal
 internal import LatchkeyVault
 
 // `latchkey list --items`: what a vault keeps for other programs, with attributes of their own.
@@ -35,9 +35,8 @@ extension ListCommand {
             var table = TextTable(
                 "LABEL", "ATTRIBUTES", "COLLECTION", "CHANGED", dropping: ["CHANGED", "COLLECTION", "LABEL"])
             for item in found {
-                let attributes = item.attributes.all.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
                 table.append(
-                    "\(shown(item.label))", "\(shown(attributes))", "\(shown(item.collection))",
+                    "\(shown(item.label))", "\(shown(item.attributes.listed))", "\(shown(item.collection))",
                     "\(Moment(item.modified))")
             }
             try context.output.write(table)
@@ -48,13 +47,7 @@ extension ListCommand {
     private static func json(_ item: StoredItem) -> JSONValue {
         .object([
             ("label", .text(shown(item.label))),
-            (
-                "attributes",
-                .array(
-                    item.attributes.all.map {
-                        .object([("name", .text(shown($0.name))), ("value", .text(shown($0.value)))])
-                    })
-            ),
+            ("attributes", .attributes(item.attributes)),
             ("collection", .text(shown(item.collection))), ("content_type", .text(shown(item.contentType))),
             ("created", .message("\(Moment(item.created))")), ("changed", .message("\(Moment(item.modified))")),
         ])
@@ -79,4 +72,18 @@ extension ListCommand {
 
 extension ItemAttributes {
     fileprivate var service: String? { all.first { $0.name == "service" }?.value }
+
+    /// As a listing shows them to people.
+    package var listed: String { all.map { "\($0.name)=\($0.value)" }.joined(separator: " ") }
+}
+
+extension JSONValue {
+    /// Attributes as a listing shows them to programs.
+    package static func attributes(_ attributes: ItemAttributes) -> JSONValue {
+        func shown(_ text: String) -> LoggableText {
+            LoggableText(reviewed: "attributes are what a listing shows", unredacted: text)
+        }
+        return .array(
+            attributes.all.map { .object([("name", .text(shown($0.name))), ("value", .text(shown($0.value)))]) })
+    }
 }

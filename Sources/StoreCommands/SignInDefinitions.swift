@@ -79,6 +79,8 @@ package enum SignInDefinitions {
     package static let emptySource = CommandOption.flag(
         "--empty-source",
         help: "git to pypirc: take what was imported out of the plain-text file")
+    package static let importItems = CommandOption.flag(
+        "--items", help: "gnome-keyring-collection: take every item into a vault as it is, with all its attributes")
     package static let sourcePassphrase = CommandOption.value(
         "--import-passphrase-fd", "N", form: .descriptor,
         help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
@@ -187,7 +189,9 @@ package enum SignInDefinitions {
         "import", topic: .stores,
         summary: "import what another program stores in a file or in a collection of the keyring",
         operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
-        options: [importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, emptySource],
+        options: [
+            importSource, sourcePassphrase, TransferCommand.replace, TransferCommand.dryRun, emptySource, importItems,
+        ],
         details: """
             git: git credential-store's file. gcm: what Git Credential Manager keeps in the keyring and in the
             folder of its plain-text store. docker: the logins in config.json and in the keyring; FILE may be
@@ -196,7 +200,8 @@ package enum SignInDefinitions {
             by way of Python keyring. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text file of
             keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked for.
             gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker and
-            cargo keep there. With FILE, gcm, docker and cargo leave the keyring out.
+            cargo keep there; with --items, everything as it is, for programs that find it in a vault that is served as
+            a keyring. With FILE, gcm, docker and cargo leave the keyring out.
 
             What is read goes to the store that is used, each credential is read back, and the source is left as it is.
             --empty-source then takes the secrets out of the plain-text file, and leaves the rest of it as it was: only if

@@ -1,4 +1,8 @@
 import Foundation
+import ItemStoreChecks
+import LatchkeyCredentials
+import LatchkeyItems
+import LatchkeyVault
 import Testing
 import TestServices
 
@@ -232,6 +236,53 @@ struct ImportTests {
         #expect(try await session.items().map(\.secret).sorted() == before.map(\.secret).sorted())
         let again = try await latchkey(["import", "--from", "gnome-keyring-collection", "Login"])
         #expect(again.status == 0 && again.outputText.components(separatedBy: "same").count - 1 == expected.count)
+    }
+
+    @Test func `a collection moves into a vault as it is, and everything is found by its attributes`() async throws {
+        let items: [([String: String], String, String)] = [
+            (
+                ["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"], "Chrome Safe Storage",
+                "k"
+            ),
+            (["xdg:schema": "org.gnome.keyring.NetworkPassword", "user": "ada", "server": "example.org"], "Mail", "m"),
+            (["service": "s", "username": "ada"], "Mine", "hunter2"),
+            (["service": "s", "username": "ada", "application": "Python keyring library"], "Python’s", "python"),
+        ]
+        for (attributes, label, secret) in items { try await session.createItem(label, attributes, secret) }
+        let importing = ["import", "--from", "gnome-keyring-collection", "Login", "--items"]
+        let plan = try await latchkey(importing + ["--dry-run"])
+        #expect(
+            plan.status == 0 && plan.outputText.components(separatedBy: "would copy").count == 5, "\(plan.outputText)")
+        #expect(try await latchkey(["list", "--items"]).outputText.isEmpty)
+
+        let run = try await latchkey(importing)
+        #expect(run.status == 0, "\(run.errorText)")
+        let again = try await latchkey(importing + ["--json"])
+        #expect(again.outputText.components(separatedBy: #""result": "same""#).count == 5, "\(again.outputText)")
+        #expect(try await latchkey(["get", "s", "ada"]).outputText == "hunter2")
+
+        let vault = try await VaultStore.open(
+            at: session.directory / "data/latchkey/vault", unlockedBy: .keyFile(session.directory / "key"))
+        let store = vault.itemStore()
+        for (named, label, secret) in items {
+            let wanted = try #require(
+                ItemAttributes(named.map { ItemAttributes.Attribute(name: $0.key, value: $0.value) }))
+            let found = try await store.search(wanted).filter { $0.label == label }
+            #expect(found.count == 1, "\(label)")
+            #expect(try await store.text(found[0].id) == secret)
+        }
+        // Another secret that is there stays until it is to be replaced.
+        try await latchkey(["set", "s", "ada"], input: "newer").successful("set")
+        let differing = try await latchkey(importing)
+        #expect(differing.status == 73 && differing.errorText.contains("1 of 4 items"), "\(differing.errorText)")
+        #expect(try await latchkey(["get", "s", "ada"]).outputText == "newer")
+        #expect(try await latchkey(importing + ["--replace"]).status == 0)
+        #expect(try await latchkey(["get", "s", "ada"]).outputText == "hunter2")
+
+        let wrong = try await latchkey(["import", "--from", "git", "--items"])
+        #expect(wrong.status == 64 && wrong.errorText.contains("usage.bad-value"), "\(wrong.errorText)")
+        let keyring = try await latchkey(importing + ["--store", "secret-service"])
+        #expect(keyring.status == 64 && keyring.errorText.contains("usage.not-a-vault"), "\(keyring.errorText)")
     }
 
     @Test func `gh's file is imported from where gh keeps it`() async throws {

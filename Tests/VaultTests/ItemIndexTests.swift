@@ -181,7 +181,8 @@ import TestServices
         await expectRefusal("export") { () async throws(StoreError) in
             _ = try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
         }
-        let target = try await VaultFolder().store()
+        let there = try VaultFolder()
+        let target = try await there.store()
         await expectRefusal("import") { () async throws(StoreError) in
             _ = try await target.importAll(from: store, onConflict: .replace)
         }

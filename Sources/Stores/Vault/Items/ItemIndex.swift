@@ -172,6 +172,8 @@ extension Manifest {
 extension StoreError {
     /// What is there may be sound, and something else hidden.
     static var indexDiffers: StoreError {
-        .vaultCorrupted("the index of attributes isn't the one that was saved last")
+        StoreError(
+            .corrupted, "the vault's index of attributes was damaged, or changed by someone without its key",
+            hint: "\(Recovery.verifyVault): it shows how to go on")
     }
 }

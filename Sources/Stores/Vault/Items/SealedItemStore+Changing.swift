@@ -4,58 +4,6 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 
 extension SealedItemStore {
-    // MARK: - Collections
-
-    func createCollection(
-        label: String, alias: String?, deadline: Deadline
-    ) async throws(StoreError) -> ItemCollection {
-        let now = rows.now()
-        return try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
-            let added = try collections.add(label: label, alias: alias, now: now)
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
-            return added
-        }
-    }
-
-    func setLabel(
-        _ label: String, ofCollection name: String, deadline: Deadline
-    ) async throws(StoreError) -> Bool {
-        let now = rows.now()
-        return try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
-            guard try collections.setLabel(label, of: name, now: now) else { return false }
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
-            return true
-        }
-    }
-
-    func setAlias(_ alias: String, to name: String?, deadline: Deadline) async throws(StoreError) -> Bool {
-        try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
-            if let name, !collections.contains(name) { return false }
-            try collections.setAlias(alias, to: name)
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
-            return true
-        }
-    }
-
-    func deleteCollection(_ name: String, deadline: Deadline) async throws(StoreError) -> Bool {
-        try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
-            guard try collections.remove(name) else { return false }
-            let list = IndexList(collection: name, change.keys)
-            for handle in try transaction.items(of: [list], change.manifest, change.keys) {
-                guard let present = try Self.present(handle, in: transaction, change.keys),
-                    present.item.collection == name
-                else { throw .indexDiffers }
-                try Self.remove(present, in: transaction, &change, &own)
-            }
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
-            return true
-        }
-    }
-
     // MARK: - Items
 
     func create(
@@ -203,7 +151,7 @@ extension SealedItemStore {
         return item
     }
 
-    private static func remove(
+    static func remove(
         _ present: Present, in transaction: Table.Transaction, _ change: inout Change, _ own: inout OwnChanges
     ) throws(StoreError) {
         try SealedStore<Table>.remove(present.row, in: transaction, &change)
@@ -235,7 +183,7 @@ extension SealedItemStore {
     // MARK: - Transactions
 
     /// Runs a change on the store's thread; listeners aren't told of it.
-    private func change<Result: Sendable>(
+    func change<Result: Sendable>(
         until deadline: Deadline,
         _ body:
             @escaping @Sendable (Table.Transaction, inout Change, inout OwnChanges) throws(StoreError) -> Result
@@ -246,37 +194,6 @@ extension SealedItemStore {
                     try body(transaction, &change, &own)
                 }
             }
-        }
-    }
-}
-
-/// An item's secret on its way to the store's thread.
-final class KeptItemSecret: Sendable {
-    let secret: Secret<ItemContent>
-    let contentType: String
-
-    init(_ secret: borrowing ItemSecret) {
-        self.secret = secret.secret.duplicate()
-        contentType = secret.contentType
-    }
-
-    /// What a credential has instead of a content type: text only where it is UTF-8 as well.
-    var credentialType: SecretContentType {
-        guard contentType.utf8.starts(with: "text/".utf8) else { return .binary }
-        return secret.withExposedBytes { (try? UTF8Span(validating: $0)) == nil } ? .binary : .text
-    }
-}
-
-extension ItemSubject {
-    /// The same with another secret's content type.
-    fileprivate func with(_ secret: KeptItemSecret) -> ItemSubject {
-        switch self {
-        case .credential(let key, _): .credential(key, secret.credentialType)
-        case .item(let item):
-            .item(
-                ItemDescription(
-                    id: item.id, collection: item.collection, attributes: item.attributes,
-                    contentType: secret.contentType))
         }
     }
 }

@@ -268,7 +268,8 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer",
             ],
             exclude: [
-                "call.py", "clients.sh", "cookie_server.py", "hostile.py", "signals.py", "stand_in.py",
+                "call.py", "clients.sh", "cookie_server.py", "differences.py", "hostile.py", "signals.py",
+                "stand_in.py",
                 "writer.py",
             ]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),

@@ -111,6 +111,13 @@ import Testing
         #expect(shown([zeros, "1"], hiding: ["0000"]).joined() == "***1")
     }
 
+    @Test func `what is shown before and after a secret isn't put together`() {
+        let secrets = ["b1aaab", "aabbab1", "1aaa"]
+        let pieces = ["b1aaabb", "1aaab1", "a", "aab", "1aaab", "aa", "bb1aa", "a"]
+        let paused = shown(pieces.flatMap { [$0, nil] }, hiding: secrets).joined()
+        #expect(paused == "******1a***aabb***")
+    }
+
     /// Cuts and moments without a piece are drawn by chance, of few letters, so that secrets overlap and nearly begin.
     @Test(arguments: 0..<300)
     func `however a text is cut, no secret is shown, and the same as of the whole text`(_: Int) {

@@ -41,7 +41,7 @@ struct HostileClientTests {
         ),
         ("many", "200\n100\n"),
         ("death", "True True\n"),
-        ("flood", "True\n5000 True\n"),
+        ("flood", "True\n{'answered': 5000, 'refused': 0}\n"),
         ("heavy", "True\n"),
     ]
 

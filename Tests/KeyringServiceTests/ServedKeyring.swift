@@ -22,7 +22,9 @@ final class ServedKeyring: Sendable {
 
     /// - Parameter mode: of the fixture; see Tests/KeyringFixture.
     init(_ server: Server = .ours, mode: String = "keyring") async throws {
-        let session = try await PrivateSession(server == .gnomeKeyring ? .unlocked : .none)
+        // As many calls may wait for their responses as on a desktop.
+        let session = try await PrivateSession(
+            server == .gnomeKeyring ? .unlocked : .none, pendingReplies: 50_000)
         self.session = session
         switch server {
         case .gnomeKeyring: service = nil

@@ -201,7 +201,7 @@ def death():
 
 
 def flood():
-    """Searches by the thousand: another client is served meanwhile, and what is too much is refused."""
+    """Searches by the thousand, as libsecret sends them too: another client is served meanwhile."""
     flooding, other = Client(), Client()
     search = flooding.message(ROOT, "Secret.Service", "SearchItems", "a{ss}", ({},))
     numbers = [flooding.bus.send(search, serial=number + 1000) or number for number in range(5000)]
@@ -217,7 +217,7 @@ def flood():
             kinds["answered"] += 1
         elif reply.header.fields[HeaderFields.error_name] == "org.freedesktop.DBus.Error.LimitsExceeded":
             kinds["refused"] += 1
-    print(sum(kinds.values()), kinds["answered"] >= 256)
+    print(kinds)
 
 
 def heavy():

@@ -6,9 +6,9 @@ final class FairQueue<Element: Sendable>: Sendable {
     /// Of one client; what it sends beyond is refused. libsecret asks for the properties of all items that it found at
     /// once, and fails as a whole when one call is refused.
     static var maximumCount: Int { 16_384 }
-    /// What waits of one client, and of all, in bytes.
-    static var maximumByteCount: Int { 16 << 20 }
-    static var maximumTotalByteCount: Int { 64 << 20 }
+    /// What waits of one client, and of all, in bytes: ten thousand small calls of one, and a few of the largest.
+    static var maximumByteCount: Int { 48 << 20 }
+    static var maximumTotalByteCount: Int { 80 << 20 }
     private static var creditOfTurn: Int { 256 << 10 }
     /// What is remembered of a client that took much of the worker's time, in turns.
     private static var maximumDebt: Int { 128 }

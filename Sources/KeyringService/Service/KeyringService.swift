@@ -98,7 +98,9 @@ final class Intake: BusReceiver {
     /// One message: the largest secret, and what comes with it.
     static let maximumMessageByteCount = 9 << 20
 
-    /// So that 256 wait of all clients, at most.
+    /// What a waiting call takes beside its arguments, GDBus's message above all.
+    private static let callCost = 4 << 10
+    /// There are few of those: so that 300 wait of all clients, at most.
     private static let descriptorCost = 256 << 10
 
     var end: KeyringService.End? { state.withLock { $0.end } }
@@ -126,8 +128,7 @@ final class Intake: BusReceiver {
             connection.reply(to: call, .failure(.invalid("the method takes no descriptor")))
             return true
         }
-        // What a waiting call takes beside its arguments. With a descriptor it counts as many, as there are few of those.
-        let cost = byteCount + 1024 + descriptorCount * Self.descriptorCost
+        let cost = byteCount + Self.callCost + descriptorCount * Self.descriptorCost
         if !queue.offer(.call(call), of: call.sender, byteCount: cost) {
             connection.reply(to: call, .failure(.tooManyCalls))
         }

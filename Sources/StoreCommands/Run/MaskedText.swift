@@ -12,6 +12,8 @@ package struct MaskedText: ~Copyable {
     /// How many of the bytes that wait are replaced already, and how many are shown.
     private var replacedCount = 0
     private var shownCount = 0
+    /// Whether what was shown last stands for a secret: what is replaced goes on, where nothing was shown between.
+    private var endsReplaced = false
 
     package init() {}
 
@@ -38,7 +40,10 @@ package struct MaskedText: ~Copyable {
             }
             return (first..<bytes.count).map { bytes[$0] }
         }
-        if !shown.isEmpty { shownCount = waiting.byteCount }
+        if !shown.isEmpty {
+            shownCount = waiting.byteCount
+            endsReplaced = false
+        }
         return shown
     }
 
@@ -51,11 +56,21 @@ package struct MaskedText: ~Copyable {
                 let found = mask.beginning(at: index, of: bytes)
                 if found.whole > 0 {
                     // One that overlaps another is replaced together with it.
-                    if index >= replacedCount { output += Self.replacement }
+                    if index >= replacedCount {
+                        output += Self.replacement
+                        endsReplaced = true
+                    }
                     replacedCount = max(replacedCount, index + found.whole)
                 }
                 if found.shortestOpen < Int.max && !isEnd { break }
-                if index >= max(replacedCount, shownCount) { output.append(bytes[index]) }
+                if index >= max(replacedCount, shownCount) {
+                    output.append(bytes[index])
+                    endsReplaced = false
+                } else if index >= shownCount && !endsReplaced {
+                    // Between two parts that are shown: put together, they could be another secret.
+                    output += Self.replacement
+                    endsReplaced = true
+                }
                 index += 1
             }
             try? rest.append(bytes.extracting(index..<bytes.count))

@@ -1,0 +1,48 @@
+internal import Testing
+internal import TestServices
+
+/// What differs from gnome-keyring, as Docs/SecretService.md says it: ours is on a vault with a key file.
+struct DifferenceTests {
+    @Test(arguments: [
+        (
+            ServedKeyring.Server.vault,
+            """
+            replace with equal attributes: same item
+            replace with fewer attributes: another item
+            content type: application/octet-stream
+            a new collection: is there at once
+            an alias of one's own: is made
+            a public value of 0: InvalidArgs
+            what isn't there: UnknownObject
+            locked: True
+            locked, and searched: 1
+            locked, and read: IsLocked
+            unlocked: without a question
+
+            """
+        ),
+        (
+            .gnomeKeyring,
+            """
+            replace with equal attributes: same item
+            replace with fewer attributes: same item
+            content type: text/plain
+            a new collection: asks
+            an alias of one's own: NotSupported
+            a public value of 0: taken
+            what isn't there: UnknownMethod
+            locked: True
+            locked, and searched: 1
+            locked, and read: IsLocked
+            unlocked: asks
+
+            """
+        ),
+    ])
+    func `the services differ in this, and in this alone`(_ server: ServedKeyring.Server, _ output: String) async throws
+    {
+        let keyring = try await ServedKeyring(server)
+        let run = try await keyring.python("differences.py")
+        #expect(run.outputText == output, "\(run.errorText)")
+    }
+}

@@ -1,0 +1,45 @@
+"""What Docs/SecretService.md says of two services: the same calls, and a line for what came of each."""
+
+import os
+import sys
+
+sys.argv = sys.argv[:1]
+exec(open(os.path.join(os.path.dirname(__file__), "call.py")).read())
+plain = session()
+
+
+def items(member, path, signature=None, body=()):
+    return call(path, "org.freedesktop.Secret.Item", member, signature, body)
+
+
+def make(attributes, replace=True, kind="text/plain"):
+    properties = {
+        "org.freedesktop.Secret.Item.Label": ("s", "label"),
+        "org.freedesktop.Secret.Item.Attributes": ("a{ss}", attributes),
+    }
+    body = (properties, (plain, b"", b"\0\xff", kind), replace)
+    return call(LOGIN, "org.freedesktop.Secret.Collection", "CreateItem", "a{sv}(oayays)b", body)[0]
+
+
+def public(value):
+    return service("OpenSession", "sv", "dh-ietf1024-sha256-aes128-cbc-pkcs7", ("ay", value))[0]
+
+
+first = make({"a": "1", "b": "2"})
+print("replace with equal attributes:", "same item" if make({"a": "1", "b": "2"}) == first else "another item")
+print("replace with fewer attributes:", "same item" if make({"a": "1"}) == first else "another item")
+kept = make({"type": "1"}, kind="application/octet-stream")
+print("content type:", items("GetSecret", kept, "o", (plain,))[0][3])
+label = {"org.freedesktop.Secret.Collection.Label": ("s", "Work")}
+made, asked = service("CreateCollection", "a{sv}s", label, "")
+print("a new collection:", "asks" if asked != "/" else "is there at once")
+answer = service("SetAlias", "so", "other", LOGIN)
+print("an alias of one's own:", answer[0] if answer else "is made")
+answer = public(b"\0")
+print("a public value of 0:", answer if isinstance(answer, str) else "taken")
+print("what isn't there:", items("Delete", LOGIN + "/none")[0])
+print("locked:", service("Lock", "ao", [LOGIN])[0] == [LOGIN])
+print("locked, and searched:", len(service("SearchItems", "a{ss}", {"type": "1"})[1]))
+print("locked, and read:", items("GetSecret", kept, "o", (plain,))[0])
+done, asked = service("Unlock", "ao", [LOGIN])
+print("unlocked:", "asks" if asked != "/" else "without a question")

@@ -5,10 +5,13 @@ package import LatchkeySecrets
 package struct ItemSecret: ~Copyable, Sendable {
     package let secret: Secret<ItemContent>
     package let contentType: String
+    /// The item that it was read from, where the store has that at hand: it needn't be looked for again.
+    package let item: StoredItem?
 
-    package init(_ secret: consuming Secret<ItemContent>, contentType: String) {
+    package init(_ secret: consuming Secret<ItemContent>, contentType: String, item: StoredItem? = nil) {
         self.secret = secret
         self.contentType = contentType
+        self.item = item
     }
 
     /// Ends the value and returns its secret.

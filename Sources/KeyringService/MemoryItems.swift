@@ -155,7 +155,7 @@ package final class MemoryItems: ItemStore {
 
     package func secret(of id: ItemID, deadline: Deadline) async throws(StoreError) -> ItemSecret? {
         guard let entry = state.withLock({ $0.entries[id] }) else { return nil }
-        return ItemSecret(entry.secret.secret.duplicate(), contentType: entry.item.contentType)
+        return ItemSecret(entry.secret.secret.duplicate(), contentType: entry.item.contentType, item: entry.item)
     }
 
     // MARK: - Changing

@@ -76,6 +76,29 @@ struct NameTests {
         #expect(run.outputText == String(repeating: denied, count: 3) + "[] []\n\(login)\n", "\(run.errorText)")
     }
 
+    /// It would be read past its lock.
+    @Test func `an item isn't under another collection than its own`() async throws {
+        let keyring = try await ServedKeyring(mode: "normal")
+        let root = "/org/freedesktop/secrets/collection"
+        let run = try await keyring.python(
+            "call.py",
+            [
+                "secret", root + "/spanish/10", "secret", root + "/english/10", "get", root + "/english/10", "Item",
+                "Label", "delete", root + "/english/10", "secrets", "\(root)/english/10,\(root)/spanish/10", "get",
+                root + "/spanish/10", "Item", "Label",
+            ])
+        #expect(
+            run.outputText == """
+                IsLocked
+                UnknownObject
+                UnknownObject there is no such object
+                UnknownObject there is no such object
+                {}
+                ('s', 'Item')
+
+                """, "\(run.errorText)")
+    }
+
     @Test func `each object says what it is, under its alias too, and what is below it`() async throws {
         let keyring = try await ServedKeyring(mode: "normal")
         let root = "/org/freedesktop/secrets"

@@ -94,6 +94,10 @@ for word in words:
             items = service("SearchItems", "a{ss}", {"label": next(words)})[0]
             secret = call(items[0], "org.freedesktop.Secret.Item", "GetSecret", "o", (session(),))[0]
             print(bytes(secret[2]).decode())
+        case "secret":
+            print(call(next(words), "org.freedesktop.Secret.Item", "GetSecret", "o", (session(),))[0])
+        case "secrets":
+            print(*service("GetSecrets", "aoo", next(words).split(","), session()))
         case "delete":
             print(*call(next(words), "org.freedesktop.Secret.Item", "Delete"))
         case "introspect":

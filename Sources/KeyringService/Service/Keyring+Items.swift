@@ -76,12 +76,15 @@ extension Keyring {
         return item?.collection == name ? item : nil
     }
 
-    /// The secret of an item, of which the observer hears. `nil` when it was deleted meanwhile.
-    func secret(of item: StoredItem, _ store: any ItemStore) async throws(BusFault) -> ItemSecret? {
+    /// The secret of an item, of which the observer hears. `nil` when the collection has no such item.
+    func secret(of id: ItemID, in name: String, _ store: any ItemStore) async throws(BusFault) -> ItemSecret? {
         let secret = try await use(store) { (store, deadline) async throws(StoreError) in
-            try await store.secret(of: item.id, deadline: deadline)
+            try await store.secret(of: id, deadline: deadline)
         }
         guard let secret else { return nil }
+        var item = secret.item
+        if item == nil { item = try await self.item(id, in: name, store) }
+        guard let item, item.collection == name else { return nil }
         if let observer = configuration.observer { observer.didRead(item, by: await reader()) }
         return secret
     }
@@ -93,8 +96,7 @@ extension Keyring {
         case "GetSecret":
             let session = try session(arguments[0])
             let store = try await openStore(of: name)
-            guard let item = try await item(id, in: name, store), let secret = try await secret(of: item, store)
-            else { throw .unknownObject }
+            guard let secret = try await secret(of: id, in: name, store) else { throw .unknownObject }
             return .tuple([try session.sealed(secret)])
         case "SetSecret":
             let session = try session(arguments[0][0])

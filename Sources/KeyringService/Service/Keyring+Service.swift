@@ -77,8 +77,7 @@ extension Keyring {
             guard case .item(let name, let id) = KeyringPath(path), let name = try? await collection(name),
                 let store = try? await openStore(of: name)
             else { continue }
-            guard let item = try await item(id, in: name, store) else { continue }
-            switch try await secret(of: item, store) {
+            switch try await secret(of: id, in: name, store) {
             case .none: continue
             case .some(let secret):
                 byteCount += secret.secret.byteCount

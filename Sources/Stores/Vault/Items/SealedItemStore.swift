@@ -78,7 +78,8 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
         return try await rows.waiting(until: deadline) { (view, state) throws(StoreError) -> ItemSecret? in
             guard let present = try Self.present(handle, in: view, state.keys) else { return nil }
             let secret = try Self.secret(of: present, in: view, state.keys)
-            return ItemSecret(secret.repurposed(as: ItemContent.self), contentType: present.item.contentType)
+            return ItemSecret(
+                secret.repurposed(as: ItemContent.self), contentType: present.item.contentType, item: present.item)
         }
     }
 

@@ -77,6 +77,21 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\nasked\nasked again\n")
     }
 
+    @Test func `one passphrase is enough for all who wait for it`() async throws {
+        let agent = try await agent("open sesame")
+        let session = keyring.session
+        try await withThrowingTaskGroup(of: Int32.self) { group in
+            for number in 0..<6 {
+                group.addTask {
+                    try await session.secretTool(["store", "--label=x", "n", "\(number)"], input: [65]).status
+                }
+            }
+            for try await status in group { #expect(status == 0) }
+        }
+        #expect(agent.isRunning)
+        #expect(try await calls("search")[0].split(separator: ",").count == 6)
+    }
+
     @Test func `a client locks all of it: the keys are gone, and it stays locked until one asks`() async throws {
         let agent = try await agent("open sesame", "open sesame")
         #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])

@@ -34,7 +34,10 @@ enum KeyringServices {
             guard ContinuousClock.now - start < .seconds(60) else { throw Missing() }
             try await Task.sleep(for: .milliseconds(1))
         }
-        print("\nserving \(count) items \((ContinuousClock.now - start).formatted()) after the start")
+        let taken = (ContinuousClock.now - start).components
+        print(
+            "\nserving \(count) items \(taken.seconds * 1000 + taken.attoseconds / 1_000_000_000_000_000) ms after the start"
+        )
 
         var names: [String] = []
         var times: [String: (gnome: [Double], ours: [Double])] = [:]
@@ -57,11 +60,9 @@ enum KeyringServices {
                 "  \(name), \(count) items: gnome-keyring \(Int(theirs)) µs, latchkey-keyring \(Int(own)) µs: \(String(format: "%.2f", own / theirs)) ×"
             )
         }
-        for (name, process) in [("latchkey-keyring", service.pid)] {
-            let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-            let lines = status.split(separator: "\n").filter { $0.hasPrefix("VmRSS") || $0.hasPrefix("VmHWM") }
-            print("  \(name): \(lines.joined(separator: ", "))")
-        }
+        let status = try String(contentsOfFile: "/proc/\(service.pid)/status", encoding: .utf8)
+        let memory = status.split(separator: "\n").filter { $0.hasPrefix("VmHWM") || $0.hasPrefix("RssAnon") }
+        print("  latchkey-keyring: \(memory.joined(separator: ", "))")
     }
 
     private static func fill(_ path: String, _ keyFile: String, _ count: Int) async throws {

@@ -66,7 +66,7 @@ import TestServices
         }
         for _ in 0..<(runsLong ? 5000 : 200) { _ = try await folder.store() }
         for writer in writers {
-            #expect(writer.isRunning)
+            #expect(writer.isRunning, "\(writer.outputSoFar.suffix(300))")
             writer.kill()
             _ = try await writer.finish()
         }

@@ -27,7 +27,7 @@ final class VaultSource: KeyringSource {
     /// Opens the vault with a person's help, where there is one. A vault that stays locked is served as that.
     func openAsking() async throws(StoreError) {
         let vault = try await nilIf(
-            { (error: StoreError) in error.code == .locked || error.code == .promptDismissed },
+            { (error: StoreError) in [.locked, .promptDismissed, .cancelled].contains(error.code) },
             awaiting: try await settings.openVault())
         opened.withLock { $0 = vault }
     }

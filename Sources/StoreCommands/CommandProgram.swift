@@ -141,11 +141,17 @@ package struct CommandProgram: Sendable {
             }
         }
         guard cancelsWhenInterrupted else { return try await work() }
-        let task = Task { try await work() }
+        // It begins when a signal would be heard.
+        let (hears, begins) = AsyncStream.makeStream(of: Never.self)
+        let task = Task {
+            for await _ in hears {}
+            return try await work()
+        }
         Interruption.onFirst { [logger = context.logger] in
             task.cancel()
             logger.debug("asked to stop; what is under way is put in order first")
         }
+        begins.finish()
         return try await task.value
     }
 

@@ -332,9 +332,13 @@ import TestServices
         _ store: StoreUnderTest, _ canaries: Canaries, _ directory: TestDirectory
     ) throws -> (withPassphrases: [Run], others: [Run]) {
         let signIn = try signInRuns(canaries)
-        let others = storeRuns(canaries) + helperRuns(canaries) + keyringRuns(canaries) + misplacedRuns(canaries) + signIn
+        let others =
+            storeRuns(canaries) + helperRuns(canaries) + keyringRuns(canaries) + misplacedRuns(canaries) + signIn
         guard store == .vault else { return ([], others) }
-        return (try vaultRuns(canaries, directory), others + storeRuns(canaries) + helperRuns(canaries) + keyringRuns(canaries) + signIn)
+        return (
+            try vaultRuns(canaries, directory),
+            others + storeRuns(canaries) + helperRuns(canaries) + keyringRuns(canaries) + signIn
+        )
     }
 
     @Test(arguments: Sweep.all)
@@ -408,7 +412,8 @@ import TestServices
         let directory = try TestDirectory()
         let canaries = try Canaries()
         let swept = Set(
-            (Self.storeRuns(canaries) + Self.helperRuns(canaries) + Self.keyringRuns(canaries) + (try Self.signInRuns(canaries))
+            (Self.storeRuns(canaries) + Self.helperRuns(canaries) + Self.keyringRuns(canaries)
+                + (try Self.signInRuns(canaries))
                 + (try Self.vaultRuns(canaries, directory)))
                 .map(\.command))
         let help = try await BuiltProducts.latchkey().run(["--help"], environment: directory.environment())

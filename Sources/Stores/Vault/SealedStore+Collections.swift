@@ -8,15 +8,16 @@ extension SealedStore {
         try CollectionsRecord.open(view.record(CollectionsRecord.recordName), keys)
     }
 
-    /// Returns the record as it was sealed.
+    /// Returns the record as it was and as it is, sealed.
     @discardableResult
     static func put(
         _ collections: CollectionsRecord, in transaction: Table.Transaction, _ change: inout Change
-    ) throws(StoreError) -> [UInt8] {
+    ) throws(StoreError) -> OwnChanges.Collections {
+        let former = try transaction.record(CollectionsRecord.recordName) ?? []
         let record = try collections.seal(change.keys)
         try transaction.put(record: record.name, record.content)
         change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
-        return record.content
+        return OwnChanges.Collections(former: former, present: record.content)
     }
 
     /// Adds what another vault has.

@@ -19,8 +19,12 @@ struct ItemSighting: Sendable, Hashable {
 /// What a transaction of this process's own changed: `nil` is gone.
 struct OwnChanges: Sendable {
     var items: [ItemHandle: ItemSighting?] = [:]
-    /// The record of collections as it is now, where it was changed.
-    var collections: [UInt8]?
+    /// The record of collections, where it was changed, sealed.
+    struct Collections: Sendable {
+        let former: [UInt8]
+        let present: [UInt8]
+    }
+    var collections: Collections?
 }
 
 /// Tells listeners which items others change.
@@ -105,10 +109,12 @@ final class ItemObserver<Table: RowTable>: Sendable {
             guard !state.listeners.isEmpty else { return result }
             let now = rows.known.withLock { $0 }
             for (handle, sighting) in changes.items { state.seen.items?[handle] = sighting }
+            if let collections = changes.collections, collections.former == state.seen.collections {
+                state.seen.collections = collections.present
+            }
             // With others' changes in between it is to be gone through all the same.
             if now.manifest.generation == state.seen.generation + 1 {
                 state.seen.generation = now.manifest.generation
-                if let collections = changes.collections { state.seen.collections = collections }
             }
             return result
         }

@@ -31,7 +31,9 @@ enum StatusCommand {
     private static func table(_ found: KeyringInquiry) -> TextTable {
         var table = TextTable("ABOUT", "FOUND", wrapping: true)
         if let owner = found.owner {
-            table.append("served by", "\(owner)")
+            // Ours lets nobody look at its process, and says itself what it is.
+            let ours = found.description == nil ? nil : owner.processID
+            table.append("served by", ours.map { "latchkey-keyring (process \(Int($0)))" } ?? "\(owner)")
         } else {
             table.append("served by", found.isActivatable ? "nobody yet; the bus starts one" : "nobody")
         }

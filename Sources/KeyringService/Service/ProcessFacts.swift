@@ -3,12 +3,21 @@ internal import LatchkeySystem
 
 /// What /proc tells of a process, for people to read.
 enum ProcessFacts {
-    /// The path of its program. Of another user's process, or one that ended, it can't be told.
+    /// The path of its program; of a process that lets nobody look at it, as gnome-keyring and ours, the first 15
+    /// letters of its name (proc(5)). Of one that ended it can't be told.
     static func executable(of processID: UInt32) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/\(processID)/exe", &target, target.count)
-        guard count > 0 else { return nil }
+        guard count > 0 else { return name(of: processID) }
         return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func name(of processID: UInt32) -> String? {
+        let descriptor = unsafe open("/proc/\(processID)/comm", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let bytes = try? DescriptorBytes.all(of: descriptor, limit: 64) else { return nil }
+        return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
     /// The last part of its control group, such as `app-firefox.scope` (cgroups(7)).

@@ -90,8 +90,12 @@ extension Keyring {
                 try await store.setLabel(label, ofCollection: collection, deadline: deadline)
             }
             guard isDone else { throw .unknownObject }
-            announceProperties([("Label", value)], of: .collection, KeyringPath.collection(.name(collection)).text)
-            emit("CollectionChanged", KeyringPath.collection(.name(collection)).text)
+            // A client that waits for the signal may be gone before its call is answered: that comes first.
+            let path = KeyringPath.collection(.name(collection)).text
+            afterReply.append {
+                self.announceProperties([("Label", value)], of: .collection, path)
+                self.emit("CollectionChanged", path)
+            }
         case (.item(let collection, let id), "Label"):
             let label = try label(value)
             try await update(id, in: collection, label: label, attributes: nil)

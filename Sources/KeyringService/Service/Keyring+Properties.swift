@@ -121,7 +121,7 @@ extension Keyring {
             await announceCreation(changed)
             return
         }
-        announceChange(changed)
+        afterReply.append { self.announceChange(changed) }
     }
 
     static func moment(_ time: UnixTime) -> BusValue { .unsigned(UInt64(max(0, time.seconds))) }

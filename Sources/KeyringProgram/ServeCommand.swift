@@ -12,6 +12,8 @@ internal import LatchkeyVault
 enum ServeCommand {
     static let command = Command(KeyringDefinitions.serve) { arguments, context in
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
+        // No other keyring is replaced by one that has nothing to serve.
+        try VaultStore.probe(at: context.settings.vaultPath)
         // Before anything is asked: whoever answers may wait for this keyring.
         let source = VaultSource(context.settings, scope: nil)
         let service = try await context.startService(source, at: address)

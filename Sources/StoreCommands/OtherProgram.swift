@@ -56,7 +56,9 @@ package enum OtherProgram: String {
         let name = LoggableText(reviewed: "the name of a program of ours", unredacted: rawValue)
         throw CommandFailure(
             .unavailable, "program.not-found", "\(name), which this command needs, is not installed beside latchkey",
-            hint: "install it: Debian's package has its name, or copy all programs to one folder")
+            hint: self == .keyring
+                ? "install Debian's package of that name, or copy all programs to one folder"
+                : "install both programs in one folder, or \(name) in ../lib/latchkey")
     }
 
     private static func notStarted(_ path: String, _ number: Int32) -> CommandFailure {

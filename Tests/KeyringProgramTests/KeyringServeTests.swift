@@ -63,6 +63,16 @@ struct KeyringServeTests {
         #expect(stopped.status == 0, "\(stopped.status) \(stopped.errorText)")
     }
 
+    @Test func `without a vault the name isn't taken from anybody`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let first = try await serve(scene)
+        let run = try await serve(scene, "--replace", "--vault", scene.directory / "nowhere/vault").finish()
+        #expect(run.status == 69 && run.errorText.contains("latchkey vault init"), "\(run.errorText)")
+        #expect(try await scene.latchkey("keyring", "status").outputText.contains("(process \(first.pid))"))
+        kill(first.pid, SIGTERM)
+        #expect(try await first.finish().status == 0)
+    }
+
     @Test func `without a bus, and when the bus ends, that is said`() async throws {
         let scene = try await KeyringScene()
         let none = try await scene.shell("unset XDG_RUNTIME_DIR; latchkey keyring serve")

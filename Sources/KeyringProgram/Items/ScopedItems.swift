@@ -71,7 +71,8 @@ final class ScopedItems: ItemStore {
     func update(
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
     ) async throws(StoreError) -> StoredItem? {
-        guard try await mayChange(id, deadline), attributes.map(scope.contains) ?? true else { throw .outOfScope }
+        guard try await mayChange(id, deadline) else { return nil }
+        if let attributes, !scope.contains(attributes) { throw .outOfScope }
         return try await all.update(id, label: label, attributes: attributes, deadline: deadline)
     }
 

@@ -32,7 +32,15 @@ package enum KeyringSession {
 
     /// They say where the vault and its key are.
     private static func forgetOwnVariables() {
-        for name in ["CONFIG", "KEY_FILE", "PASSPHRASE_FILE", "STORE", "VAULT"] { unsafe unsetenv("LATCHKEY_" + name) }
+        var names: [String] = []
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            let name = unsafe String(
+                decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
+            if name.hasPrefix("LATCHKEY_") { names.append(name) }
+            unsafe next += 1
+        }
+        for name in names { unsafe unsetenv(name) }
     }
 
     /// Has a bus with the service, and returns its address. Ends this process as the service does where there is none.

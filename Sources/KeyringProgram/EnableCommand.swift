@@ -32,16 +32,12 @@ enum EnableCommand {
         let vault = context.settings.vaultPath == usual ? nil : context.settings.vaultPath
         let program = ThisProgram.path ?? ""
         // Both files have syntaxes of their own.
-        guard [program, vault ?? ""].allSatisfy({ $0.utf8.allSatisfy(isPlain) }), !program.isEmpty else {
+        guard [program, vault ?? ""].allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }), !program.isEmpty else {
             throw CommandFailure(
                 .refused, "keyring.unfit-path", "a path has characters that the bus or systemd would misread",
                 hint: "use a path of letters, digits and / . _ - + = : alone")
         }
         return KeyringUnits(context.environment, program: program, vault: vault)
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        ASCII.isLetter(byte) || ASCII.isDigit(byte) || "/._-+=:".utf8.contains(byte)
     }
 
     /// A bus that runs reads its files again. Where there is none, the next one does.

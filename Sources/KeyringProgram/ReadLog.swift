@@ -14,9 +14,16 @@ struct ReadLog: ReadObserver {
 
 extension KeyringClient: Loggable {
     /// Safe: a program, its unit and its process, which anybody on the machine can see.
-    package var logMessage: LogMessage {
-        let place = unit ?? executable ?? uniqueName
-        let name = LoggableText(reviewed: "the unit or path of a program, as any listing shows it", unredacted: place)
-        return processID.map { "\(name) (process \(Int($0)))" } ?? "\(name)"
-    }
+    package var logMessage: LogMessage { named(unit ?? executable ?? uniqueName, processID) }
+}
+
+extension BusNameOwner: Loggable {
+    /// Safe, as a client is.
+    package var logMessage: LogMessage { named(executable ?? uniqueName, processID) }
+}
+
+/// A program with its process.
+func named(_ name: String, _ processID: UInt32?) -> LogMessage {
+    let name = LoggableText(reviewed: "the unit or path of a program, as any listing shows it", unredacted: name)
+    return processID.map { "\(name) (process \(Int($0)))" } ?? "\(name)"
 }

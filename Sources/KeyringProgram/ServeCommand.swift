@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyEnvironment
-package import LatchkeyKeyringService
-package import LatchkeyLog
+internal import LatchkeyKeyringService
+internal import LatchkeyLog
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
@@ -93,14 +93,5 @@ extension CommandFailure {
         CommandFailure(
             .unavailable, "keyring.no-bus", "there is no session bus",
             hint: "latchkey keyring run -- COMMAND brings one of its own")
-    }
-}
-
-extension BusNameOwner: Loggable {
-    /// Safe: a program and its process, which anybody on the machine can see.
-    package var logMessage: LogMessage {
-        let name = LoggableText(
-            reviewed: "the path of a program, as any listing shows it", unredacted: executable ?? uniqueName)
-        return processID.map { "\(name) (process \(Int($0)))" } ?? "\(name)"
     }
 }

@@ -32,8 +32,8 @@ enum StatusCommand {
         var table = TextTable("ABOUT", "FOUND", wrapping: true)
         if let owner = found.owner {
             // Ours lets nobody look at its process, and says itself what it is.
-            let ours = found.description == nil ? nil : owner.processID
-            table.append("served by", ours.map { "latchkey-keyring (process \(Int($0)))" } ?? "\(owner)")
+            table.append(
+                "served by", found.description == nil ? "\(owner)" : named("latchkey-keyring", owner.processID))
         } else {
             table.append("served by", found.isActivatable ? "nobody yet; the bus starts one" : "nobody")
         }

@@ -1,5 +1,10 @@
 /// Classes of ASCII bytes that the grammars of RFC 3986 and RFC 6749 name.
 package enum ASCII {
+    /// Whether configurations of every syntax take it in a path as it is: shells', systemd's, D-Bus's.
+    package static func isPlainInPaths(_ byte: UInt8) -> Bool {
+        isLetter(byte) || isDigit(byte) || "/._-+=:".utf8.contains(byte)
+    }
+
     package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     package static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte & 0xDF) && byte < 0x80 }

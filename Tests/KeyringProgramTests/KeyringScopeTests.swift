@@ -87,7 +87,9 @@ struct KeyringScopeTests {
     }
 
     @Test func `Latchkey's own variables are handed on only with all of it`() async throws {
-        let extra = ["LATCHKEY_KEY_FILE": scene.directory / "key", "LATCHKEY_COLLECTION": "x", "LATCHKEY_JOURNAL": "/x"]
+        let extra = [
+            "LATCHKEY_KEY_FILE": scene.directory / "key", "LATCHKEY_COLLECTION": "x", "LATCHKEY_JOURNAL": "/x",
+        ]
         let show = "-- sh -c 'env | grep -c ^LATCHKEY_'"
         #expect(try await scene.shell("latchkey keyring run \(show)", extra).outputText == "4\n")
         #expect(try await scene.shell("latchkey keyring run --only a \(show)", extra).outputText == "0\n")

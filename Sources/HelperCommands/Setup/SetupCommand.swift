@@ -229,16 +229,12 @@ extension ToolSetup.Place {
     ///   where the path isn't written.
     static func program(writtenWith words: [String]?) throws(CommandFailure) -> String {
         guard let program = ThisProgram.path,
-            words.map({ [program] + $0 })?.allSatisfy({ $0.utf8.allSatisfy(isPlain) }) ?? true
+            words.map({ [program] + $0 })?.allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }) ?? true
         else {
             throw CommandFailure(
                 .refused, "setup.unusable", "a path or name has characters that configurations would misread",
                 hint: "use paths and names of letters, digits and / . _ - + = : alone")
         }
         return program
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        ASCII.isLetter(byte) || ASCII.isDigit(byte) || "/._-+=:".utf8.contains(byte)
     }
 }

@@ -265,12 +265,11 @@ let package = Package(
             dependencies: [
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
-                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer",
+                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
             ],
             exclude: [
                 "call.py", "clients.sh", "cookie_server.py", "differences.py", "hostile.py", "signals.py",
-                "stand_in.py",
-                "writer.py",
+                "stand_in.py", "writer.py",
             ]),
         .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
         .testTarget(

@@ -1,52 +1,51 @@
 internal import LatchkeyCredentials
 internal import LatchkeyItems
-internal import Testing
 
 extension ItemStoreCheck {
     static let collections = [
         ItemStoreCheck("a collection is made with a name of its own, and has items of its own") { store in
             let made = try await store.createCollection(label: "My keys!", alias: nil, deadline: .standard)
-            #expect(made.label == "My keys!" && made.aliases == [] && ItemID(made.name) != nil)
+            try expect(made.label == "My keys!" && made.aliases == [] && ItemID(made.name) != nil)
             let same = try await store.createCollection(label: "My keys!", alias: nil, deadline: .standard)
             let session = try await store.createCollection(label: "session", alias: nil, deadline: .standard)
             let nameless = try await store.createCollection(label: "", alias: nil, deadline: .standard)
             let names = [made.name, same.name, session.name, nameless.name, "login", "session"]
-            #expect(Set(names).count == names.count)
+            try expect(Set(names).count == names.count)
             let all = try await store.collections(deadline: .standard)
-            #expect(all.count == 5 && all.map(\.name) == all.map(\.name).sorted())
-            #expect(all.contains(made))
+            try expect(all.count == 5 && all.map(\.name) == all.map(\.name).sorted())
+            try expect(all.contains(made))
 
             let here = try await store.create("here", attributes(["a": "1"]), in: made.name).item
             let there = try await store.create("there", attributes(["a": "1"])).item
-            #expect(here.collection == made.name)
-            #expect(try await store.items(in: made.name, deadline: .standard) == [here.id])
-            #expect(try await store.items(in: "login", deadline: .standard) == [there.id])
-            #expect(try await store.found(["a": "1"]) == [here.id, there.id])
-            #expect(try await store.found(["a": "1"], in: made.name) == [here.id])
-            #expect(try await store.found(["a": "1"], in: "login") == [there.id])
-            #expect(try await store.found([:], in: made.name) == [here.id])
-            #expect(try await store.found([:], in: "absent") == [])
+            try expect(here.collection == made.name)
+            try expect(await store.items(in: made.name, deadline: .standard) == [here.id])
+            try expect(await store.items(in: "login", deadline: .standard) == [there.id])
+            try expect(await store.found(["a": "1"]) == [here.id, there.id])
+            try expect(await store.found(["a": "1"], in: made.name) == [here.id])
+            try expect(await store.found(["a": "1"], in: "login") == [there.id])
+            try expect(await store.found([:], in: made.name) == [here.id])
+            try expect(await store.found([:], in: "absent") == [])
             let again = try await store.create("new", attributes(["a": "1"]), in: made.name, replacing: true)
-            #expect(again.item.id == here.id)
-            #expect(try await store.text(there.id) == "there")
+            try expect(again.item.id == here.id)
+            try expect(await store.text(there.id) == "there")
         },
         ItemStoreCheck("in another collection a service and a username are no credential") { store in
             let made = try await store.createCollection(label: "other", alias: nil, deadline: .standard)
             let key = attributes(["service": "example.org", "username": "ada"])
             let there = try await store.create("there", key, in: made.name)
             let here = try await store.create("here", key, replacing: true)
-            #expect(here.isNew && here.item.id != there.item.id)
-            #expect(try await store.text(there.item.id) == "there")
-            #expect(try await store.found(["username": "ada"], in: "login") == [here.item.id])
+            try expect(here.isNew && here.item.id != there.item.id)
+            try expect(await store.text(there.item.id) == "there")
+            try expect(await store.found(["username": "ada"], in: "login") == [here.item.id])
         },
         ItemStoreCheck("there is nothing to be created in a collection that isn't there") {
             (store: any ItemStore) async throws in
             let refused = await code { () async throws(StoreError) in
                 try await store.create("x", attributes(["a": "1"]), in: "absent")
             }
-            #expect(refused == .unavailable)
-            #expect(try await store.search(ItemAttributes()) == [])
-            #expect(try await store.items(in: "absent", deadline: .standard) == [])
+            try expect(refused == .unavailable)
+            try expect(await store.search(ItemAttributes()) == [])
+            try expect(await store.items(in: "absent", deadline: .standard) == [])
         },
         ItemStoreCheck("a collection goes with its items and no others, and the first one stays") { store in
             let made = try await store.createCollection(label: "other", alias: nil, deadline: .standard)
@@ -54,44 +53,44 @@ extension ItemStoreCheck {
                 try await store.create("\(number)", attributes(["a": "\(number % 2)"]), in: made.name)
             }
             let kept = try await store.create("kept", attributes(["a": "1"])).item.id
-            #expect(try await store.deleteCollection(made.name, deadline: .standard))
-            #expect(try await store.deleteCollection(made.name, deadline: .standard) == false)
-            #expect(try await store.found([:]) == [kept])
-            #expect(try await store.found(["a": "1"]) == [kept])
-            #expect(try await store.found(["a": "0"]) == [])
+            try expect(await store.deleteCollection(made.name, deadline: .standard))
+            try expect(await store.deleteCollection(made.name, deadline: .standard) == false)
+            try expect(await store.found([:]) == [kept])
+            try expect(await store.found(["a": "1"]) == [kept])
+            try expect(await store.found(["a": "0"]) == [])
             let refused = await code { () async throws(StoreError) in
                 try await store.deleteCollection("login", deadline: .standard)
             }
-            #expect(refused == .unsupported)
-            #expect(try await store.text(kept) == "kept")
+            try expect(refused == .unsupported)
+            try expect(await store.text(kept) == "kept")
         },
         ItemStoreCheck("an alias names one collection at most") { store in
             func aliases(_ name: String) async throws -> [String] {
                 try await store.collections(deadline: .standard).first { $0.name == name }?.aliases ?? []
             }
             let one = try await store.createCollection(label: "one", alias: "mine", deadline: .standard)
-            #expect(one.aliases == ["mine"])
+            try expect(one.aliases == ["mine"])
             let two = try await store.createCollection(label: "two", alias: "mine", deadline: .standard)
-            #expect(try await aliases(one.name) == [])
-            #expect(try await aliases(two.name) == ["mine"])
-            #expect(try await store.setAlias("mine", to: one.name, deadline: .standard))
-            #expect(try await aliases(one.name) == ["mine"])
-            #expect(try await store.setAlias("mine", to: "absent", deadline: .standard) == false)
-            #expect(try await aliases(one.name) == ["mine"])
-            #expect(try await store.setAlias("mine", to: nil, deadline: .standard))
-            #expect(try await aliases(one.name) == [])
-            #expect(try await store.setAlias("default", to: two.name, deadline: .standard))
-            #expect(try await aliases("login").contains("default") == false)
-            #expect(try await store.deleteCollection(two.name, deadline: .standard))
-            #expect(try await aliases("login").contains("default"))
+            try expect(await aliases(one.name) == [])
+            try expect(await aliases(two.name) == ["mine"])
+            try expect(await store.setAlias("mine", to: one.name, deadline: .standard))
+            try expect(await aliases(one.name) == ["mine"])
+            try expect(await store.setAlias("mine", to: "absent", deadline: .standard) == false)
+            try expect(await aliases(one.name) == ["mine"])
+            try expect(await store.setAlias("mine", to: nil, deadline: .standard))
+            try expect(await aliases(one.name) == [])
+            try expect(await store.setAlias("default", to: two.name, deadline: .standard))
+            try expect(await aliases("login").contains("default") == false)
+            try expect(await store.deleteCollection(two.name, deadline: .standard))
+            try expect(await aliases("login").contains("default"))
         },
         ItemStoreCheck("a collection's label can be changed") { store in
             let made = try await store.createCollection(label: "old", alias: nil, deadline: .standard)
-            #expect(try await store.setLabel("new", ofCollection: made.name, deadline: .standard))
-            #expect(try await store.setLabel("Mine", ofCollection: "login", deadline: .standard))
-            #expect(try await store.setLabel("x", ofCollection: "absent", deadline: .standard) == false)
+            try expect(await store.setLabel("new", ofCollection: made.name, deadline: .standard))
+            try expect(await store.setLabel("Mine", ofCollection: "login", deadline: .standard))
+            try expect(await store.setLabel("x", ofCollection: "absent", deadline: .standard) == false)
             let labels = try await store.collections(deadline: .standard).map(\.label)
-            #expect(Set(labels) == ["new", "Mine"])
+            try expect(Set(labels) == ["new", "Mine"])
         },
     ]
 
@@ -108,28 +107,28 @@ extension ItemStoreCheck {
                 let made = try await store.create(
                     itemSecret([1], contentType: type), attributes: all, label: label, in: "login", replacing: false,
                     deadline: .standard)
-                #expect(try await store.item(made.item.id, deadline: .standard) == made.item)
-                #expect(made.item.attributes == all && made.item.label == label && made.item.contentType == type)
+                try expect(await store.item(made.item.id, deadline: .standard) == made.item)
+                try expect(made.item.attributes == all && made.item.label == label && made.item.contentType == type)
             }
-            #expect(try await store.found(["name 63": String(repeating: "v", count: 500)]).count == 1)
+            try expect(await store.found(["name 63": String(repeating: "v", count: 500)]).count == 1)
             let longLabel = await code { () async throws(StoreError) in
                 try await store.create("x", attributes(["a": "1"]), label: label + "l")
             }
-            #expect(longLabel == .tooLarge)
+            try expect(longLabel == .tooLarge)
             let longType = await code { () async throws(StoreError) in
                 try await store.create(
                     itemSecret([1], contentType: type + "t"), attributes: attributes(["a": "1"]), label: "",
                     in: "login", replacing: false, deadline: .standard)
             }
-            #expect(longType == .tooLarge)
-            #expect(try await store.found(["a": "1"]) == [])
+            try expect(longType == .tooLarge)
+            try expect(await store.found(["a": "1"]) == [])
         },
         ItemStoreCheck("a secret of eight megabytes is taken") { store in
             let bytes = [UInt8](repeating: 0x5A, count: 8 << 20)
             let made = try await store.create(
                 itemSecret(bytes, contentType: "application/octet-stream"), attributes: attributes(["a": "1"]),
                 label: "", in: "login", replacing: false, deadline: .standard)
-            #expect(try #require(try await store.exposed(made.item.id)).bytes == bytes)
+            try expect(try required(await store.exposed(made.item.id)).bytes == bytes)
         },
     ]
 }

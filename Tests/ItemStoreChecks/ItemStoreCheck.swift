@@ -16,3 +16,17 @@ package struct ItemStoreCheck: Sendable, CustomStringConvertible {
 
     package static var all: [ItemStoreCheck] { items + changes + collections + limits }
 }
+
+/// What a check found otherwise. Swift Testing's own macros exist for test targets alone.
+struct Unmet: Error, CustomStringConvertible {
+    let description: String
+}
+
+func expect(_ holds: Bool, _ what: String = "", file: String = #fileID, line: Int = #line) throws(Unmet) {
+    if !holds { throw Unmet(description: "doesn't hold at \(file):\(line) \(what)") }
+}
+
+func required<Value>(_ value: Value?, file: String = #fileID, line: Int = #line) throws(Unmet) -> Value {
+    guard let value else { throw Unmet(description: "is nil at \(file):\(line)") }
+    return value
+}

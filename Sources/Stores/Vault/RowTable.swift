@@ -9,9 +9,9 @@ protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
     ///
     /// Throws `busy` at once when a writer has the table; the caller waits and asks again. When another thread reads,
-    /// it waits for that one, or throws `busy` too.
+    /// it waits for that one. Without a cancellation it waits for nothing at all, and throws `busy` where it would.
     func read<Result: ~Copyable & Sendable>(
-        waits: Bool, _ body: (Self.View) throws(StoreError) -> Result
+        _ cancellation: Cancellation?, _ body: (Self.View) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Runs `body` as one transaction: all of it is committed durably, or, when anything throws, nothing.
@@ -106,7 +106,7 @@ extension RowTable {
     func read<Result: ~Copyable & Sendable>(
         _ body: (Self.View) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try read(waits: true, body)
+        try read(Cancellation(.standard), body)
     }
 }
 

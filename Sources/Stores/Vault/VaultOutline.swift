@@ -47,7 +47,9 @@ extension VaultStore {
     /// is taken, or a directory that others can change or this user can't. Changes nothing.
     package static func checkPlace(forNewVaultAt path: String, for use: VaultUse) throws(StoreError) {
         if PostgreSQLAddress.isAddress(path) {
-            _ = try PostgreSQLAddress(path)
+            let cancellation = Cancellation(.standard)
+            let table = try PostgreSQLRowTable(PostgreSQLAddress(path), cancellation)
+            guard try table.isEmpty(cancellation) else { throw .vaultExists }
         } else {
             try VaultPath.checkNew(path, for: use)
         }

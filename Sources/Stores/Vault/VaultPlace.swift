@@ -1,4 +1,4 @@
-internal import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyLog
 
 /// Where a vault's rows are.
@@ -84,3 +84,13 @@ enum VaultPlace: Sendable {
 protocol ChangeWatch: AnyObject, Sendable {}
 
 extension FileWatch: ChangeWatch {}
+
+extension VaultStore {
+    /// Whether what names a vault is a database's URI, and no path.
+    package static func isDatabase(_ place: String) -> Bool { PostgreSQLAddress.isAddress(place) }
+
+    /// Throws `unsupported` when it is a database's URI with a password in it.
+    package static func refusePassword(in place: String) throws(StoreError) {
+        try PostgreSQLAddress.refusePassword(in: place)
+    }
+}

@@ -18,6 +18,19 @@ struct PostgreSQLAddress: Sendable, Hashable {
         text.utf8.starts(with: "postgresql:".utf8) || text.utf8.starts(with: "postgres:".utf8)
     }
 
+    /// Throws `unsupported` for a URI with a password in it: other processes and logs see it. libpq isn't needed.
+    static func refusePassword(in text: String) throws(StoreError) {
+        guard isAddress(text) else { return }
+        let parts = text.split(separator: "?", maxSplits: 1)
+        let authority = parts[0].drop { $0 != "/" }.drop { $0 == "/" }
+        let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
+        let parameters = parts.count > 1 ? parts[1].split(separator: "&") : []
+        let names = parameters.map { $0.prefix { $0 != "=" } }
+        if user.contains(":") || names.contains(where: { $0 == "password" || $0 == "sslpassword" }) {
+            throw .passwordInURI
+        }
+    }
+
     /// Throws `unsupported` for what is no such URI, has a password in it, or where libpq is missing.
     init(_ text: String) throws(StoreError) {
         guard text.utf8.count <= Self.maximumByteCount, !text.utf8.contains(0) else {
@@ -26,9 +39,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         let (uri, schema) = try Self.separateSchema(text)
         var parameters = try Self.parse(uri)
         guard parameters["password"] == nil, parameters["sslpassword"] == nil else {
-            throw StoreError(
-                .unsupported, "a password may not be in a vault's URI, where other processes and logs see it",
-                hint: "put it into a password file (~/.pgpass), or use a certificate or peer authentication")
+            throw .passwordInURI
         }
         self.schema = schema
         location = Self.location(parameters, schema)
@@ -111,7 +122,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
 package struct PostgreSQLSchemaName: Sendable, Hashable {
     package let name: String
 
-    static let standard = PostgreSQLSchemaName("latchkey")!
+    package static let standard = PostgreSQLSchemaName("latchkey")!
 
     package init?(_ name: String) {
         func isLetter(_ byte: UInt8) -> Bool { byte >= 0x61 && byte <= 0x7A || byte == 0x5F }
@@ -125,6 +136,12 @@ package struct PostgreSQLSchemaName: Sendable, Hashable {
 }
 
 extension StoreError {
+    fileprivate static var passwordInURI: StoreError {
+        StoreError(
+            .unsupported, "a password may not be in a vault's URI, where other processes and logs see it",
+            hint: "put it into a password file (~/.pgpass), or use a certificate or peer authentication")
+    }
+
     fileprivate static func noDatabaseURI(_ why: LogMessage) -> StoreError {
         StoreError(
             .unsupported, "the vault's address is no URI of a database: \(why)",

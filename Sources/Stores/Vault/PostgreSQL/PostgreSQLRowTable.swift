@@ -63,6 +63,11 @@ final class PostgreSQLRowTable: RowTable {
         return result
     }
 
+    /// Whether there is no vault in the tables. Throws `unavailable` when there are no tables.
+    func isEmpty(_ cancellation: Cancellation) throws(StoreError) -> Bool {
+        try read(cancellation) { (session) throws(StoreError) in try session.records().isEmpty }
+    }
+
     /// Puts a vault's records into empty tables, and what `fill` adds.
     func create(
         _ records: [NamedRecord], _ cancellation: Cancellation,

@@ -33,6 +33,16 @@ protocol RowTable: Sendable {
     /// Throws `busy` at once when a writer has the table.
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage]
 
+    /// Takes the lease with a name, by the clock of the table's server, unless another holds it (`nil`). It ends by
+    /// itself after `RowLease.duration`.
+    ///
+    /// From then on, whatever changes the item with this lookup value through this table is refused once the lease is
+    /// another's, until it is released.
+    func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease?
+    /// Lets a lease last on, while it is still this one's. Returns whether it is.
+    func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool
+    func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError)
+
     associatedtype View: RowView
     associatedtype Transaction: RowTransaction
 }
@@ -98,8 +108,35 @@ protocol RowTransaction: RowView {
     func remove(link token: [UInt8]) throws(StoreError)
     func removeAllLinks() throws(StoreError)
 
+    /// Throws `busy` while there are leases, and lets none be taken until the transaction has ended. Their names won't
+    /// be those of items any more.
+    func endLeases() throws(StoreError)
+
     /// The `changeMark` that there will be when this transaction, which changed something, is committed.
     func changeMarkOfCommit() throws(StoreError) -> UInt32
+}
+
+/// Exclusive access to one item, among all who share a table.
+struct RowLease: Sendable, Hashable {
+    let lookup: [UInt8]
+    /// Chosen by chance for each.
+    let holder: [UInt8]
+    /// Counts up each time that another one takes it over.
+    let fence: Int64
+
+    /// How long a lease lasts unless it is extended: as long as a token request may take.
+    static let duration = Duration.seconds(30)
+}
+
+/// A table that one machine's processes share, whose leases are in files.
+extension RowTable {
+    func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? { nil }
+    func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool { false }
+    func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) {}
+}
+
+extension RowTransaction {
+    func endLeases() throws(StoreError) {}
 }
 
 extension RowTable {

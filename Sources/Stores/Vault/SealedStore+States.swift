@@ -161,7 +161,9 @@ extension SealedStore {
             // Writers without a pause leave but moments for readers, which a process that only looks in now and then
             // would miss.
             found.give(
-                try cancellation.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in try self.current(cancellation, body) })
+                try cancellation.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in
+                    try self.current(cancellation, body)
+                })
         }
         return found.take()
     }

@@ -62,23 +62,23 @@ extension VaultStore {
             var change = Change(keys: keys, manifest: Manifest(recordsDigest: Manifest.digest(records, keys)))
             var savedCount: UInt64?
             try place.create(for: .backup, records, cancellation) { (table) throws(StoreError) in
-                    func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
-                        try SealedStore<VaultTable>.put(item, secret, in: table, &change)
+                func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
+                    try SealedStore<VaultTable>.put(item, secret, in: table, &change)
+                }
+                func copy(_ collections: CollectionsRecord) throws(StoreError) {
+                    try SealedStore<VaultTable>.put(collections, in: table, &change)
+                }
+                if leavingOutDamaged {
+                    savedCount = try rows.forEachReadableItem(cancellation, copy) {
+                        (item, secret) throws(StoreError) in
+                        // A credential that is there twice is copied once.
+                        if try table.heading(keys.lookup(of: item.subject)) == nil { try copy(item, secret) }
                     }
-                    func copy(_ collections: CollectionsRecord) throws(StoreError) {
-                        try SealedStore<VaultTable>.put(collections, in: table, &change)
-                    }
-                    if leavingOutDamaged {
-                        savedCount = try rows.forEachReadableItem(cancellation, copy) {
-                            (item, secret) throws(StoreError) in
-                            // A credential that is there twice is copied once.
-                            if try table.heading(keys.lookup(of: item.subject)) == nil { try copy(item, secret) }
-                        }
-                    } else {
-                        try rows.forEachItem(cancellation, copy, copy)
-                    }
-                    try change.writeIndex(in: table)
-                    try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
+                } else {
+                    try rows.forEachItem(cancellation, copy, copy)
+                }
+                try change.writeIndex(in: table)
+                try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
             }
             let count = Int(change.manifest.itemCount)
             return VaultExport(itemCount: count, missingCount: max(0, Int(savedCount ?? UInt64(count)) - count))

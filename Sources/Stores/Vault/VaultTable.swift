@@ -35,6 +35,21 @@ enum VaultTable: RowTable {
         }
     }
 
+    func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? {
+        guard case .database(let table) = self else { return nil }
+        return try table.lease(lookup, cancellation)
+    }
+
+    func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool {
+        guard case .database(let table) = self else { return false }
+        return try table.extend(lease, cancellation)
+    }
+
+    func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) {
+        guard case .database(let table) = self else { return }
+        try table.release(lease, cancellation)
+    }
+
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
         switch self {
         case .file(let table): try table.damage(cancellation)
@@ -116,5 +131,6 @@ enum VaultSession: RowTransaction {
 
     func remove(link token: [UInt8]) throws(StoreError) { try session.remove(link: token) }
     func removeAllLinks() throws(StoreError) { try session.removeAllLinks() }
+    func endLeases() throws(StoreError) { try session.endLeases() }
     func changeMarkOfCommit() throws(StoreError) -> UInt32 { try session.changeMarkOfCommit() }
 }

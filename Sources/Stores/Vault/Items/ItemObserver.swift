@@ -85,7 +85,8 @@ final class ItemObserver<Table: RowTable>: Sendable {
         try state.withLock { (state) throws(StoreError) in
             // The watch first, so that no change falls between the two.
             if state.watch == nil {
-                state.watch = try place?.watch(cancellation) { [weak self] in self?.look() }
+                guard let place else { throw StoreError(.unavailable, "there is nothing to listen to") }
+                state.watch = try place.watch(cancellation) { [weak self] in self?.look() }
             }
             if state.listeners.isEmpty {
                 state.seen = Sight()

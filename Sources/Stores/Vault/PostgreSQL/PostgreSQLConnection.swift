@@ -218,7 +218,7 @@ internal import LatchkeyLog
         do throws(StoreError) {
             let rows = try ask(PostgreSQLSchema.outcome, [.text("\(number)")], cancellation)
             return rows.rowCount == 1 && !rows.isNull(0, 0) ? try rows.text(0, 0) : "unknown"
-        } catch where error.code == .corrupted {
+        } catch  where error.code == .corrupted {
             // 22023, invalid_parameter_value: the number is in its future.
             return "aborted"
         }
@@ -266,7 +266,7 @@ internal import LatchkeyLog
                 continue
             }
             let start = unsafe block + offset
-            for (index, byte) in value.enumerated() { unsafe start[index] = CChar(bitPattern: byte) }
+            if length > 0 { unsafe UnsafeMutableRawPointer(start).copyMemory(from: value, byteCount: length) }
             unsafe pointers.append(UnsafePointer(start))
             offset += length
         }

@@ -12,6 +12,8 @@ final class PostgreSQLRowTable: RowTable {
     let address: PostgreSQLAddress
     private let schema: PostgreSQLSchema
     private let pool: PostgreSQLPool
+    /// The leases of this process.
+    private let leases = Mutex<[[UInt8]: RowLease]>([:])
 
     /// Connects. Throws `unavailable` when no server can be reached or there are no tables, and what `address` can't be.
     init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
@@ -45,7 +47,8 @@ final class PostgreSQLRowTable: RowTable {
         try cancellation.check()
         let connection = try pool.take(cancellation)
         defer { pool.give(connection) }
-        let session = PostgreSQLSession(connection, schema, cancellation)
+        let session = PostgreSQLSession(
+            connection, schema, cancellation, holding: leases.withLock { $0 })
         let result: Result
         do throws(StoreError) {
             try session.beginWriting()
@@ -114,11 +117,50 @@ final class PostgreSQLRowTable: RowTable {
         return outcome == "committed"
     }
 
+    // MARK: - Leases
+
+    func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? {
+        let holder = try Sealing.randomOctets(16)
+        let fence = try withConnection(cancellation) { (connection) throws(StoreError) -> Int64? in
+            let rows = try connection.ask(schema.takeLease, [.bytes(lookup), .bytes(holder)], cancellation)
+            return rows.rowCount == 1 ? try rows.integer(0, 0) : nil
+        }
+        guard let fence else { return nil }
+        let lease = RowLease(lookup: lookup, holder: holder, fence: fence)
+        leases.withLock { $0[lookup] = lease }
+        return lease
+    }
+
+    func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool {
+        try withConnection(cancellation) { (connection) throws(StoreError) in
+            try connection.ask(schema.extendLease, lease.values, cancellation).changedCount == 1
+        }
+    }
+
+    func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) {
+        leases.withLock { if $0[lease.lookup] == lease { $0[lease.lookup] = nil } }
+        try withConnection(cancellation) { (connection) throws(StoreError) in
+            _ = try connection.ask(schema.releaseLease, lease.values, cancellation)
+        }
+    }
+
+    private func withConnection<Result>(
+        _ cancellation: Cancellation, _ body: (PostgreSQLConnection) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let connection = try pool.take(cancellation)
+        defer { pool.give(connection) }
+        return try body(connection)
+    }
+
     /// Reading and writing go on meanwhile: a view of a server holds up nobody.
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> Self { self }
 
     /// Its engine is its administrator's to check.
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] { [] }
+}
+
+extension RowLease {
+    fileprivate var values: [PostgreSQLValue] { [.bytes(lookup), .bytes(holder), .integer(fence)] }
 }
 
 extension StoreError {

@@ -84,7 +84,8 @@ struct PostgreSQLSchema: Sendable {
 
     var place: PostgreSQLQuery {
         query(
-            "place", "SELECT \(Self.lookup), \(Self.metadata), \(Self.secret) FROM %.items i WHERE i.place = $1", .bigint)
+            "place", "SELECT \(Self.lookup), \(Self.metadata), \(Self.secret) FROM %.items i WHERE i.place = $1",
+            .bigint)
     }
 
     var items: PostgreSQLQuery {
@@ -149,7 +150,8 @@ struct PostgreSQLSchema: Sendable {
 
     var insertItem: PostgreSQLQuery {
         query(
-            "insert-item", "INSERT INTO %.items(place, lookup, metadata, secret) VALUES($1, $2, $3, $4)", .bigint, .bytea,
+            "insert-item", "INSERT INTO %.items(place, lookup, metadata, secret) VALUES($1, $2, $3, $4)", .bigint,
+            .bytea,
             .bytea, .bytea)
     }
 
@@ -161,7 +163,8 @@ struct PostgreSQLSchema: Sendable {
 
     var deleteItem: PostgreSQLQuery {
         query(
-            "delete-item", "DELETE FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3", .bigint, .bigint, .bytea)
+            "delete-item", "DELETE FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3", .bigint, .bigint, .bytea
+        )
     }
 
     var deletePlace: PostgreSQLQuery {
@@ -198,6 +201,56 @@ struct PostgreSQLSchema: Sendable {
     }
 
     var deleteLinks: PostgreSQLQuery { query("delete-links", "DELETE FROM %.links") }
+
+    // MARK: - Leases
+
+    /// By the server's clock alone: those of hosts differ.
+    var takeLease: PostgreSQLQuery {
+        query(
+            "take-lease",
+            """
+            INSERT INTO %.leases AS l (name, holder, fence, until) \
+            VALUES($1, $2, 1, clock_timestamp() + \(Self.leaseDuration)) ON CONFLICT (name) DO UPDATE \
+            SET holder = excluded.holder, fence = l.fence + 1, until = excluded.until \
+            WHERE l.until < clock_timestamp() RETURNING fence
+            """, .bytea, .bytea)
+    }
+
+    var extendLease: PostgreSQLQuery {
+        query(
+            "extend-lease",
+            """
+            UPDATE %.leases SET until = clock_timestamp() + \(Self.leaseDuration) \
+            WHERE name = $1 AND holder = $2 AND fence = $3
+            """, .bytea, .bytea, .bigint)
+    }
+
+    /// The row stays, so that the fence goes on counting.
+    var releaseLease: PostgreSQLQuery {
+        query(
+            "release-lease",
+            "UPDATE %.leases SET until = '-infinity' WHERE name = $1 AND holder = $2 AND fence = $3", .bytea, .bytea,
+            .bigint)
+    }
+
+    /// Whoever takes a lease over waits until this transaction has ended.
+    var holdLease: PostgreSQLQuery {
+        query(
+            "hold-lease", "SELECT 1 FROM %.leases WHERE name = $1 AND holder = $2 AND fence = $3 FOR UPDATE", .bytea,
+            .bytea, .bigint)
+    }
+
+    private static let leaseDuration = "interval '\(RowLease.duration.components.seconds) seconds'"
+
+    var lockLeases: PostgreSQLQuery { query("lock-leases", "LOCK TABLE %.leases IN EXCLUSIVE MODE") }
+
+    var activeLeases: PostgreSQLQuery {
+        query("active-leases", "SELECT count(*) FROM %.leases WHERE until >= clock_timestamp()")
+    }
+
+    var deleteLeases: PostgreSQLQuery { query("delete-leases", "DELETE FROM %.leases") }
+
+    // MARK: - News
 
     /// Tells those who listen. The payload shows a keyed hash, or nothing.
     var notify: PostgreSQLQuery {

@@ -25,11 +25,18 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     /// The number of a transaction that writes.
     private(set) var number: Int64?
     private(set) var hasWritten = false
+    /// Leases that this process has, by their items.
+    private let held: [[UInt8]: RowLease]
+
     /// The lookup value of the one item that was put or removed, in hexadecimal digits; empty for none and several.
     private var changedItem: String { changed.count == 1 ? Hexadecimal.encode(changed.first!) : "" }
     private var changed: Set<[UInt8]> = []
 
-    init(_ connection: PostgreSQLConnection, _ schema: PostgreSQLSchema, _ cancellation: Cancellation) {
+    init(
+        _ connection: PostgreSQLConnection, _ schema: PostgreSQLSchema, _ cancellation: Cancellation,
+        holding held: [[UInt8]: RowLease] = [:]
+    ) {
+        self.held = held
         self.connection = connection
         self.schema = schema
         self.cancellation = cancellation
@@ -223,7 +230,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     // MARK: - Writing
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
-        if changed.count < 2 { changed.insert(lookup) }
+        try note(lookup)
         if places[lookup] == nil { _ = try heading(lookup) }
         let content = (PostgreSQLValue.bytes(lookup), PostgreSQLValue.bytes(metadata), PostgreSQLValue.bytes(secret))
         if let place = places[lookup] ?? nil {
@@ -232,6 +239,23 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         let place = try freePlace(for: lookup)
         try send(schema.insertItem, .integer(place), content.0, content.1, content.2)
         places[lookup] = place
+    }
+
+    /// An item is changed. Who has a lease of it has to have it still: another host may have taken it over.
+    private func note(_ lookup: [UInt8]) throws(StoreError) {
+        if changed.count < 2 { changed.insert(lookup) }
+        guard let lease = held[lookup] else { return }
+        let rows = try ask(
+            schema.holdLease, .bytes(lease.lookup), .bytes(lease.holder), .integer(lease.fence))
+        guard rows.rowCount == 1 else { throw .leaseLost }
+    }
+
+    func endLeases() throws(StoreError) {
+        try send(schema.lockLeases)
+        guard try ask(schema.activeLeases).integer(0, 0) == 0 else {
+            throw StoreError(.busy, "a session of the vault is being renewed")
+        }
+        try send(schema.deleteLeases)
     }
 
     private func freePlace(for lookup: [UInt8]) throws(StoreError) -> Int64 {
@@ -244,7 +268,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     }
 
     func remove(_ lookup: [UInt8]) throws(StoreError) {
-        if changed.count < 2 { changed.insert(lookup) }
+        try note(lookup)
         let places = ItemPlaces(of: lookup)
         try send(schema.deleteItem, .integer(places.first), .integer(places.last), .bytes(lookup))
         self.places[lookup] = nil
@@ -309,6 +333,12 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 }
 
 extension StoreError {
+    static var leaseLost: StoreError {
+        StoreError(
+            .conflict, "this process waited too long, and another one has taken its lease over; nothing was changed",
+            hint: "read what the other one has saved")
+    }
+
     fileprivate static var rowTooLong: StoreError { .vaultCorrupted("a row in it is longer than a vault's") }
 
     static var vaultExists: StoreError {

@@ -73,7 +73,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             // Others may have rekeyed it since its slot was opened.
             let (manifest, keys) = try Self.manifest(of: view, keys, slot)
             let former = try Self.checkRecords(view, manifest, keys)
-            try itemCheck.compare(view, manifest, keys)
+            try itemCheck.compare(view, manifest, keys, upTo: table.comparedCount)
             return (KnownState(keys: keys, manifest: manifest, mark: try view.changeMark()), former)
         }
         rollback = try memory?.check(found.manifest, keys, former) ?? .notAsked

@@ -41,6 +41,8 @@ struct DatabaseVault {
             at: uri, unlockedBy: .keyFile(keyFile), memory: memory, itemCheck: itemCheck, deadline: deadline)
     }
 
+    func session() throws -> RunningProgram { try server.session() }
+
     /// Runs statements as the tables' owner; `%.` stands for the schema.
     @discardableResult
     func sql(_ statements: String) async throws -> String {

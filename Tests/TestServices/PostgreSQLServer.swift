@@ -31,7 +31,7 @@ public final class PostgreSQLServer: Sendable {
                 "--no-locale", "--no-sync",
             ]
         ).successful("initdb")
-        try await configure(isDurable: isDurable, settings, access)
+        try configure(isDurable: isDurable, settings, access)
         try await start()
         try await sql("CREATE DATABASE secrets", database: "postgres")
     }
@@ -47,7 +47,7 @@ public final class PostgreSQLServer: Sendable {
                 "host=\(primary.directory.path) port=\(primary.port) user=\(Self.superuser) application_name=\(name)",
             ]
         ).successful("pg_basebackup")
-        try await configure(isDurable: true, ["primary_conninfo = '\(primary.ownAddress) application_name=\(name)'"], [])
+        try configure(isDurable: true, ["primary_conninfo = '\(primary.ownAddress) application_name=\(name)'"], [])
         try await start()
     }
 
@@ -57,7 +57,7 @@ public final class PostgreSQLServer: Sendable {
 
     private var ownAddress: String { "host=\(directory.path) port=\(port) user=\(Self.superuser)" }
 
-    private func configure(isDurable: Bool, _ settings: [String], _ access: [String]) async throws {
+    private func configure(isDurable: Bool, _ settings: [String], _ access: [String]) throws {
         let durable = isDurable ? "on" : "off"
         let lines =
             [
@@ -66,8 +66,8 @@ public final class PostgreSQLServer: Sendable {
                 "max_connections = 200", "shared_buffers = 32MB", "max_wal_senders = 5", "logging_collector = off",
                 "log_min_messages = fatal", "max_prepared_transactions = 0",
             ] + settings
-        try await write("data/postgresql.conf", lines)
-        try await write(
+        try write("data/postgresql.conf", lines)
+        try write(
             "data/pg_hba.conf",
             access + [
                 "local all all trust", "local replication all trust", "host all all 127.0.0.1/32 trust",
@@ -76,7 +76,7 @@ public final class PostgreSQLServer: Sendable {
     }
 
     /// Writes a file that the server may read.
-    public func write(_ name: String, _ lines: [String]) async throws {
+    public func write(_ name: String, _ lines: [String]) throws {
         try directory.write(name, lines.joined(separator: "\n") + "\n")
         try Self.own(directory / name)
     }
@@ -128,6 +128,22 @@ public final class PostgreSQLServer: Sendable {
                 Self.superuser, "-d", database, "-f", "-",
             ], environment: ["PATH": Program.searchPath, "LC_ALL": "C.UTF-8"], input: Array(statements.utf8)
         ).successful("psql").outputText
+    }
+
+    /// A session of the database's owner, which runs what is sent to it.
+    public func session(database: String = "secrets") throws -> RunningProgram {
+        try Program(Self.folder + "psql").start(
+            [
+                "-X", "-q", "-A", "-t", "-h", directory.path, "-p", "\(port)", "-U", Self.superuser, "-d", database,
+                "-f", "-",
+            ], environment: ["PATH": Program.searchPath, "LC_ALL": "C.UTF-8"])
+    }
+
+    /// Lets connections at the port use TLS, with a server's certificate of an authority.
+    public func useTLS(from authority: CertificateAuthority) async throws {
+        try write("data/server.crt", [String(contentsOfFile: authority.serverChain, encoding: .utf8)])
+        try write("data/server.key", [String(contentsOfFile: authority.serverKey, encoding: .utf8)])
+        try await sql("ALTER SYSTEM SET ssl = on; SELECT pg_reload_conf()")
     }
 
     /// The URI of a vault in a schema of the server's database.

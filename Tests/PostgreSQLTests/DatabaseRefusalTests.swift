@@ -90,7 +90,7 @@ import TestServices
         try await vault.sql("ALTER TABLE %.items RENAME secret TO other")
         let renamed = try #require(
             await refusal { () async throws(StoreError) in try await vault.open().text(key("0")) })
-        #expect(renamed.code == .unsupported && renamed.recoveries == [.printSchema])
+        #expect(renamed.code == .unsupported && renamed.recoveries == [.printSchema], "\(renamed)")
         try await vault.sql("ALTER TABLE %.items RENAME other TO secret")
         try await vault.sql(
             "UPDATE %.records SET content = set_byte(content, 0, 9) WHERE name = '\(IdentityRecord.recordName)'")

@@ -39,10 +39,11 @@ final class Fleet: Sendable {
 
     /// - Parameter uri: for another way to the same vault.
     init(on database: PostgreSQLServer? = nil, through uri: ((DatabaseVault) -> String)? = nil) async throws {
-        vault = try await DatabaseVault(on: database)
+        var vault = try await DatabaseVault(on: database)
+        if let uri { vault.uri = uri(vault) }
+        self.vault = vault
         server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration())
-        let address = uri?(vault) ?? vault.uri
-        hosts = [try Host(vault: address), try Host(vault: address)]
+        hosts = [try Host(vault: vault.uri), try Host(vault: vault.uri)]
         let (first, second) = (hosts[0], hosts[1])
         try await first.run("vault", "init", "--key-file", first.directory / "key").successful("vault init")
         // The second host's key never leaves it: the first one opens the vault with a copy for a moment.

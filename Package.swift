@@ -249,8 +249,8 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
-                "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeySecrets", "LatchkeyLog",
+                "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
                 "vault-writer",
             ]),
         .executableTarget(

@@ -25,6 +25,8 @@ public final class PostgreSQLServer: Sendable {
         directory = try TestDirectory()
         port = try LoopbackPort.free()
         try Self.own(directory.path)
+        // Other users of a test's reach the socket.
+        _ = unsafe chmod(directory.path, 0o711)
         try await Self.run(
             "initdb",
             [
@@ -42,6 +44,8 @@ public final class PostgreSQLServer: Sendable {
         directory = try TestDirectory()
         port = try LoopbackPort.free()
         try Self.own(directory.path)
+        // Other users of a test's reach the socket.
+        _ = unsafe chmod(directory.path, 0o711)
         try await Self.run(
             "pg_basebackup",
             [

@@ -57,8 +57,14 @@ struct PostgreSQLSchema: Sendable {
             """, .bigint, .bigint, .bytea)
     }
 
-    var markNow: PostgreSQLQuery {
-        query("mark", "SELECT \(Self.mark) FROM %.records WHERE name = 'manifest'")
+    /// The same in a transaction, which knows the records.
+    var itemInTransaction: PostgreSQLQuery {
+        query(
+            "item-in-transaction",
+            """
+            SELECT NULL, i.place, \(Self.metadata), \(Self.secret) FROM %.items i \
+            WHERE i.place BETWEEN $1 AND $2 AND i.lookup = $3
+            """, .bigint, .bigint, .bytea)
     }
 
     var records: PostgreSQLQuery {

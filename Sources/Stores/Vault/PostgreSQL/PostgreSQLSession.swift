@@ -122,8 +122,12 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     ) throws(StoreError) -> Result? {
         if view == .lookup { try holdView() }
         let places = ItemPlaces(of: lookup)
-        let rows = try ask(schema.item, .integer(places.first), .integer(places.last), .bytes(lookup))
-        guard rows.rowCount > 0 else { throw .noVaultRecords }
+        let query = view == .none ? schema.item : schema.itemInTransaction
+        let rows = try ask(query, .integer(places.first), .integer(places.last), .bytes(lookup))
+        guard rows.rowCount > 0 else {
+            if view == .transaction { return nil }
+            throw .noVaultRecords
+        }
         if view == .none {
             view = .lookup
             mark = Self.mark(try rows.bytes(0, 0))

@@ -1,0 +1,77 @@
+#if SwiftLog
+    internal import LatchkeyLog
+    internal import Logging
+
+    /// Puts a line's metadata into fields: each key is one, and what is nested becomes text.
+    struct MetadataFields {
+        /// How many keys of a line become fields.
+        static let maximumCount = 64
+
+        /// How deep values in values are shown.
+        static let maximumDepth = 8
+
+        /// Whether a value that a package has marked may be shown.
+        private let showsMarked: (@Sendable (Logger.MetadataValue) -> Bool)?
+        private(set) var fields: [LogField]
+
+        init(beginningWith fields: [LogField], showsMarked: (@Sendable (Logger.MetadataValue) -> Bool)?) {
+            self.fields = fields
+            self.showsMarked = showsMarked
+        }
+
+        /// Adds a field whose name is ours.
+        mutating func add(_ name: StaticString, _ value: String) {
+            fields.append(LogField(name, LogMessage(foreign: value)))
+        }
+
+        /// Adds all of the metadata, by the order of the keys; how many were left out is a field too.
+        mutating func add(_ metadata: Logger.Metadata, through text: inout ForeignText) {
+            var count = 0
+            for (key, value) in metadata.count > 1 ? metadata.sorted(by: { $0.key < $1.key }) : Array(metadata) {
+                guard count < Self.maximumCount, text.metadataByteCount > 0 else { break }
+                count += 1
+                var name = text.name(key)
+                while isTaken(name) { name += "_" }
+                fields.append(LogField(foreign: name, LogMessage(foreign: shown(value, of: key, through: &text))))
+            }
+            if count < metadata.count { add("metadata_left_out", "\(metadata.count - count)") }
+        }
+
+        /// A journal's entry has two of its own.
+        private func isTaken(_ name: String) -> Bool {
+            name == "category" || name == "level" || fields.contains { $0.name == name }
+        }
+
+        /// The text of one value; what it is called decides whether it is shown at all.
+        private func shown(
+            _ value: Logger.MetadataValue, of key: String?, depth: Int = 0, through text: inout ForeignText
+        ) -> String {
+            if let key, CredentialFields.isCredential(key.utf8.span) { return ForeignText.withheld }
+            switch value {
+            case .string(let string): return text.shownInMetadata(string)
+            case .stringConvertible(let convertible):
+                if value.attributes != [], showsMarked?(value) != true { return ForeignText.withheld }
+                return text.shownInMetadata(convertible.description)
+            case .array(let values):
+                guard depth < Self.maximumDepth else { return "[…]" }
+                var parts: [String] = []
+                for value in values {
+                    guard text.metadataByteCount > 0, parts.count < 1000 else { break }
+                    parts.append(shown(value, of: nil, depth: depth + 1, through: &text))
+                }
+                if parts.count < values.count { parts.append("… \(values.count - parts.count) more") }
+                return "[\(parts.joined(separator: ", "))]"
+            case .dictionary(let values):
+                guard depth < Self.maximumDepth else { return "{…}" }
+                var parts: [String] = []
+                for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                    guard text.metadataByteCount > 0, parts.count < 1000 else { break }
+                    let name = text.shownInMetadata(key)
+                    parts.append("\(name): \(shown(value, of: key, depth: depth + 1, through: &text))")
+                }
+                if parts.count < values.count { parts.append("… \(values.count - parts.count) more") }
+                return "{\(parts.joined(separator: ", "))}"
+            }
+        }
+    }
+#endif

@@ -32,12 +32,12 @@
         /// - Parameters:
         ///   - label: the logger's label.
         ///   - sink: where records go.
-        ///   - secrets: what is searched for. `ofThisProcess` knows a secret that is made after its first use, so use it at
-        ///     the program's start.
+        ///   - secrets: what is searched for. `ofThisProcess` knows a secret that is made after its first use, so use
+        ///     it at the program's start.
         ///   - metadataProvider: called once for each line; by default swift-log's own.
-        ///   - showsMarked: whether a value with a mark may be shown. A mark is a type of the package that defines it, so that
-        ///     only the program knows what it means: `{ $0.attributes[Sensitivity.self] == .public }`. Without it no marked
-        ///     value is shown.
+        ///   - showsMarked: whether a value with a mark may be shown. A mark is a type of the package that defines it,
+        ///     so that only the program knows what it means: `{ $0.attributes[Sensitivity.self] == .public }`. Without
+        ///     it no marked value is shown.
         public init(
             label: String, sink: any LogSink, secrets: LiveSecrets = .ofThisProcess,
             metadataProvider: Logger.MetadataProvider? = LoggingSystem.metadataProvider,

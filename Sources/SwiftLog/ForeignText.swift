@@ -89,7 +89,10 @@
         /// What is named as a credential, and what has the form of a well-known service's, in order.
         private static func credentials(in bytes: Span<UInt8>) -> [Range<Int>] {
             let named = CredentialFields.ranges(in: bytes)
-            let formed = KnownFormSearch.standard.all(in: bytes).map(\.range)
+            let formed = KnownFormSearch.standard.all(in: bytes).map { match in
+                // Only its first line has a form: what follows is the key.
+                match.form == .privateKey ? match.range.lowerBound..<bytes.count : match.range
+            }
             if formed.isEmpty { return named }
             var all: [Range<Int>] = []
             for range in (named + formed).sorted(by: { $0.lowerBound < $1.lowerBound }) {

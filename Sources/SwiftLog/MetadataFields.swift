@@ -19,9 +19,9 @@
             self.showsMarked = showsMarked
         }
 
-        /// Adds a field whose name is ours.
+        /// Adds a field that the line's metadata didn't bring.
         mutating func add(_ name: StaticString, _ value: String) {
-            fields.append(LogField(name, LogMessage(foreign: value)))
+            fields.append(LogField(foreign: free(name.description), LogMessage(foreign: value)))
         }
 
         /// Adds all of the metadata, by the order of the keys; how many were left out is a field too.
@@ -30,16 +30,17 @@
             for (key, value) in metadata.count > 1 ? metadata.sorted(by: { $0.key < $1.key }) : Array(metadata) {
                 guard count < Self.maximumCount, text.metadataByteCount > 0 else { break }
                 count += 1
-                var name = text.name(key)
-                while isTaken(name) { name += "_" }
+                let name = free(text.name(key))
                 fields.append(LogField(foreign: name, LogMessage(foreign: shown(value, of: key, through: &text))))
             }
             if count < metadata.count { add("metadata_left_out", "\(metadata.count - count)") }
         }
 
-        /// A journal's entry has two of its own.
-        private func isTaken(_ name: String) -> Bool {
-            name == "category" || name == "level" || fields.contains { $0.name == name }
+        /// The name, or with `_` at its end until no field has it. A journal's entry has two names of its own.
+        private func free(_ name: String) -> String {
+            var name = name
+            while name == "category" || name == "level" || fields.contains(where: { $0.name == name }) { name += "_" }
+            return name
         }
 
         /// The text of one value; what it is called decides whether it is shown at all.

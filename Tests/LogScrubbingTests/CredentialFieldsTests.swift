@@ -23,6 +23,7 @@ import Testing
         // Lists of fields, as Swift describes them.
         ("[(\"Authorization\", \"Bearer a\"), (\"Host\", \"x\")]", "[(\"Authorization\", \"*\"), (\"Host\", \"x\")]"),
         ("[\"Cookie\": [\"a=b\"], \"Accept\": \"*/*\"]", "[\"Cookie\": [\"*\"], \"Accept\": \"*/*\"]"),
+        ("headers[\"cookie\"] = \"a=b; c\"", "headers[\"cookie\"] = \"*\""),
         // JSON, also within a string.
         ("{\"access_token\":\"a\",\"scope\":\"b\"}", "{\"access_token\":\"*\",\"scope\":\"b\"}"),
         (#"{\"access_token\": \"a\", \"scope\": \"b\"}"#, #"{\"access_token\": \"*\", \"scope\": \"b\"}"#),

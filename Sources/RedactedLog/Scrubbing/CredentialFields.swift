@@ -65,6 +65,8 @@ package enum CredentialFields {
     private static func nameRange(in text: Span<UInt8>, before separator: Int) -> Range<Int> {
         var end = separator
         while end > 0, separator - end < 4, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
+        // headers["cookie"] = …
+        if end > 0, text[end - 1] == 0x5D { end -= 1 }
         if end > 0, isQuote(text[end - 1]) { end -= 1 }
         if end > 0, text[end - 1] == 0x5C { end -= 1 }
         var start = end

@@ -86,6 +86,8 @@ import Testing
             metadata: ["a b": "1", "a_b": "2", "a/b": "3", "source": "4", "level": "5", "category": "6", "": "7"])
         let names = try #require(bridge.records.first).fields.map(\.name)
         #expect(Set(names).count == 8 && names.count == 8, "\(names)")
+        LogContext.with("source", 1) { bridge.logger().info("line", metadata: ["source": "theirs"]) }
+        #expect(bridge.records[1].fields.map(\.name) == ["source", "source_", "source__"])
         #expect(names.contains("source_") && names.contains("level_") && names.contains("category_"))
     }
 }

@@ -45,6 +45,13 @@ import Testing
         #expect(bridge.records.map(\.message.text) == lines)
     }
 
+    @Test func `a private key is withheld to its end`() {
+        let bridge = Bridge()
+        let key = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIB\n-----END EC PRIVATE KEY-----"
+        bridge.logger().info("loaded \(key)", metadata: ["a": "\(key)"])
+        #expect(bridge.records.first?.message.text == "loaded (withheld)" && !bridge.text.contains("MHcCAQ"))
+    }
+
     /// Wherever it stands, nothing of the line is shown.
     @Test(arguments: [
         "message", "value", "nested", "convertible", "key", "nested key", "label", "source", "file", "error",

@@ -23,6 +23,8 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     // MARK: Vaults
 
     case createVault
+    /// A database has to be given the tables of a vault.
+    case printSchema
     case verifyVault
     case unlockVault
     /// The key that an unlocked vault left in the kernel has to go.
@@ -79,6 +81,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .createCollection: "make a collection in the keyring"
         case .chooseCollection: "choose another collection"
         case .allowPrompt: "do this where the person may be asked"
+        case .printSchema: "print the tables that a vault needs"
         case .createVault: "make a vault"
         case .verifyVault: "verify the vault"
         case .unlockVault: "unlock the vault"

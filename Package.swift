@@ -172,13 +172,12 @@ let package = Package(
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
 
         // Empty without the trait.
-        .target(
-            name: "LatchkeySwiftLog",
-            dependencies: [
+        module(
+            "LatchkeySwiftLog", at: "SwiftLog",
+            uses: [
                 "LatchkeyLog", "LatchkeyLeakAudit",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
-            ],
-            path: "Sources/SwiftLog"),
+            ]),
 
         // MARK: The command line
         module(

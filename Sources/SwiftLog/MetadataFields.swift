@@ -47,7 +47,11 @@
         private func shown(
             _ value: Logger.MetadataValue, of key: String?, depth: Int = 0, through text: inout ForeignText
         ) -> String {
-            if let key, CredentialFields.isCredential(key.utf8.span) { return ForeignText.withheld }
+            if let key, CredentialFields.isCredential(key.utf8.span),
+                !(CredentialFields.isCountable(key.utf8.span) && Self.isNumber(value))
+            {
+                return ForeignText.withheld
+            }
             switch value {
             case .string(let string): return text.shownInMetadata(string)
             case .stringConvertible(let convertible):
@@ -72,6 +76,14 @@
                 }
                 if parts.count < values.count { parts.append("… \(values.count - parts.count) more") }
                 return "{\(parts.joined(separator: ", "))}"
+            }
+        }
+
+        private static func isNumber(_ value: Logger.MetadataValue) -> Bool {
+            switch value {
+            case .string(let text): !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            case .stringConvertible(let value): value is any BinaryInteger
+            case .array, .dictionary: false
             }
         }
     }

@@ -40,6 +40,20 @@ import Testing
         // Schemes without a field's name.
         ("sent Bearer abcdef0123.x to x", "sent Bearer * to x"), ("DPoP eyJhbGciOi.J9 ok", "DPoP * ok"),
         ("bearer aaaaaaaaaaaaaaaaaaaaaaaa", "bearer *"),
+        ("https://x.example/?next=%2Fcb%3Faccess_token%3Dabc", "https://x.example/?next=%2Fcb%3Faccess_token%3D*"),
+        ("redis://:a.b@cache:6379", "redis://:*@cache:6379"), ("Server=db;Password=a;", "Server=db;Password=*;"),
+        // Pairs, elements, and a name beside its value.
+        (#"{"name":"authorization","value":"a b"}"#, #"{"name":"authorization","value":"*"}"#),
+        ("HTTPField(name: \"x-api-key\", value: \"a\")", "HTTPField(name: \"x-api-key\", value: \"*\")"),
+        ("name: Cookie, value: a=b; c", "name: Cookie, value: *"),
+        ("<add key=\"Password\" value=\"a\"/>", "<add key=\"Password\" value=\"*\"/>"),
+        ("<access_token>a</access_token><b>c</b>", "<access_token>*</access_token><b>c</b>"),
+        ("apiKey \"a b\" was refused", "apiKey \"*\" was refused"),
+        // Short names, names in one word and in several, and lists.
+        ("db_pwd=a jwt: b sid=c", "db_pwd=* jwt: * sid=*"), ("AccountKey=a==;x=1", "AccountKey=*;x=1"),
+        ("X-Amz-Signature=a&b=1", "X-Amz-Signature=*&b=1"), ("secret-key: a", "secret-key: *"),
+        ("tokens: [\"a\", \"b\"], id: 7", "tokens: *, id: 7"),
+        ("(tokens: (access: \"a\"), id: 7)", "(tokens: *, id: 7)"),
         // Without an end.
         ("password=\"a b", "password=\"*"), ("secret = (a, b", "secret = (*, b"), ("token: a", "token: *"),
     ])
@@ -50,7 +64,9 @@ import Testing
     @Test(arguments: [
         "", ":", "=", " ", ": =", "status code: 200", "state=idle", "code=7", "a: b", "token", "token:", "token: ",
         "password: nil, token=null", "the bearer token was refused", "Bearer authentication", "basic rules of it",
-        "tokens: 5", "tokenType: x", "secretary: Ann", "token://x", "2026-11-23T06:01:27Z", "a, token, b",
+        "tokens: 5", "tokens=512.5", "compass: north", "bypass=1", "a, values: b",
+        "the value, token, is old", "passes: 7", "a > b", "<b>c</b>", "100%", "%3D", "redis://cache:6379/",
+        "tokenType: x", "secretary: Ann", "token://x", "2026-11-23T06:01:27Z", "a, token, b",
         "\"token\", 5", "keys=7&page=2", "https://x.example/?page=2#top",
     ])
     func `other text has none`(_ text: String) {
@@ -60,7 +76,7 @@ import Testing
     @Test(arguments: [
         ("authorization", true), ("X-Api-Key", true), ("accessToken", true), ("db.password", true),
         ("token_type", false),
-        ("code", false), ("request-id", false), ("", false), ("cookies", false),
+        ("code", false), ("request-id", false), ("", false), ("cookies", true),
     ])
     func `a name says whether its value is a credential`(_ name: String, _ isCredential: Bool) {
         #expect(CredentialFields.isCredential(name.utf8.span) == isCredential)

@@ -1,27 +1,9 @@
 /// Finds what is named as a credential in text of other packages: fields of HTTP, members of JSON and of Swift's own
-/// descriptions, parameters of URLs and forms, and `Bearer` with what follows.
+/// descriptions, elements of XML, parameters of URLs and forms, and `Bearer` with what follows.
 ///
-/// It reads the name before each `:` and `=`, and the word before each space, so that ordinary text costs a look at each
-/// byte. It is for the lines of others, in which too much withheld is better than too little.
+/// It reads the name before each sign that separates one from its value, and the word before each space, so that ordinary
+/// text costs a look at each byte. It is for the lines of others, in which too much withheld is better than too little.
 package enum CredentialFields {
-    /// Where a name ends with one of these, its value is a credential's. In lower case; a hyphen counts as an
-    /// underscore.
-    private static let names: [[UInt8]] = [
-        "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "api_key", "apikey",
-        "access_key", "private_key", "code_verifier", "assertion", "credential", "credentials",
-    ].map { Array($0.utf8) }
-
-    /// The last four bytes of each of them: one comparison tells nearly every other name.
-    private static let endings: Set<UInt32> = Set(
-        names.map { name in name.suffix(4).reduce(0) { $0 << 8 | UInt32($1) } })
-
-    /// Names that mean a credential in a URL only, and many other things elsewhere.
-    private static let parameters: Set<[UInt8]> = Set(
-        ["code", "state", "sig", "signature", "key", "nonce", "session"].map { Array($0.utf8) })
-
-    /// Values that say that there is none.
-    private static let nothing: Set<[UInt8]> = Set(["nil", "null", "none", "true", "false"].map { Array($0.utf8) })
-
     /// Where values of credentials stand in a text, in order and without overlap.
     package static func ranges(in text: Span<UInt8>) -> [Range<Int>] {
         var found: [Range<Int>] = []
@@ -29,12 +11,12 @@ package enum CredentialFields {
         while offset < text.count {
             let value: Range<Int>?
             switch text[offset] {
-            case UInt8(ascii: " "): value = schemeValue(in: text, from: offset + 1)
-            case UInt8(ascii: ":"), UInt8(ascii: "="):
-                value = namedValue(in: text, separator: offset, isTuple: false)
-            // ("Authorization", "Bearer …"), as lists of HTTP fields are described.
-            case UInt8(ascii: ",") where offset > 0 && isQuote(text[offset - 1]):
-                value = namedValue(in: text, separator: offset, isTuple: true)
+            case UInt8(ascii: " "):
+                value = schemeValue(in: text, from: offset + 1) ?? laterValue(in: text, after: offset)
+            case UInt8(ascii: ","): value = laterValue(in: text, after: offset)
+            case UInt8(ascii: ":"), UInt8(ascii: "="): value = namedValue(in: text, at: offset, until: offset + 1)
+            case UInt8(ascii: "%"): value = encodedValue(in: text, at: offset)
+            case UInt8(ascii: ">"): value = elementValue(in: text, at: offset)
             default: value = nil
             }
             offset += 1
@@ -46,67 +28,58 @@ package enum CredentialFields {
     }
 
     /// Whether a name, as of a field or a key of metadata, says that its value is a credential.
-    package static func isCredential(_ name: Span<UInt8>) -> Bool {
-        let end = name.count
-        return isCredential(name, 0..<end)
+    package static func isCredential(_ name: Span<UInt8>) -> Bool { CredentialName.isCredential(name, 0..<name.count) }
+
+    /// Whether a number under this name is no credential: of `tokens`, it is how many there are.
+    package static func isCountable(_ name: Span<UInt8>) -> Bool { CredentialName.isPlural(name, 0..<name.count) }
+
+    // MARK: - By the sign
+
+    /// `token=…`, `"token": …`
+    private static func namedValue(in text: Span<UInt8>, at sign: Int, until end: Int) -> Range<Int>? {
+        // redis://:password@host
+        if starts(text, with: "://:", at: sign) { return endOfUser(in: text, from: sign + 4).map { sign + 4..<$0 } }
+        let name = nameRange(in: text, before: sign)
+        guard CredentialName.isCredential(text, name) || CredentialName.isParameter(text, name) else { return nil }
+        return fieldValue(in: text, of: name, from: end)
     }
 
-    private static func namedValue(in text: Span<UInt8>, separator: Int, isTuple: Bool) -> Range<Int>? {
-        let name = nameRange(in: text, before: separator)
-        guard isCredential(text, name) || isParameter(in: text, name, separator) else { return nil }
-        // Fields of HTTP whose values have spaces in them (RFC 9110 section 11, RFC 6265).
-        let isField = ends(text, name, with: "authorization") || ends(text, name, with: "cookie")
-        return fieldValue(in: text, from: separator + 1, toEndOfLine: isField, onlyQuoted: isTuple)
+    /// `token%3D…`, as in a URL within a URL.
+    private static func encodedValue(in text: Span<UInt8>, at sign: Int) -> Range<Int>? {
+        guard starts(text, with: "%3D", at: sign) || starts(text, with: "%3d", at: sign) else { return nil }
+        return namedValue(in: text, at: sign, until: sign + 3)
     }
 
-    // MARK: - Names
-
-    /// The word before a separator, without quotes and spaces in between.
-    private static func nameRange(in text: Span<UInt8>, before separator: Int) -> Range<Int> {
-        var end = separator
-        while end > 0, separator - end < 4, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
-        // headers["cookie"] = …
-        if end > 0, text[end - 1] == 0x5D { end -= 1 }
-        if end > 0, isQuote(text[end - 1]) { end -= 1 }
-        if end > 0, text[end - 1] == 0x5C { end -= 1 }
-        var start = end
-        while start > 0, end - start < 64, isOfName(text[start - 1]) { start -= 1 }
-        return start..<end
+    /// `<token>…</token>`
+    private static func elementValue(in text: Span<UInt8>, at sign: Int) -> Range<Int>? {
+        let name = nameRange(in: text, before: sign)
+        guard name.lowerBound > 0, text[name.lowerBound - 1] == UInt8(ascii: "<"),
+            CredentialName.isCredential(text, name)
+        else { return nil }
+        var end = sign + 1
+        while end < text.count, text[end] != UInt8(ascii: "<") { end += 1 }
+        return end > sign + 1 ? sign + 1..<end : nil
     }
 
-    private static func isCredential(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        guard name.count >= 5 else { return false }
-        var ending: UInt32 = 0
-        for index in name.upperBound - 4..<name.upperBound { ending = ending << 8 | UInt32(lower(text[index])) }
-        guard endings.contains(ending) else { return false }
-        return names.contains { known in
-            known.count <= name.count
-                && known.indices.allSatisfy { lower(text[name.upperBound - known.count + $0]) == known[$0] }
+    /// What a name is told apart from by a comma or a space: `("Authorization", "…")`, as lists of fields are described;
+    /// `"name": "cookie", "value": "…"` and `key="password" value="…"`; `apiKey "…"`.
+    private static func laterValue(in text: Span<UInt8>, after sign: Int) -> Range<Int>? {
+        let next = start(in: text, from: sign + 1)
+        guard next < text.count, sign > 0 else { return nil }
+        let word = isQuote(text[next]) ? next + 1 : next
+        let isPair = word < text.count && text[word] | 0x20 == UInt8(ascii: "v")
+        guard isPair || isQuote(text[next]) && (text[sign] == 0x20 || isQuote(text[sign - 1])) else { return nil }
+        let name = nameRange(in: text, before: sign)
+        guard CredentialName.isCredential(text, name) else { return nil }
+        if isPair, starts(text, with: "value", at: word) || starts(text, with: "Value", at: word) {
+            var end = word + 5
+            if end < text.count, isQuote(text[end]) { end += 1 }
+            end = start(in: text, from: end)
+            guard end < text.count, text[end] == UInt8(ascii: ":") || text[end] == UInt8(ascii: "=") else { return nil }
+            return fieldValue(in: text, of: name, from: end + 1)
         }
+        return isQuote(text[next]) ? fieldValue(in: text, of: name, from: sign + 1) : nil
     }
-
-    private static func ends(_ text: Span<UInt8>, _ name: Range<Int>, with word: StaticString) -> Bool {
-        let start = name.upperBound - word.utf8CodeUnitCount
-        guard start >= name.lowerBound else { return false }
-        return word.withUTF8Buffer { word in
-            for index in word.indices where unsafe lower(text[start + index]) != word[index] { return false }
-            return true
-        }
-    }
-
-    /// `?code=…`, `&state=…`, `#state=…`
-    private static func isParameter(in text: Span<UInt8>, _ name: Range<Int>, _ separator: Int) -> Bool {
-        guard name.lowerBound > 0, text[separator] == UInt8(ascii: "="), name.upperBound == separator else {
-            return false
-        }
-        switch text[name.lowerBound - 1] {
-        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"):
-            return name.count < 10 && parameters.contains(name.map { lower(text[$0]) })
-        default: return false
-        }
-    }
-
-    // MARK: - Values
 
     /// What follows `Bearer ` and looks like no word of a sentence.
     private static func schemeValue(in text: Span<UInt8>, from start: Int) -> Range<Int>? {
@@ -119,9 +92,9 @@ package enum CredentialFields {
         case UInt8(ascii: "e"): scheme = "negotiate"
         default: return nil
         }
-        guard ends(text, 0..<start - 1, with: scheme) else { return nil }
-        let before = start - 2 - scheme.utf8CodeUnitCount
-        guard before < 0 || !isLetter(text[before]) else { return nil }
+        let word = start - 1 - scheme.utf8CodeUnitCount
+        guard word >= 0, starts(text, with: scheme, at: word, lowering: true), word == 0 || !isLetter(text[word - 1])
+        else { return nil }
         var end = start
         var isWord = true
         while end < text.count, isOfToken(text[end]) {
@@ -131,16 +104,29 @@ package enum CredentialFields {
         return end - start >= 8 && (!isWord || end - start >= 20) ? start..<end : nil
     }
 
-    private static func fieldValue(
-        in text: Span<UInt8>, from separator: Int, toEndOfLine: Bool, onlyQuoted: Bool
-    ) -> Range<Int>? {
-        var start = separator
+    /// The name before a sign, without quotes, brackets and spaces in between.
+    private static func nameRange(in text: Span<UInt8>, before sign: Int) -> Range<Int> {
+        var end = sign
+        while end > 0, sign - end < 4, isSpace(text[end - 1]) { end -= 1 }
+        // headers["cookie"] = …
+        if end > 0, text[end - 1] == 0x5D { end -= 1 }
+        if end > 0, isQuote(text[end - 1]) { end -= 1 }
+        if end > 0, text[end - 1] == 0x5C { end -= 1 }
+        var start = end
+        while start > 0, end - start < 64, CredentialName.hasPart(text[start - 1]) { start -= 1 }
+        return start..<end
+    }
+
+    // MARK: - Values
+
+    private static func fieldValue(in text: Span<UInt8>, of name: Range<Int>, from sign: Int) -> Range<Int>? {
+        var start = sign
         var isEscaped = false
         // What stands between: spaces, brackets of lists, `=>`, and how Swift describes an optional.
-        while start < text.count, start - separator < 32 {
+        while start < text.count, start - sign < 32 {
             if starts(text, with: "Optional(", at: start) {
                 start += 9
-            } else if isOpening(text[start]) || text[start] == 0x20 || text[start] == 0x09 || text[start] == 0x3E {
+            } else if isOpening(text[start]) || isSpace(text[start]) || text[start] == UInt8(ascii: ">") {
                 start += 1
             } else if text[start] == 0x5C {
                 isEscaped = true
@@ -149,16 +135,34 @@ package enum CredentialFields {
                 break
             }
         }
-        guard start < text.count else { return nil }
+        guard start < text.count, !starts(text, with: "//", at: start) else { return nil }
+        if CredentialName.isPlural(text, name) {
+            return several(in: text, from: sign)
+        }
         if isQuote(text[start]) {
             let end = endOfQuoted(in: text, from: start + 1, text[start], isEscaped: isEscaped)
             return end > start + 1 ? start + 1..<end : nil
         }
-        guard !onlyQuoted, !(starts(text, with: "//", at: start)) else { return nil }
-        let end = toEndOfLine ? endOfLine(in: text, from: start) : endOfWord(in: text, from: start)
-        guard end > start else { return nil }
-        if end - start <= 5, nothing.contains((start..<end).map { lower(text[$0]) }) { return nil }
-        return start..<end
+        let end =
+            CredentialName.isField(text, name) ? endOfLine(in: text, from: start) : endOfWord(in: text, from: start)
+        return end > start && !isNothing(text, start..<end) ? start..<end : nil
+    }
+
+    /// All of a list. A number is how many there are.
+    private static func several(in text: Span<UInt8>, from sign: Int) -> Range<Int>? {
+        let start = start(in: text, from: sign)
+        let end = endOfWord(in: text, from: start, withQuotes: true)
+        let isNumber = (start..<end).allSatisfy { (0x30...0x39).contains(text[$0]) || text[$0] == UInt8(ascii: ".") }
+        return end > start && !isNumber && !isNothing(text, start..<end) ? start..<end : nil
+    }
+
+    /// Values that say that there is none.
+    private static func isNothing(_ text: Span<UInt8>, _ value: Range<Int>) -> Bool {
+        guard value.count <= 5 else { return false }
+        let words: [StaticString] = ["nil", "null", "none", "true", "false"]
+        return words.contains {
+            $0.utf8CodeUnitCount == value.count && starts(text, with: $0, at: value.lowerBound, lowering: true)
+        }
     }
 
     private static func endOfQuoted(in text: Span<UInt8>, from start: Int, _ quote: UInt8, isEscaped: Bool) -> Int {
@@ -181,7 +185,7 @@ package enum CredentialFields {
     }
 
     /// Where a value without quotes ends; brackets that it opens belong to it, with all that is in them.
-    private static func endOfWord(in text: Span<UInt8>, from start: Int) -> Int {
+    private static func endOfWord(in text: Span<UInt8>, from start: Int, withQuotes: Bool = false) -> Int {
         var end = start
         var depth = 0
         while end < text.count {
@@ -191,7 +195,7 @@ package enum CredentialFields {
             } else if isClosing(byte) {
                 if depth == 0 { return end }
                 depth -= 1
-            } else if depth == 0, byte <= 0x20 || isQuote(byte) || isEnd(byte) {
+            } else if depth == 0, byte <= 0x20 || isEnd(byte) || !withQuotes && isQuote(byte) {
                 return end
             }
             end += 1
@@ -199,24 +203,39 @@ package enum CredentialFields {
         return end
     }
 
+    /// Where the part of a URL before `@` ends.
+    private static func endOfUser(in text: Span<UInt8>, from start: Int) -> Int? {
+        var end = start
+        while end < text.count, text[end] > 0x20, text[end] != UInt8(ascii: "/"), !isQuote(text[end]) {
+            if text[end] == UInt8(ascii: "@") { return end > start ? end : nil }
+            end += 1
+        }
+        return nil
+    }
+
     // MARK: - Bytes
 
-    private static func starts(_ text: Span<UInt8>, with word: StaticString, at offset: Int) -> Bool {
+    private static func starts(
+        _ text: Span<UInt8>, with word: StaticString, at offset: Int, lowering: Bool = false
+    ) -> Bool {
         guard offset + word.utf8CodeUnitCount <= text.count else { return false }
         return word.withUTF8Buffer { word in
-            for index in word.indices where unsafe text[offset + index] != word[index] { return false }
+            for index in word.indices {
+                let byte = lowering ? CredentialName.lower(text[offset + index]) : text[offset + index]
+                if unsafe byte != word[index] { return false }
+            }
             return true
         }
     }
 
-    private static func lower(_ byte: UInt8) -> UInt8 {
-        switch byte {
-        case 0x41...0x5A: byte + 0x20
-        case UInt8(ascii: "-"): UInt8(ascii: "_")
-        default: byte
-        }
+    /// The first byte that is no space.
+    private static func start(in text: Span<UInt8>, from offset: Int) -> Int {
+        var start = offset
+        while start < text.count, start - offset < 8, isSpace(text[start]) { start += 1 }
+        return start
     }
 
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
     private static func isQuote(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0x27 }
     private static func isOpening(_ byte: UInt8) -> Bool { byte == 0x28 || byte == 0x5B || byte == 0x7B }
@@ -229,13 +248,9 @@ package enum CredentialFields {
         }
     }
 
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        isLetter(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
-    }
-
     /// token68 (RFC 9110 section 11.2).
     private static func isOfToken(_ byte: UInt8) -> Bool {
-        isOfName(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~") || byte == UInt8(ascii: "+")
-            || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=")
+        CredentialName.hasPart(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
+            || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=")
     }
 }

@@ -34,6 +34,16 @@ import Testing
         #expect(bridge.records.first?[key] == "(withheld)" && !bridge.text.contains("short"))
     }
 
+    @Test func `a number of tokens is none`() throws {
+        let bridge = Bridge()
+        bridge.logger().info(
+            "line",
+            metadata: ["tokens": "512", "max_tokens": .stringConvertible(8192), "token": "512", "cookies": "a=b"])
+        let record = try #require(bridge.records.first)
+        #expect(record["tokens"] == "512" && record["max_tokens"] == "8192")
+        #expect(record["token"] == "(withheld)" && record["cookies"] == "(withheld)")
+    }
+
     @Test func `ordinary lines stay as they are`() {
         let bridge = Bridge()
         let lines = [

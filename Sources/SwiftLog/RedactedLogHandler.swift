@@ -19,8 +19,11 @@
     /// It can be called from any thread. It isn't for a C signal handler, in which Swift can't allocate memory; where
     /// one interrupts the handing over of another line, its own is dropped.
     public struct RedactedLogHandler: LogHandler {
+        /// A line below it isn't made. `info` unless told otherwise.
         public var logLevel: Logger.Level = .info
+        /// What comes with each line of this logger, under the provider's and the line's own.
         public var metadata: Logger.Metadata = [:]
+        /// Asked once for each line.
         public var metadataProvider: Logger.MetadataProvider?
 
         private let category: LogCategory
@@ -52,11 +55,13 @@
             self.showsMarked = showsMarked
         }
 
+        /// One value of `metadata`.
         public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
             get { metadata[key] }
             set { metadata[key] = newValue }
         }
 
+        /// Hands a line over. It throws nothing, and waits as long as the sink does.
         public func log(event: LogEvent) {
             HandingOver.once { sink.write(record(of: event)) }
         }

@@ -17,6 +17,7 @@
             self.logger = logger
         }
 
+        /// Hands a record to the logger.
         public func write(_ record: LogEntry) {
             logger.log(
                 level: Logger.Level(record.level),

@@ -34,4 +34,36 @@ import Testing
                 "public init(_ logger: Logger)", "public func write(_ record: LogEntry)",
             ])
     }
+
+    @Test func `each of them is documented`() throws {
+        for (name, lines) in try Self.files() {
+            for (before, line) in zip(lines, lines.dropFirst()) {
+                let line = line.trimmingCharacters(in: .whitespaces)
+                guard line.hasPrefix("public "), !line.hasPrefix("public import ") else { continue }
+                #expect(before.trimmingCharacters(in: .whitespaces).hasPrefix("///"), "\(name): \(line)")
+            }
+        }
+    }
+
+    /// Where no repository can be reached: without the trait nobody asks for one.
+    @Test(arguments: [([String](), true), (["--traits", "SwiftLog"], false)])
+    func `swift-log is a dependency of the trait alone`(_ traits: [String], _ resolves: Bool) async throws {
+        let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        // The manifest and what it names: a resolution writes beside them.
+        for name in ["Package.swift", "Sources", "Tests", "Docs"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/\(name)",
+                withDestinationPath: CompileCase.package.appendingPathComponent(name).path)
+        }
+        let tools = URL(fileURLWithPath: try Compiler().executable).deletingLastPathComponent().path
+        let run = try await Compiler.run(
+            "/usr/bin/env",
+            ["-i", "PATH=\(tools):/usr/bin:/bin", "HOME=\(folder)", "GIT_ALLOW_PROTOCOL=none", "swift", "package"]
+                + ["--package-path", folder] + traits + ["show-dependencies"])
+        #expect((run.status == 0) == resolves, "\(run.output)")
+        if !resolves { #expect(run.output.contains("swift-log"), "\(run.output)") }
+        #expect(!FileManager.default.fileExists(atPath: folder + "/Package.resolved"))
+    }
 }

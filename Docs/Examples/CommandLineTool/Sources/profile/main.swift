@@ -1,3 +1,4 @@
+import Glibc
 import Latchkey
 import ProfileKit
 
@@ -7,11 +8,16 @@ let environment = ProgramEnvironment.current()
 let sink = ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess)
 let log = RedactedLogger("profile", minimumLevel: .warning, sink: sink)
 
+let command = CommandLine.arguments.dropFirst().first
+
 do {
-    let profile = try await Profile(
-        at: .gitHub(clientID: "Ov23liExampleOnly", scopes: ["read:user"]), address: "https://api.github.com/user",
-        in: environment, log: log)
-    switch CommandLine.arguments.dropFirst().first {
+    let gitHub = try OAuthProvider.gitHub(clientID: "Ov23liExampleOnly", scopes: ["read:user"])
+    if command == "redirect-uri" {
+        print(gitHub.redirect.text)
+        exit(0)
+    }
+    let profile = try await Profile(at: gitHub, address: "https://api.github.com/user", in: environment, log: log)
+    switch command {
     case "sign-in": print("signed in as \(try await profile.signIn(presenting: .automatic(in: environment)))")
     case "show": try await profile.show()
     case "sign-out": await profile.signOut()
@@ -19,4 +25,5 @@ do {
     }
 } catch {
     print("profile: \(error)")  // a code and a cause; no error of Latchkey's holds a token
+    exit(1)
 }

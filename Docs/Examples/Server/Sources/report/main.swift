@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 import Latchkey
 import LatchkeySwiftLog
@@ -28,4 +29,5 @@ do {
     }
 } catch let error as any RedactedError {
     log.error("\(error)")
+    exit(1)
 }

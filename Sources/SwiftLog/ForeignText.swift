@@ -74,9 +74,12 @@
         /// The same for one of many, which share `maximumMetadataByteCount`.
         mutating func shownInMetadata(_ text: String) -> String {
             let result = shown(text, limit: min(metadataByteCount, LoggableText.maximumByteCount))
-            metadataByteCount = max(0, metadataByteCount - result.utf8.count)
+            charge(result.utf8.count)
             return result
         }
+
+        /// Takes from what may still be shown: what has no text costs work as well.
+        mutating func charge(_ byteCount: Int) { metadataByteCount = max(0, metadataByteCount - byteCount) }
 
         /// A name for a field: letters, digits, `_`, `-` and `.`, of which there are 64 at most.
         mutating func name(_ text: String) -> String {

@@ -15,22 +15,32 @@
             return key
         }()
 
-        private static let dropped = Atomic(0)
+        /// Lines that were dropped when the one in whose middle they came was finished already.
+        private static let untold = Atomic(0)
+
+        /// One more than how many lines were dropped in the middle of this thread's; 0 outside.
+        private static var count: Int {
+            get { unsafe Int(bitPattern: pthread_getspecific(key)) }
+            set { unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }
+        }
 
         /// Runs `body`, unless the thread is inside of another call.
         static func once(_ body: () -> Void) {
-            guard unsafe pthread_getspecific(key) == nil else {
-                dropped.add(1, ordering: .relaxed)
+            guard count == 0 else {
+                count += 1
                 return
             }
-            unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
+            count = 1
             body()
-            pthread_setspecific(key, nil)
+            if count > 1 { untold.add(count - 1, ordering: .relaxed) }
+            count = 0
         }
 
-        /// How many lines were dropped since the last call.
+        /// How many lines were dropped, in the middle of this one or untold until now.
         static func takeDropped() -> Int {
-            dropped.load(ordering: .relaxed) == 0 ? 0 : dropped.exchange(0, ordering: .relaxed)
+            let earlier = untold.load(ordering: .relaxed) == 0 ? 0 : untold.exchange(0, ordering: .relaxed)
+            defer { count = 1 }
+            return count - 1 + earlier
         }
     }
 #endif

@@ -47,6 +47,8 @@
         private func shown(
             _ value: Logger.MetadataValue, of key: String?, depth: Int = 0, through text: inout ForeignText
         ) -> String {
+            // A value may hold another one many times over, which takes no memory: so each costs something.
+            text.charge(2)
             if let key, CredentialFields.isCredential(key.utf8.span),
                 !(CredentialFields.isCountable(key.utf8.span) && Self.isNumber(value))
             {
@@ -68,6 +70,7 @@
                 return "[\(parts.joined(separator: ", "))]"
             case .dictionary(let values):
                 guard depth < Self.maximumDepth else { return "{…}" }
+                text.charge(values.count / 16)
                 var parts: [String] = []
                 for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                     guard text.metadataByteCount > 0, parts.count < 1000 else { break }

@@ -78,14 +78,14 @@
             if event.level == .notice || event.level == .critical {
                 fields.add("swift_log_level", event.level.rawValue)
             }
-            let dropped = HandingOver.takeDropped()
-            if dropped > 0 { fields.add("lines_dropped", "\(dropped)") }
             if let error = event.error { fields.add("error", text.shown("\(error)")) }
             fields.add(merged(event.metadata), through: &text)
             if text.holdsSecret {
                 secrets.countWithheld()
                 return .withheld(level: level, category: "swift-log", timeNanoseconds: time)
             }
+            let dropped = HandingOver.takeDropped()
+            if dropped > 0 { fields.add("lines_dropped", "\(dropped)") }
             return LogEntry(
                 level: level, category: category, message: message, timeNanoseconds: time, fields: fields.fields)
         }

@@ -56,6 +56,20 @@ import Testing
         #expect(bridge.records.first?["deep"] == "[{a: [{a: [{a: [{a: […]}]}]}]}]")
     }
 
+    /// A thousand times the same value, eight deep: nothing to make, and without end to show.
+    @Test(arguments: [Logger.MetadataValue.array([]), "", ["authorization": "x"]])
+    func `a value that holds another one a thousand times is cut`(_ innermost: Logger.MetadataValue) throws {
+        var (list, table) = (innermost, innermost)
+        for _ in 0..<8 {
+            list = .array(Array(repeating: list, count: 1000))
+            table = .dictionary(Dictionary(uniqueKeysWithValues: (0..<1000).map { ("\($0)", table) }))
+        }
+        let bridge = Bridge()
+        bridge.logger().info("line", metadata: ["list": list])
+        bridge.logger().info("line", metadata: ["table": table])
+        #expect(bridge.records.count == 2 && bridge.text.utf8.count < 1_000_000, "\(bridge.text.utf8.count)")
+    }
+
     @Test func `of thousands of keys 64 are fields, and the rest is counted`() throws {
         let bridge = Bridge()
         let pairs = (0..<5000).map { ("key-\(10_000 + $0)", Logger.MetadataValue.string("\($0)")) }

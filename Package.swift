@@ -264,7 +264,8 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices", "ItemStoreChecks",
+                "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "vault-writer",
             ]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],

@@ -26,12 +26,13 @@ public final class PostgreSQLServer: Sendable {
         port = try LoopbackPort.free()
         try Self.own(directory.path)
         try await Self.run(
-            "initdb", [
+            "initdb",
+            [
                 "--pgdata", directory / "data", "--username", Self.superuser, "--auth", "trust", "--encoding", "UTF8",
                 "--no-locale", "--no-sync",
             ]
         ).successful("initdb")
-        try await configure(isDurable: isDurable, settings, access)
+        try configure(isDurable: isDurable, settings, access)
         try await start()
         try await sql("CREATE DATABASE secrets", database: "postgres")
     }
@@ -42,12 +43,14 @@ public final class PostgreSQLServer: Sendable {
         port = try LoopbackPort.free()
         try Self.own(directory.path)
         try await Self.run(
-            "pg_basebackup", [
-                "--pgdata", directory / "data", "--write-recovery-conf", "--checkpoint", "fast", "--no-sync", "--dbname",
+            "pg_basebackup",
+            [
+                "--pgdata", directory / "data", "--write-recovery-conf", "--checkpoint", "fast", "--no-sync",
+                "--dbname",
                 "host=\(primary.directory.path) port=\(primary.port) user=\(Self.superuser) application_name=\(name)",
             ]
         ).successful("pg_basebackup")
-        try await configure(isDurable: true, ["primary_conninfo = '\(primary.ownAddress) application_name=\(name)'"], [])
+        try configure(isDurable: true, ["primary_conninfo = '\(primary.ownAddress) application_name=\(name)'"], [])
         try await start()
     }
 
@@ -57,7 +60,7 @@ public final class PostgreSQLServer: Sendable {
 
     private var ownAddress: String { "host=\(directory.path) port=\(port) user=\(Self.superuser)" }
 
-    private func configure(isDurable: Bool, _ settings: [String], _ access: [String]) async throws {
+    private func configure(isDurable: Bool, _ settings: [String], _ access: [String]) throws {
         let durable = isDurable ? "on" : "off"
         let lines =
             [
@@ -66,8 +69,8 @@ public final class PostgreSQLServer: Sendable {
                 "max_connections = 200", "shared_buffers = 32MB", "max_wal_senders = 5", "logging_collector = off",
                 "log_min_messages = fatal", "max_prepared_transactions = 0",
             ] + settings
-        try await write("data/postgresql.conf", lines)
-        try await write(
+        try write("data/postgresql.conf", lines)
+        try write(
             "data/pg_hba.conf",
             access + [
                 "local all all trust", "local replication all trust", "host all all 127.0.0.1/32 trust",
@@ -76,7 +79,7 @@ public final class PostgreSQLServer: Sendable {
     }
 
     /// Writes a file that the server may read.
-    public func write(_ name: String, _ lines: [String]) async throws {
+    public func write(_ name: String, _ lines: [String]) throws {
         try directory.write(name, lines.joined(separator: "\n") + "\n")
         try Self.own(directory / name)
     }
@@ -130,12 +133,44 @@ public final class PostgreSQLServer: Sendable {
         ).successful("psql").outputText
     }
 
+    /// A session of the database's owner, which runs what is sent to it.
+    public func session(database: String = "secrets") throws -> RunningProgram {
+        try Program(Self.folder + "psql").start(
+            [
+                "-X", "-q", "-A", "-t", "-h", directory.path, "-p", "\(port)", "-U", Self.superuser, "-d", database,
+                "-f", "-",
+            ], environment: ["PATH": Program.searchPath, "LC_ALL": "C.UTF-8"])
+    }
+
+    /// Lets connections at the port use TLS, with a server's certificate of an authority.
+    public func useTLS(from authority: CertificateAuthority) async throws {
+        try write("data/server.crt", [String(contentsOfFile: authority.serverChain, encoding: .utf8)])
+        try write("data/server.key", [String(contentsOfFile: authority.serverKey, encoding: .utf8)])
+        try await sql("ALTER SYSTEM SET ssl = on; SELECT pg_reload_conf()")
+    }
+
     /// The URI of a vault in a schema of the server's database.
     public func vault(
         _ schema: String, user: String = PostgreSQLServer.superuser, parameters: String = ""
     ) -> String {
         let folder = directory.path.replacing("/", with: "%2F")
         return "postgresql://\(user)@\(folder):\(port)/secrets?schema=\(schema)\(parameters)"
+    }
+
+    /// The URI of a vault in a schema of whichever of several servers is the primary one.
+    public static func vault(_ schema: String, on servers: [PostgreSQLServer]) -> String {
+        let hosts = servers.map { $0.directory.path.replacing("/", with: "%2F") }.joined(separator: ",")
+        let ports = servers.map { "\($0.port)" }.joined(separator: ",")
+        return "postgresql://\(superuser)@/secrets?host=\(hosts)&port=\(ports)&schema=\(schema)"
+    }
+
+    /// Has commits wait for a standby from now on.
+    public func commitTogether(with name: String) async throws {
+        try await sql("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+        try await sql("SELECT pg_reload_conf()")
+        while try await sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") != "1\n" {
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     /// Names no two tests share.
@@ -166,5 +201,22 @@ public final class PostgreSQLServer: Sendable {
         let found = try program(name, arguments)
         return try await found.program.run(
             found.arguments, environment: ["PATH": Program.searchPath, "LC_ALL": "C.UTF-8"])
+    }
+}
+
+// MARK: - Standing still
+
+extension PostgreSQLServer {
+    /// Stops all processes of the server, and returns them.
+    public func stopAll() async throws -> [Int32] {
+        guard let first = processIdentifier else { return [] }
+        let children = try await Program("pgrep").run(["-P", "\(first)"]).outputText
+        let all = [first] + children.split(separator: "\n").compactMap { Int32($0) }
+        for process in all { Foundation.kill(process, SIGSTOP) }
+        return all
+    }
+
+    public func continueAll(_ processes: [Int32]) {
+        for process in processes { Foundation.kill(process, SIGCONT) }
     }
 }

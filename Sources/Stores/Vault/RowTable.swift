@@ -43,6 +43,11 @@ protocol RowTable: Sendable {
     func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool
     func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError)
 
+    /// Up to how many items are compared with the manifest when a vault is opened: a walk through them takes its time.
+    var comparedCount: Int { get }
+    /// Whether they are compared again each time that others have changed them.
+    var comparesAgain: Bool { get }
+
     associatedtype View: RowView
     associatedtype Transaction: RowTransaction
 }
@@ -130,6 +135,9 @@ struct RowLease: Sendable, Hashable {
 
 /// A table that one machine's processes share, whose leases are in files.
 extension RowTable {
+    var comparedCount: Int { ItemCheck.limit }
+    var comparesAgain: Bool { true }
+
     func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? { nil }
     func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool { false }
     func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) {}

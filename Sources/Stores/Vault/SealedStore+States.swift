@@ -42,8 +42,11 @@ extension SealedStore {
         let former = try Self.checkRecords(view, manifest, keys)
         // Not the vault that was open, or an older copy of it.
         guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultExchanged }
-        if comparing { try itemCheck.compare(view, manifest, keys) }
-        return (KnownState(keys: keys, manifest: manifest, mark: mark), former)
+        if comparing, table.comparesAgain || itemCheck == .always { try itemCheck.compare(view, manifest, keys) }
+        let isIndexKnown = !table.comparesAgain && last.isIndexCompared
+        return (
+            KnownState(keys: keys, manifest: manifest, mark: mark, hasComparedIndex: isIndexKnown), former
+        )
     }
 
     /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that

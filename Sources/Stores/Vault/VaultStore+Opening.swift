@@ -41,7 +41,8 @@ extension VaultStore {
                     recordName: KeySlot.recordName(slot.head.id), keys: slot.keys)
                 return try open(
                     place, place.table(cancellation), keys, opened,
-                    Circumstances(worker: worker, memory: memory, itemCheck: .whenSmall, use: .daily, now: now))
+                    Circumstances(worker: worker, memory: memory, itemCheck: .whenSmall, use: .daily, now: now),
+                    cancellation)
             }
         }
     }
@@ -108,7 +109,9 @@ extension VaultStore {
         }
         if case .file(let path) = place { try path.status().requireVaultLength() }
         if case .kernelKeyring = source.place {
-            return try open(place, table, try KernelKeyring.vaultKeys(of: vault, table), nil, circumstances)
+            return try open(
+                place, table, try KernelKeyring.vaultKeys(of: vault, table, cancellation), nil, circumstances,
+                cancellation)
         }
         let reference = source.reference
         let kind = source.kind
@@ -125,7 +128,7 @@ extension VaultStore {
                 return try cancellation.retry { () throws(StoreError) in
                     try open(
                         place, table, VaultKeys(root.duplicate(), vault: vault),
-                        .init(recordName: slot.recordName, keys: keys), circumstances)
+                        .init(recordName: slot.recordName, keys: keys), circumstances, cancellation)
                 }
             } catch  where error.code == .wrongKey {
                 // The vault was rekeyed since. Where this slot was replaced before that, another one may open it now.
@@ -140,7 +143,7 @@ extension VaultStore {
 
     private static func open(
         _ place: VaultPlace, _ table: VaultTable, _ keys: VaultKeys,
-        _ slot: SealedStore<VaultTable>.OpenedSlot?, _ circumstances: Circumstances
+        _ slot: SealedStore<VaultTable>.OpenedSlot?, _ circumstances: Circumstances, _ cancellation: Cancellation
     ) throws(StoreError) -> VaultStore {
         let identity = StoreIdentity(backend: "vault", location: place.location)
         let memory = try circumstances.memory.map { (memory) throws(StoreError) in
@@ -148,7 +151,7 @@ extension VaultStore {
         }
         let rows = try SealedStore(
             table: table, keys: keys, slot: slot, identity: identity, worker: circumstances.worker, memory: memory,
-            itemCheck: circumstances.itemCheck, now: circumstances.now)
+            itemCheck: circumstances.itemCheck, cancellation, now: circumstances.now)
         return VaultStore(rows: rows, place: place)
     }
 }

@@ -35,6 +35,20 @@ enum VaultTable: RowTable {
         }
     }
 
+    var comparedCount: Int {
+        switch self {
+        case .file(let table): table.comparedCount
+        case .database(let table): table.comparedCount
+        }
+    }
+
+    var comparesAgain: Bool {
+        switch self {
+        case .file(let table): table.comparesAgain
+        case .database(let table): table.comparesAgain
+        }
+    }
+
     func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? {
         guard case .database(let table) = self else { return nil }
         return try table.lease(lookup, cancellation)

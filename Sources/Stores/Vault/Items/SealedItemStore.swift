@@ -181,7 +181,9 @@ extension SealedStore {
         if state.isIndexCompared || itemCheck == .never { return }
         let manifest = state.manifest
         if itemCheck == .whenSmall
-            && (manifest.itemCount > UInt64(ItemCheck.limit) || manifest.linkCount > UInt64(ItemCheck.linkLimit))
+            // Four attributes for each item.
+            && (manifest.itemCount > UInt64(table.comparedCount)
+                || manifest.linkCount > UInt64(4 * table.comparedCount))
         {
             return
         }

@@ -36,6 +36,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         guard text.utf8.count <= Self.maximumByteCount, !text.utf8.contains(0) else {
             throw .noDatabaseURI("it is longer than \(Self.maximumByteCount) bytes")
         }
+        try Self.refusePassword(in: text)
         let (uri, schema) = try Self.separateSchema(text)
         var parameters = try Self.parse(uri)
         guard parameters["password"] == nil, parameters["sslpassword"] == nil else {

@@ -18,8 +18,8 @@ internal import LatchkeyLog
 
     private let pointer: OpaquePointer
     private var prepared: Set<String> = []
-    /// What was sent and not answered yet: whether each is a statement's preparation.
-    private var expected: [Bool] = []
+    /// What was sent and not answered yet: a preparation's name, or `nil` for a statement.
+    private var expected: [String?] = []
     private var unansweredByteCount = 0
 
     /// How much is sent before the answers are read: what libpq keeps of it meanwhile is in memory.
@@ -96,7 +96,7 @@ internal import LatchkeyLog
             let types = query.types.map(\.rawValue)
             let sent = unsafe PQsendPrepare(pointer, name, query.sql, Int32(types.count), types)
             guard sent == 1 else { throw lost() }
-            expected.append(true)
+            expected.append(name)
             prepared.insert(name)
         }
         let encoded = values.map(\.encoded)
@@ -106,7 +106,7 @@ internal import LatchkeyLog
                 pointer, name, Int32(values.count), pointers, lengths, formats, 1)
             guard sent == 1 else { throw lost() }
         }
-        expected.append(false)
+        expected.append(nil)
         unansweredByteCount += encoded.reduce(0) { $0 + ($1?.count ?? 0) }
     }
 
@@ -127,14 +127,15 @@ internal import LatchkeyLog
         guard unsafe PQpipelineSync(pointer) == 1 else { throw lost() }
         var last: PostgreSQLResult?
         var failure: StoreError?
-        for isPreparation in expected {
+        for preparation in expected {
             // Each answer is followed by an empty one.
             while let answer = try next(cancellation) {
                 switch answer.status {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-                    if !isPreparation { last = consume answer }
-                case PGRES_PIPELINE_ABORTED: continue
+                    if preparation == nil { last = consume answer }
+                case PGRES_PIPELINE_ABORTED: if let preparation { prepared.remove(preparation) }
                 case PGRES_FATAL_ERROR:
+                    if let preparation { prepared.remove(preparation) }
                     let state = answer.sqlState
                     guard failure == nil else { continue }
                     if state.isEmpty { throw lost() }
@@ -148,11 +149,7 @@ internal import LatchkeyLog
         guard let end = try next(cancellation), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
         expected.removeAll(keepingCapacity: true)
         unansweredByteCount = 0
-        if let failure {
-            // Those that were to be prepared behind it weren't.
-            prepared.removeAll()
-            throw failure
-        }
+        if let failure { throw failure }
         return last
     }
 

@@ -51,7 +51,9 @@ extension StoreError {
         let reason = LoggableText(
             reviewed: "libpq on a connection that failed: servers, names; never a password",
             unredacted: String(lines.prefix(1000)))
-        return StoreError(.unavailable, "the database \(place) can't be reached: \(reason)")
+        return StoreError(
+            .unavailable, "the database \(place) can't be reached: \(reason)",
+            hint: "see that it runs and lets this user in, and check the vault's URI")
     }
 }
 

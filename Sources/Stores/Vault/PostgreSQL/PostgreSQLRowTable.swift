@@ -117,6 +117,11 @@ final class PostgreSQLRowTable: RowTable {
         return outcome == "committed"
     }
 
+    /// Half a megabyte goes over the network for these.
+    var comparedCount: Int { 1000 }
+    /// With many hosts each change would be followed by a walk of each.
+    var comparesAgain: Bool { false }
+
     // MARK: - Leases
 
     func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? {

@@ -192,6 +192,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 
     func record(_ name: String) throws(StoreError) -> [UInt8]? {
         try holdView()
+        if content.isEmpty { throw .noVaultRecords }
         return content[name]
     }
 

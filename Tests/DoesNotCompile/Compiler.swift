@@ -44,7 +44,7 @@ struct Compiler: Sendable {
         let sources = CompileCase.package.appendingPathComponent("Sources").path
         let libraries = try FileManager.default.contentsOfDirectory(atPath: sources + "/SystemLibraries").sorted()
         // libsecret's is ours: it is loaded, not linked to.
-        let moduleMaps = libraries.map { "SystemLibraries/\($0)" } + ["CLibsecret/include"]
+        let moduleMaps = libraries.map { "SystemLibraries/\($0)" } + ["CLibsecret/include", "CLibpq/include"]
         features = [
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
         ]

@@ -264,7 +264,8 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeySecrets", "LatchkeyLog",
-                "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand",
+                "LatchkeyAuthCommand",
                 "vault-writer",
             ]),
         .executableTarget(

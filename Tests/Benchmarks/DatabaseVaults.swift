@@ -51,8 +51,10 @@ struct DatabaseVaults {
         try bare.prepare("manifest", "UPDATE warm.records SET content = $1 WHERE name = 'other'")
         try bare.prepare("commit", "COMMIT")
         let place = try await server.sql(
-            "SELECT encode(int8send(min(place)), 'hex'), octet_length(min(metadata)), octet_length(min(secret)) FROM warm.items"
-        )
+            """
+            SELECT encode(int8send(place), 'hex'), octet_length(metadata), octet_length(secret) FROM warm.items \
+            ORDER BY place LIMIT 1
+            """)
         let parts = place.split(whereSeparator: { "|\n".contains($0) }).map(String.init)
         let number = stride(from: 0, to: 16, by: 2).map { offset -> UInt8 in
             let start = parts[0].index(parts[0].startIndex, offsetBy: offset)

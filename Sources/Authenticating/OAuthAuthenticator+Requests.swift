@@ -111,7 +111,7 @@ extension OAuthAuthenticator {
     ///
     /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
     /// `Authorization` and `DPoP`. A proof is for this method and address, and good once and for a short while; the
-    /// response is to be shown to `learn(from:ofResponseAt:)`, and after a 401 with a new nonce the request is signed
+    /// response is to be shown to ``learn(from:ofResponseAt:)``, and after a 401 with a new nonce the request is signed
     /// once more.
     public func authenticated(_ request: consuming GuardedRequest) async throws(Failure) -> GuardedRequest {
         try checkOrigin(of: request.url)

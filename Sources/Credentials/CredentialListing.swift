@@ -47,7 +47,7 @@ public struct CredentialListing: AsyncSequence, Sendable {
         return result
     }
 
-    /// Holds one page at a time. A credential that is changed meanwhile may come twice; `all()` keeps the later one.
+    /// Holds one page at a time. A credential that is changed meanwhile may come twice; ``all()`` keeps the later one.
     public struct Iterator: AsyncIteratorProtocol {
         let listing: CredentialListing
         var page: ArraySlice<CredentialMetadata> = []

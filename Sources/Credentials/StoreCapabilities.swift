@@ -6,7 +6,7 @@ public struct StoreCapabilities: Sendable, Hashable {
     public var canLock: Bool
     /// `changes()` works.
     public var reportsChanges: Bool
-    /// A `WriteCondition` is checked and the write done as one step, among all processes. Otherwise only among
+    /// A ``WriteCondition`` is checked and the write done as one step, among all processes. Otherwise only among
     /// Latchkey's processes, under their lease.
     public var hasAtomicConditions: Bool
     /// `list` gives each credential's version.

@@ -5,6 +5,7 @@ internal import LatchkeySystem
 public struct CaptureFailed: Error, Sendable, Hashable {
     /// The file, folder or descriptor.
     public let path: String
+    /// The system's errno.
     public let number: Int32
 }
 

@@ -94,7 +94,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         return try unsafe body(Span<UInt8>(_unsafeBytes: bytes))
     }
 
-    /// Passes the bytes to a named sink (see `SecretSink`).
+    /// Passes the bytes to a named sink (see ``SecretSink``).
     public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
         try withExposedBytes { (bytes) throws(Sink.Failure) in try sink.receive(bytes) }
     }

@@ -3,7 +3,7 @@
 /// There are few of them, each has a long name and a reason, and Docs/Evidence/Sinks.md lists them all; a test compares the list
 /// with the sources.
 public protocol SecretSink: ~Copyable {
-    /// What `receive` throws and `Secret.pour(into:)` passes on; `Never` for a sink that can't fail.
+    /// What `receive` throws and ``Secret/pour(into:)`` passes on; `Never` for a sink that can't fail.
     associatedtype Failure: Error
 
     /// Why secrets may leave here.

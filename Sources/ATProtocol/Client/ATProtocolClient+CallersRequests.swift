@@ -27,6 +27,7 @@ extension ATProtocolClient {
     /// - Parameters:
     ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.
     ///   - url: the address of the request.
+    ///   - account: whose request it was; by default the current account's.
     public func learn(
         from fields: [HeaderField], ofResponseAt url: HTTPURL, account: String? = nil
     ) async throws(ATProtocolError) {

@@ -4,6 +4,7 @@ public import LatchkeyLog
 ///
 /// It is kept in lower case, since handles are compared without regard to case.
 public struct ATProtocolHandle: Sendable, Hashable, Loggable {
+    /// In lower case, without an `@`.
     public let text: String
 
     /// In bytes.

@@ -3,6 +3,7 @@ public import LatchkeyLog
 /// An account's identifier on AT Protocol, which stays when its handle and its server change: `did:plc` or `did:web`,
 /// and nothing else.
 public struct DID: Sendable, Hashable, Loggable {
+    /// Where its document is.
     public enum Method: Sendable, Hashable {
         /// In the directory of did:plc.
         case plc
@@ -10,7 +11,9 @@ public struct DID: Sendable, Hashable, Loggable {
         case web(host: String, port: UInt16?)
     }
 
+    /// As it was given: `did:plc:…` or `did:web:…`.
     public let text: String
+    /// Where its document is.
     public let method: Method
 
     /// In bytes.

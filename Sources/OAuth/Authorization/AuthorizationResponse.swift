@@ -3,7 +3,7 @@ public import LatchkeySecrets
 
 /// What came back from the authorization endpoint, taken apart but not yet validated (RFC 6749 section 4.1.2).
 ///
-/// Nothing can be done with it but to show it to an `AuthorizationResponseGate` or to `PendingAuthorization.validate`.
+/// Nothing can be done with it but to show it to ``PendingAuthorization/validate(_:)``.
 /// An `error_description` is not kept.
 public struct AuthorizationResponse: ~Copyable, Sendable {
     let state: Secret<AuthorizationState>?

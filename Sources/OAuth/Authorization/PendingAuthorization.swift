@@ -54,7 +54,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
             of: random.secret(byteCount: octetCount, for: purpose).base64URLEncoded())
     }
 
-    /// Returns the address to send the browser to.
+    /// Returns the address to send the browser to (RFC 6749 section 4.1.1).
     public borrowing func authorizationURL() throws(OAuthError) -> AuthorizationURL {
         var query = try emptyQuery()
         try appendParameters(to: &query)

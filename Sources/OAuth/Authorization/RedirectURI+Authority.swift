@@ -12,8 +12,9 @@ extension RedirectURI {
     /// another server gave comes to another path, and nothing waits there. The same authority always has the same.
     ///
     /// - Parameters:
-    ///   - authority: `AuthorizationServerMetadata.authority`, compared byte for byte.
+    ///   - address: which loopback address.
     ///   - port: `nil` when the listener chooses it.
+    ///   - authority: the server's issuer, or the token endpoint of one without, compared byte for byte.
     public static func loopback(
         _ address: LoopbackAddress = .ipv4, port: UInt16? = nil, authority: String
     ) throws(OAuthError) -> RedirectURI {

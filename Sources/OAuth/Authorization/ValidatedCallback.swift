@@ -1,8 +1,8 @@
 public import LatchkeySecrets
 
-/// An authorization code that belongs to an attempt of ours: the only thing `TokenEndpoint` exchanges.
+/// An authorization code that belongs to an attempt of ours: the only thing ``TokenEndpoint`` exchanges.
 ///
-/// It has no initialiser outside this module; `PendingAuthorization.validate` makes it.
+/// It has no initialiser outside this module; ``PendingAuthorization/validate(_:)`` makes it.
 public struct ValidatedCallback: ~Copyable, Sendable {
     package let request: AuthorizationRequest
     let code: Secret<AuthorizationCode>

@@ -16,10 +16,13 @@ public actor GitHubAuthService {
     private let service: SignInService
     private let log: RedactedLogger
 
-    /// - Parameters:
-    ///   - makeClient: makes the client that asks GitHub whose token it is; it is lent the token.
+    /// Sends and reads nothing yet. Throws `.configuration` for a configuration that can't be used.
     ///
-    /// Throws `.configuration` for a configuration that can't be used.
+    /// - Parameters:
+    ///   - config: which OAuth App signs in, and at which GitHub.
+    ///   - store: keeps the tokens.
+    ///   - context: the world that it runs in.
+    ///   - makeClient: makes the client that asks GitHub whose token it is; it is lent the token.
     public init(
         config: GitHubOAuthConfig, store: GitHubCredentialStore, context: SignInContext,
         makeClient: GitHubClientFactory? = nil
@@ -49,7 +52,9 @@ public actor GitHubAuthService {
     /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be kept is revoked, where
     /// the OAuth App's secret is known.
     ///
-    /// - Parameter deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
+    /// - Parameters:
+    ///   - agent: what the person signs in with.
+    ///   - deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
     @discardableResult
     public func signIn(
         presenting agent: UserAgent, deadline: Deadline = .after(.seconds(600))
@@ -67,7 +72,8 @@ public actor GitHubAuthService {
 
     // MARK: - Who is signed in
 
-    /// Returns the current user, or `nil`: no account is signed in, or the store can't be read. `account()` tells which.
+    /// Returns the current user, or `nil`: no account is signed in, or the store can't be read. ``account()`` tells
+    /// which.
     public func currentUser() async -> GHAuthInfo? {
         do throws(GitHubAuthError) {
             return try await account()

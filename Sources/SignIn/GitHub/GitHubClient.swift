@@ -17,7 +17,7 @@ public protocol GitHubClient: Sendable {
 /// Makes a client from a token that it is lent: to keep it, the client duplicates it.
 public typealias GitHubClientFactory = @Sendable (borrowing Secret<AccessToken>) -> any GitHubClient
 
-/// The client that a `GitHubAuthService` makes unless it is given another.
+/// The client that a ``GitHubAuthService`` makes unless it is given another.
 public final class GitHubAPIClient: GitHubClient {
     private let token: Secret<AccessToken>
     private let endpoints: GitHubEndpoints

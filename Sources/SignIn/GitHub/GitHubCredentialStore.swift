@@ -3,19 +3,22 @@ internal import LatchkeyHTTP
 internal import LatchkeyOAuth
 public import LatchkeySecrets
 
-/// Keeps GitHub's tokens in any `CredentialStore`: one item for each login, one that names the current login, and the
+/// Keeps GitHub's tokens in any ``CredentialStore``: one item for each login, one that names the current login, and the
 /// OAuth App's secret where there is one.
 public struct GitHubCredentialStore: Sendable {
     let sessions: SessionStore
 
+    /// Reads and writes nothing yet.
+    ///
     /// - Parameters:
+    ///   - store: where the items are.
     ///   - provider: another name for each Enterprise host keeps their logins apart.
     ///   - leases: where this user's processes agree on who writes.
     public init(_ store: any CredentialStore, provider: ProviderName = .gitHub, leases: LeaseDirectory) {
         sessions = SessionStore(store: store, provider: provider.text, leases: leases)
     }
 
-    /// Returns the token of a login, or `nil`. It is not refreshed here; see `GitHubAuthService.accessToken`.
+    /// Returns the token of a login, or `nil`. It is not refreshed here; see ``GitHubAuthService/accessToken(login:)``.
     public func token(for login: String) async throws(StoreError) -> Secret<AccessToken>? {
         guard let session = try await sessions.load(login) else { return nil }
         return session.accessToken.duplicate()
@@ -47,7 +50,7 @@ public struct GitHubCredentialStore: Sendable {
     /// Returns the current login, or `nil`.
     public func currentAccount() async throws(StoreError) -> String? { try await sessions.currentAccount() }
 
-    /// Names the current login, without a look at whether it has a token; `GitHubAuthService.use(login:)` looks.
+    /// Names the current login, without a look at whether it has a token; ``GitHubAuthService/use(login:)`` looks.
     public func setCurrentAccount(_ login: String) async throws(StoreError) {
         try await sessions.setCurrentAccount(login)
     }

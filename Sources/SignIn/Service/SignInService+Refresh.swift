@@ -12,7 +12,9 @@ extension SignInService {
     /// because an earlier refresh was cut off, or why the refresh failed; after network trouble the session stays, and
     /// a token that is still good for some seconds is returned all the same.
     ///
-    /// - Parameter account: by default the current account.
+    /// - Parameters:
+    ///   - account: by default the current account.
+    ///   - deadline: when to stop waiting for the store and the server.
     public func accessToken(
         for account: String? = nil, deadline: Deadline = .standard
     ) async throws(SignInError) -> Secret<AccessToken> {

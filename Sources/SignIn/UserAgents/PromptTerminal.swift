@@ -29,6 +29,8 @@ public enum PromptTerminalError: Error, Sendable, Hashable {
     case dismissed
     /// More than `limit` bytes were entered.
     case tooLong
+    /// The deadline passed.
     case timedOut
+    /// The task was cancelled.
     case cancelled
 }

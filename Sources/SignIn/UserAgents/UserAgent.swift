@@ -44,6 +44,7 @@ public struct UserAgent: Sendable {
     /// Throws at the sign-in, as `.userAgent(.unavailable)`, when nothing is left; the hint says what to do.
     ///
     /// - Parameters:
+    ///   - environment: says whether there is a display and a browser.
     ///   - terminal: where to ask; without it no question is asked.
     ///   - devicePrompt: shows a code for another device; without it none is shown.
     public static func automatic(

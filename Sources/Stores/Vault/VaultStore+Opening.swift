@@ -10,10 +10,14 @@ extension VaultStore {
     /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing.
     ///
     /// - Parameters:
-    ///   - source: what opens the vault from now on. A key file must exist: see `VaultKeyFile.create(at:)`.
+    ///   - path: where it will be; there must be nothing yet.
+    ///   - source: what opens the vault from now on. A key file must exist: see ``VaultKeyFile/create(at:)``.
     ///   - name: what people call the slot; `nil` for the kind's own name.
-    ///   - cost: for a passphrase; `nil` for `PassphraseCost.calibrated()`.
+    ///   - cost: for a passphrase; `nil` for one that fits this machine: about 0.75 s a try, and
+    ///     ``PassphraseCost/least`` at least.
     ///   - memory: as for `open`.
+    ///   - deadline: 30 seconds from now unless told otherwise.
+    ///   - now: the clock that credentials get their times from.
     ///
     /// Throws `conflict` when there is something at `path`, `permissionDenied` when the place isn't this user's alone,
     /// `cannotWrite`, or what is wrong with the key file.
@@ -57,10 +61,14 @@ extension VaultStore {
     /// It works on a thread of the store's own. A passphrase is tried on one slot after another; a deadline that passes
     /// meanwhile is kept.
     ///
-    /// - Parameter memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing
-    ///   outside the vault and notices no older copy of it. Where it can't be used the vault opens all the same: see
-    ///   `rollback`.
-    /// - Parameter itemCheck: when the items are compared with the manifest.
+    /// - Parameters:
+    ///   - path: the vault's file.
+    ///   - source: what opens it.
+    ///   - memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing outside the
+    ///     vault and notices no older copy of it. Where it can't be used the vault opens all the same.
+    ///   - itemCheck: when the items are compared with the manifest.
+    ///   - deadline: 30 seconds from now unless told otherwise.
+    ///   - now: the clock that credentials get their times from.
     ///
     /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
     /// kernel, `permissionDenied` when the file, its directory, the key file or the memory isn't this user's alone,

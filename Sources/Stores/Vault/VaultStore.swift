@@ -4,9 +4,9 @@ public import LatchkeySecrets
 
 /// Keeps credentials in one encrypted file.
 ///
-/// The file shows no name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated file or a
-/// flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save that
-/// returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
+/// The file shows no name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated
+/// file or a flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save
+/// that returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
 ///
 /// Reads run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes, and a
 /// read while others write or after they have changed the vault.

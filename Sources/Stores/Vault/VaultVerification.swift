@@ -1,6 +1,6 @@
 public import LatchkeyLog
 
-/// What `VaultStore.verify` found.
+/// What ``VaultStore/verify(deadline:)`` found.
 public struct VaultVerification: Sendable, Hashable {
     /// How many items were opened, secret included.
     public let itemCount: Int

@@ -39,6 +39,8 @@ public actor OAuthAuthenticator {
     // MARK: - The login
 
     /// What can be shown of the login, or `nil` when there is none. Nobody is asked.
+    ///
+    /// Throws `.signIn` when the store can't be read, or holds logins of which none is the current one.
     public func login() async throws(Failure) -> SessionSummary? {
         do throws(SignInError) {
             return try await service.session(of: try await account()).summary

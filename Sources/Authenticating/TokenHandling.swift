@@ -17,6 +17,8 @@ extension OAuthAuthenticator {
         /// Exchanges the code for tokens. It gets a callback that was validated, never a response as it came.
         ///
         /// The token endpoint and the client's proof are what the built-in way uses: `endpoint.exchange(callback, …)`.
+        ///
+        /// What it throws becomes `.stepFailed(.login)`, unless it is an `OAuthError` or a `CancellationError`.
         public typealias LoginProvider =
             @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws
             -> TokenResponse

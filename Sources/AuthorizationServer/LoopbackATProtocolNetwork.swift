@@ -43,6 +43,8 @@ public final class LoopbackATProtocolNetwork: Sendable {
 
     /// Starts the three servers.
     ///
+    /// Throws as ``LoopbackAuthorizationServer/init(_:)``; none of them is left running then.
+    ///
     /// - Parameters:
     ///   - did: the account's; a did:web's document is on the account's own server as well.
     ///   - handle: the account's.

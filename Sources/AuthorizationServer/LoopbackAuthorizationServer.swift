@@ -23,6 +23,8 @@ public final class LoopbackAuthorizationServer: Sendable {
     private let server: LoopbackServer
 
     /// Starts the server.
+    ///
+    /// Throws when its port is in use, the machine has no such address, or key and certificate don't fit.
     public init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
     ) throws(StartError) {
@@ -114,6 +116,8 @@ public final class LoopbackAuthorizationServer: Sendable {
 
     /// Lends each secret that came in or went out, with its parameter's name: codes, tokens, states, verifiers, nonces,
     /// client secrets. It is for audits that search output for them; the bytes stay in guarded memory.
+    ///
+    /// Throws what `body` throws.
     public func withEachSecret<Failure: Error>(
         _ body: (_ name: String, borrowing Secret<MessageBody>) throws(Failure) -> Void
     ) throws(Failure) {

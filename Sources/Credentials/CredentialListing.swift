@@ -32,6 +32,8 @@ public struct CredentialListing: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(listing: self) }
 
     /// Reads everything into an array, each key once: of what was changed and so came twice, the later state.
+    ///
+    /// Throws what a page throws.
     public func all() async throws(StoreError) -> [CredentialMetadata] {
         var result: [CredentialMetadata] = []
         var places: [CredentialKey: Int] = [:]

@@ -29,6 +29,8 @@ public protocol CredentialStore: Sendable {
     /// Returns the credential under a key, or `nil` when there is none, which is no error.
     ///
     /// Its purpose is the caller's word: a store doesn't know what a secret is for.
+    ///
+    /// Throws `locked`, `unavailable`, `corrupted` and the like: what there is can't be read.
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>?
@@ -43,6 +45,8 @@ public protocol CredentialStore: Sendable {
 
     /// Returns one page of the metadata of all credentials, or of one service's, in an order that is the same for
     /// each call. Callers use `list(service:)`, which walks the pages.
+    ///
+    /// Throws as `read`. No credential at all is a page without entries.
     ///
     /// - Parameters:
     ///   - service: whose credentials; `nil` for all.
@@ -60,6 +64,8 @@ public protocol CredentialStore: Sendable {
     /// environment.
     ///
     /// The default is `directory`. A store that wraps another one returns what that one does.
+    ///
+    /// Throws when it can't be told where they are.
     func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory
 
     /// Locks the store. The default throws `unsupported`.
@@ -137,6 +143,8 @@ extension CredentialStore {
 
 extension CredentialStore {
     /// Saves a secret with the standard deadline.
+    ///
+    /// Throws as `save(_:for:options:deadline:)`.
     @discardableResult
     public func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions = SaveOptions()
@@ -145,6 +153,8 @@ extension CredentialStore {
     }
 
     /// Returns the credential under a key, or `nil`, with the standard deadline.
+    ///
+    /// Throws as `read(_:as:deadline:)`.
     public func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
@@ -152,6 +162,8 @@ extension CredentialStore {
     }
 
     /// Deletes the credential under a key, with the standard deadline, and returns whether there was one.
+    ///
+    /// Throws as `delete(_:condition:deadline:)`.
     @discardableResult
     public func delete(_ key: CredentialKey) async throws(StoreError) -> Bool {
         try await delete(key, condition: .none, deadline: .standard)

@@ -97,6 +97,8 @@ extension OAuthAuthenticator {
     ///
     /// It must not be logged or kept, and not follow a redirect to another server. Show the response to
     /// ``learn(from:)``.
+    ///
+    /// Throws as ``authenticated(_:)`` does, and `.unsupportedRequest`.
     public func unprotectedAuthenticatedRequest(
         for request: URLRequest
     ) async throws(Failure) -> URLRequest {
@@ -114,6 +116,8 @@ extension OAuthAuthenticator {
     }
 
     /// Takes what a server wants in the next proof from a response that another client got.
+    ///
+    /// Throws as ``learn(from:ofResponseAt:)`` does. A response that isn't HTTP's is no error: nothing is learnt.
     public func learn(from response: URLResponse) async throws(Failure) {
         guard let response = response as? HTTPURLResponse, let address = response.url?.absoluteString,
             let url = try? HTTPURL(address), let fields = response.boundedFields

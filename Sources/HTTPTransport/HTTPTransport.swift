@@ -24,6 +24,8 @@ extension HTTPTransport {
 
 extension HTTPTransport {
     /// Sends with the standard limits: 1 MiB, 30 seconds.
+    ///
+    /// Throws as `send(_:limits:)`.
     public func send(_ request: consuming GuardedRequest) async throws(TransportError) -> GuardedResponse {
         try await send(request, limits: TransferLimits())
     }

@@ -29,6 +29,8 @@ public final class JournalLogSink: LogSink {
     private let descriptor: Int32
     private let lost: LostRecords
 
+    /// Throws where there is no journal: a container, or a system without systemd.
+    ///
     /// - Parameters:
     ///   - socketPath: the journal's socket; by default where systemd has it.
     ///   - identifier: the program's name, which `journalctl -t` asks for.

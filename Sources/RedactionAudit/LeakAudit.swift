@@ -65,6 +65,8 @@ public final class LeakAudit: Sendable {
     }
 
     /// Searches for this secret. Planting the same one twice does no harm.
+    ///
+    /// Throws for a secret of fewer than ``minimumByteCount`` bytes.
     public func plant<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(CanaryTooShort) {
         let purpose = Purpose.name.description
         guard secret.byteCount >= Self.minimumByteCount else {
@@ -78,6 +80,8 @@ public final class LeakAudit: Sendable {
     }
 
     /// Makes a random secret of 43 base64url characters, plants it and returns it.
+    ///
+    /// Throws when the kernel gives no random octets.
     public func plantRandom<Purpose: SecretPurpose>(
         _ purpose: Purpose.Type
     ) throws(RandomSourceError) -> Secret<Purpose> {

@@ -87,6 +87,8 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     ///
     /// The span can't outlive the call. What `body` copies out of it on purpose is no longer protected: that is why
     /// each use of this method is reviewed.
+    ///
+    /// Throws what `body` throws, and nothing else.
     public borrowing func withExposedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -95,6 +97,8 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     }
 
     /// Passes the bytes to a named sink (see ``SecretSink``).
+    ///
+    /// Throws what the sink throws, and nothing else.
     public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
         try withExposedBytes { (bytes) throws(Sink.Failure) in try sink.receive(bytes) }
     }
@@ -135,6 +139,8 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
 
 extension Secret {
     /// Returns `byteCount` octets from the kernel's generator (getentropy(3)); its status is checked.
+    ///
+    /// Throws when the kernel refuses; there is no weaker source instead.
     public static func random(byteCount: Int) throws(RandomSourceError) -> Secret<Purpose> {
         try Secret(byteCount: byteCount) { (span) throws(RandomSourceError) in
             try mapError(

@@ -10,5 +10,7 @@ public protocol SecretSink: ~Copyable {
     static var reason: StaticString { get }
 
     /// Takes the bytes of one secret. They are valid during the call alone.
+    ///
+    /// Throws when the bytes didn't leave, or not all of them.
     mutating func receive(_ bytes: Span<UInt8>) throws(Failure)
 }

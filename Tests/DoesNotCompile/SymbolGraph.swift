@@ -30,7 +30,12 @@ struct SymbolGraph {
     private struct Symbol: Decodable {
         struct Kind: Decodable { let identifier: String }
         struct Fragment: Decodable { let spelling: String }
-        struct Comment: Decodable {}
+        struct Comment: Decodable {
+            struct Line: Decodable { let text: String }
+            let lines: [Line]
+            /// Where it stands; `nil` without sources.
+            let uri: String?
+        }
         struct Parameter: Decodable { let declarationFragments: [Fragment] }
         struct Signature: Decodable {
             let parameters: [Parameter]?
@@ -42,6 +47,8 @@ struct SymbolGraph {
         let docComment: Comment?
         let declarationFragments: [Fragment]?
         let functionSignature: Signature?
+        struct Location: Decodable { let uri: String? }
+        let location: Location?
 
         /// The types it gives out: a property's, a result, an associated value, and what it lends to a closure or
         /// writes through `inout`.
@@ -61,6 +68,21 @@ struct SymbolGraph {
             }
         }
 
+        /// Whether a call of it throws, rather than a closure that it takes.
+        var throwsErrors: Bool {
+            let text = Self.text(declarationFragments)
+            guard ["method", "func", "init"].contains(kind.identifier.split(separator: ".").last ?? "") else {
+                return false
+            }
+            return text.contains(/\) (?:async )?throws/) && !text.contains(/\) (?:async )?throws\(Never\)/)
+        }
+
+        /// The comment of a requirement speaks for those that fulfil it.
+        var saysWhatItThrows: Bool {
+            let own = location.flatMap { $0.uri } == docComment?.uri
+            return !own || docComment?.lines.contains { $0.text.contains(/[Tt]hrow|[Oo]therwise as/) } == true
+        }
+
         /// Of `body: (Span<UInt8>) -> Result` the part in brackets.
         private static func lentTypes(_ parameter: String) -> String {
             let type = parameter.drop { $0 != ":" }.dropFirst(2)
@@ -77,8 +99,14 @@ struct SymbolGraph {
     /// The name of each declaration, such as `CredentialKey.service`; enum cases apart.
     let names: [String]
     let symbolCount: Int
-    /// Those of the names that say nothing about themselves.
+    /// Those that say nothing about themselves, enum cases among them.
     let undocumented: [String]
+    /// Those that throw, and say in words of their own neither what nor when.
+    let silentThrowers: [String]
+    /// The code in the comments, each block with the name of its declaration.
+    let samples: [DocumentationSample]
+    /// Public declarations, enum cases among them.
+    let declarationCount: Int
 
     /// The types that a file which imports the module sees without a qualifier.
     let topLevelTypes: [String]
@@ -88,6 +116,8 @@ struct SymbolGraph {
         var ways: Set<Way> = []
         var names: [String] = []
         var undocumented: [String] = []
+        var silentThrowers: [String] = []
+        var samples: [DocumentationSample] = []
         var types: Set<String> = []
         var count = 0
         for name in try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -97,9 +127,15 @@ struct SymbolGraph {
             count += symbols.count
             for symbol in symbols {
                 let kind = symbol.kind.identifier
-                if kind != "swift.enum.case" {
-                    names.append(symbol.pathComponents.joined(separator: "."))
-                    if symbol.docComment == nil { undocumented.append(symbol.pathComponents.joined(separator: ".")) }
+                let name = symbol.pathComponents.joined(separator: ".")
+                if kind != "swift.enum.case" { names.append(name) }
+                if let comment = symbol.docComment {
+                    if symbol.throwsErrors, !symbol.saysWhatItThrows { silentThrowers.append(name) }
+                    // What is inherited from the standard library has no place of ours.
+                    let isOurs = comment.uri != nil && comment.uri == symbol.location?.uri
+                    if isOurs { samples += DocumentationSample.samples(in: comment.lines.map(\.text), of: name) }
+                } else {
+                    undocumented.append(name)
                 }
                 if symbol.pathComponents.count == 1, Self.typeKinds.contains(kind) {
                     types.insert(symbol.pathComponents[0])
@@ -113,6 +149,9 @@ struct SymbolGraph {
         self.ways = ways.sorted()
         self.names = names.sorted()
         self.undocumented = undocumented.sorted()
+        self.silentThrowers = silentThrowers.sorted()
+        self.samples = samples
+        declarationCount = count
         topLevelTypes = types.sorted()
         symbolCount = count
     }

@@ -9,7 +9,7 @@ internal import LatchkeySystem
 /// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE,
 /// and tokens that are bound to a key.
 ///
-///     let client = try ATProtocolClient(configuration: configuration, store: vault, context: context)
+///     let client = ATProtocolClient(configuration: configuration, store: vault, context: context)
 ///     let session = try await client.authenticate(
 ///         handle: "alice.example.org", presenting: browser, deadline: deadline)
 ///     let response = try await client.send(GuardedRequest(.get, url))
@@ -59,6 +59,8 @@ public actor ATProtocolClient {
 
     /// Returns what can be shown of the current account's session, or `nil` when no account is signed in. Its `subject`
     /// is the account's DID.
+    ///
+    /// Throws `.signIn` when the store can't be read.
     public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
         try await stored { () throws(StoreError) -> SessionSummary? in
             guard let name = try await sessions.currentAccount() else { return nil }
@@ -67,6 +69,8 @@ public actor ATProtocolClient {
     }
 
     /// Returns what can be shown of each account's session.
+    ///
+    /// Throws `.signIn` when the store can't be read. No account is an empty list.
     public func accounts() async throws(ATProtocolError) -> [SessionSummary] {
         try await stored { () throws(StoreError) in try await sessions.summaries() }
     }

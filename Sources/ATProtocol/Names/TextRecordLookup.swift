@@ -3,6 +3,8 @@ public import LatchkeyLog
 /// Looks up TXT records in the DNS (RFC 1035 section 3.3.14).
 public protocol TextRecordLookup: Sendable {
     /// Returns the texts of a name, each record's pieces joined; none when there is no such name or no such record.
+    ///
+    /// Throws when the DNS gave no response.
     func texts(of name: String) async throws(NameLookupError) -> [String]
 }
 

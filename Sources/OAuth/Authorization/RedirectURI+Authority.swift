@@ -11,6 +11,8 @@ extension RedirectURI {
     /// A loopback redirect URI of one authority's own, which no other shares (RFC 9700 section 4.4.2.2): a code that
     /// another server gave comes to another path, and nothing waits there. The same authority always has the same.
     ///
+    /// Throws as ``init(_:allowingAnyPrivateScheme:)``.
+    ///
     /// - Parameters:
     ///   - address: which loopback address.
     ///   - port: `nil` when the listener chooses it.

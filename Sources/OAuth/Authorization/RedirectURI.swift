@@ -42,6 +42,8 @@ public struct RedirectURI: Sendable, Hashable {
     ///
     /// ``loopback(_:port:authority:)`` makes one that no two servers share.
     ///
+    /// Throws `.invalidConfiguration(.redirect)` for a path of another form.
+    ///
     /// - Parameters:
     ///   - address: which loopback address.
     ///   - port: `nil` when the listener chooses it.

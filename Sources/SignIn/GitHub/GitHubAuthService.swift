@@ -90,11 +90,15 @@ public actor GitHubAuthService {
     }
 
     /// Returns all users with a token.
+    ///
+    /// Throws `.store` for a store that can't be read. No user is an empty list.
     public func accounts() async throws(GitHubAuthError) -> [GHAuthInfo] {
         try await told { () throws(SignInError) in try await service.accounts().map(GHAuthInfo.init) }
     }
 
     /// Makes a login the current one.
+    ///
+    /// Throws `.notSignedIn` when it has no token.
     public func use(login: String) async throws(GitHubAuthError) {
         try await told { () throws(SignInError) in try await service.use(login) }
     }
@@ -102,11 +106,16 @@ public actor GitHubAuthService {
     // MARK: - Using the token
 
     /// Returns a login's token, refreshed first when it is about to end, as a GitHub App's does.
+    ///
+    /// Throws `.notSignedIn`, `.noCurrentAccount`, `.sessionEnded`, or why the refresh failed.
     public func accessToken(login: String? = nil) async throws(GitHubAuthError) -> Secret<AccessToken> {
         return try await mapError(GitHubAuthError.init, awaiting: await service.accessToken(for: login))
     }
 
     /// Sends a request to GitHub's API with a login's token.
+    ///
+    /// The response is returned whatever its status. Throws `.otherOrigin` for another server, where nothing is sent,
+    /// and as ``accessToken(login:)``.
     public func send(
         _ request: consuming GuardedRequest, login: String? = nil, limits: TransferLimits = TransferLimits()
     ) async throws(GitHubAuthError) -> GuardedResponse {

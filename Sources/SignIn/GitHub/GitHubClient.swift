@@ -11,6 +11,8 @@ public typealias GitHubAPIError = ResourceError
 /// A client of GitHub's API that holds one access token.
 public protocol GitHubClient: Sendable {
     /// Asks GitHub whose token it is (`GET /user`).
+    ///
+    /// Throws `unauthorized` for a token that GitHub doesn't accept.
     func validateToken() async throws(GitHubAPIError) -> GHAuthInfo
 }
 

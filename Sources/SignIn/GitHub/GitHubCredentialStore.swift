@@ -19,12 +19,16 @@ public struct GitHubCredentialStore: Sendable {
     }
 
     /// Returns the token of a login, or `nil`. It is not refreshed here; see ``GitHubAuthService/accessToken(login:)``.
+    ///
+    /// Throws what the store throws, and `corrupted` for an item that is no session.
     public func token(for login: String) async throws(StoreError) -> Secret<AccessToken>? {
         guard let session = try await sessions.load(login) else { return nil }
         return session.accessToken.duplicate()
     }
 
     /// Keeps a token that was made elsewhere, such as one from GitHub's settings, under a login.
+    ///
+    /// Throws what the store throws, and `busy` when another process holds the login's lease too long.
     public func save(
         _ token: borrowing Secret<AccessToken>, for login: String, config: GitHubOAuthConfig,
         now: UnixTime = .now()
@@ -39,23 +43,33 @@ public struct GitHubCredentialStore: Sendable {
     }
 
     /// Deletes the token of a login without revoking it, and returns whether there was one.
+    ///
+    /// Throws what the store throws.
     @discardableResult
     public func deleteToken(for login: String) async throws(StoreError) -> Bool {
         try await sessions.delete(login)
     }
 
     /// Returns all logins with a token, in order.
+    ///
+    /// Throws what the store throws.
     public func logins() async throws(StoreError) -> [String] { try await sessions.accounts() }
 
     /// Returns the current login, or `nil`.
+    ///
+    /// Throws what the store throws.
     public func currentAccount() async throws(StoreError) -> String? { try await sessions.currentAccount() }
 
     /// Names the current login, without a look at whether it has a token; ``GitHubAuthService/use(login:)`` looks.
+    ///
+    /// Throws what the store throws.
     public func setCurrentAccount(_ login: String) async throws(StoreError) {
         try await sessions.setCurrentAccount(login)
     }
 
     /// Keeps an OAuth App's secret, which GitHub's web flow wants even with PKCE.
+    ///
+    /// Throws what the store throws.
     public func saveClientSecret(
         _ secret: borrowing Secret<ClientSecret>, clientID: String
     ) async throws(StoreError) {

@@ -56,11 +56,15 @@ public actor SignInService {
     // MARK: - Accounts
 
     /// Returns what can be shown of each account's session.
+    ///
+    /// Throws `.store` for a store that can't be read. No account is an empty list.
     public func accounts() async throws(SignInError) -> [SessionSummary] {
         try await mapError(SignInError.store, awaiting: await sessions.summaries())
     }
 
     /// Returns what can be shown of the current account's session, or `nil` when no account is signed in.
+    ///
+    /// Throws `.store` for a store that can't be read.
     public func currentAccount() async throws(SignInError) -> SessionSummary? {
         try await stored { () throws(StoreError) -> SessionSummary? in
             guard let name = try await sessions.currentAccount() else { return nil }
@@ -170,6 +174,8 @@ public actor SignInService {
     // MARK: - The client's secret
 
     /// Where a provider's client secret is kept.
+    ///
+    /// Throws `permissionDenied` for a client id that can't be a credential's name.
     public static func clientSecretKey(of provider: OAuthProvider) throws(StoreError) -> CredentialKey {
         return try mapError(
             { (error: InvalidValue) in StoreError(.permissionDenied, "the client id can't be a key: \(error.cause)") },

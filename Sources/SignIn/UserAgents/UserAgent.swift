@@ -6,6 +6,8 @@ internal import LatchkeyOAuth
 /// back.
 public struct UserAgent: Sendable {
     /// Opens a link in a browser, and returns at once or when the page was left; an error says why it can't be opened.
+    ///
+    /// What it throws ends the sign-in.
     public typealias Opener = @Sendable (_ link: String) async throws(UserAgentError) -> Void
 
     package enum Way: Sendable {

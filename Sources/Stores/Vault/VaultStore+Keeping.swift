@@ -33,6 +33,8 @@ extension VaultStore {
     // MARK: - Key slots
 
     /// The key slots, in the order of the file.
+    ///
+    /// Throws `timedOut`, `cancelled`, `corrupted` or `unavailable`. A slot of a kind unknown here is left out.
     public func slots(deadline: Deadline = .standard) async throws(StoreError) -> [KeySlotDescription] {
         try await rows.slots(deadline: deadline)
     }

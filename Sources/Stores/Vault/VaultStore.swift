@@ -57,6 +57,9 @@ public final class VaultStore: CredentialStore {
     /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a
     /// page may be empty before the end. When the vault is rekeyed meanwhile nothing is missed, but a credential may
     /// come twice.
+    ///
+    /// Throws `corrupted` for a name that doesn't open, `wrongKey` when the vault was rekeyed and this key is no slot
+    /// of it any more.
     public func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {

@@ -68,10 +68,11 @@ import Testing
         }
     }
 
-    /// Adding to what adopters see is a decision: the line that is missing here has to be written into the page.
+    /// Adding to what adopters see is a decision, and changing it is a promise that is broken: a review sees the page's
+    /// lines.
     @Test func `the public face is the one that is recorded`() async throws {
         let graphs = try await Compiler().symbolGraphs(of: PublicTextTests.modules())
-        let found = graphs.flatMap { graph in graph.names.map { "\(graph.module) \($0)" } }.sorted()
+        let found = graphs.flatMap { graph in graph.face.map { "\(graph.module) \($0)" } }.sorted()
         let file = CompileCase.package.appendingPathComponent(Self.page)
         guard let recorded = try? String(contentsOf: file, encoding: .utf8) else {
             try Data((found.joined(separator: "\n") + "\n").utf8).write(to: file)
@@ -80,7 +81,50 @@ import Testing
         }
         let lines = recorded.split(separator: "\n").map(String.init)
         let difference = found.difference(from: lines)
-        #expect(difference.isEmpty, "\(Self.page): \(difference)")
+        #expect(
+            difference.isEmpty,
+            """
+            \(Self.page) is another: Docs/Reference/promises.md says what such a change means. Delete the page, run this \
+            test to record it anew, and look at what changed: \(difference)
+            """)
+    }
+
+    /// Each of these breaks somebody's program, or lets it do what it couldn't.
+    @Test(arguments: [
+        ("send(_ text: String)", "send(_ text: Substring)"), ("send(_ text: String)", "send(text: String)"),
+        ("send(_ text: String)", "send(_ text: String = \"\")"), ("throws(Trouble) {}", "throws {}"),
+        ("throws(Trouble) {}", "async throws(Trouble) {}"), ("case lost", "case lost, found"),
+        ("final class Letter", "final class Letter: Sendable"), ("final class Letter", "struct Letter"),
+        ("var size: Int { 0 }", "var size: Int32 { 0 }"), ("func read()", "func read(); func write()"),
+        ("<T: Sendable>", "<T: Hashable>"),
+    ])
+    func `a change that a caller notices changes the recorded lines`(_ before: String, _ after: String) async throws {
+        let source = """
+            public enum Trouble: Error, Hashable { case lost }
+            public protocol Reader { func read() }
+            public final class Letter {
+                public var size: Int { 0 }
+                public func send(_ text: String) throws(Trouble) {}
+                public func keep<T: Sendable>(_ value: T) {}
+            }
+            """
+        try #require(source.contains(before))
+        let face = try await Self.face(of: source)
+        #expect(face.contains("Letter.send(_:): func send(_ text: String) throws(Trouble)"))
+        #expect(try await Self.face(of: source.replacing(before, with: after)) != face)
+        // What is inside is ours.
+        #expect(try await Self.face(of: source.replacing("{ 0 }", with: "{ inner }\n    var inner: Int { 1 }")) == face)
+    }
+
+    private static func face(of source: String) async throws -> [String] {
+        let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data(source.utf8).write(to: URL(fileURLWithPath: folder + "/case.swift"))
+        let compiler = try Compiler()
+        let built = try await compiler.emitModule("Post", from: [folder + "/case.swift"], into: folder)
+        try #require(built.status == 0, "\(built.output)")
+        return try await compiler.symbolGraphs(of: ["Post"], in: folder).flatMap(\.face)
     }
 
     /// The modules that `import Latchkey` shows.

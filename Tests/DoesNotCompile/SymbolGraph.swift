@@ -25,10 +25,22 @@ struct SymbolGraph {
 
     private struct File: Decodable {
         let symbols: [Symbol]
+        let relationships: [Relationship]
+    }
+
+    /// That a type conforms to a protocol, among others.
+    private struct Relationship: Decodable {
+        let kind: String
+        let source: String
+        let target: String
+        /// The target's name, where it is another module's.
+        let targetFallback: String?
     }
 
     private struct Symbol: Decodable {
         struct Kind: Decodable { let identifier: String }
+        struct Identifier: Decodable { let precise: String }
+        let identifier: Identifier
         struct Fragment: Decodable { let spelling: String }
         struct Comment: Decodable {
             struct Line: Decodable { let text: String }
@@ -68,6 +80,11 @@ struct SymbolGraph {
             }
         }
 
+        /// On one line.
+        var declaration: String {
+            Self.text(declarationFragments).split { $0.isWhitespace }.joined(separator: " ")
+        }
+
         /// Whether a call of it throws, rather than a closure that it takes.
         var throwsErrors: Bool {
             let text = Self.text(declarationFragments)
@@ -98,6 +115,9 @@ struct SymbolGraph {
     let ways: [Way]
     /// The name of each declaration, such as `CredentialKey.service`; enum cases apart.
     let names: [String]
+    /// Each declaration as a caller can write against it, with its name: its types, labels, defaults and what it throws;
+    /// and what each type conforms to. Whatever changes a line may break a caller.
+    let face: [String]
     let symbolCount: Int
     /// Those that say nothing about themselves, enum cases among them.
     let undocumented: [String]
@@ -115,6 +135,7 @@ struct SymbolGraph {
     init(of module: String, in folder: String) throws {
         var ways: Set<Way> = []
         var names: [String] = []
+        var face: Set<String> = []
         var undocumented: [String] = []
         var silentThrowers: [String] = []
         var samples: [DocumentationSample] = []
@@ -123,12 +144,15 @@ struct SymbolGraph {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder)
         where name == "\(module).symbols.json" || name.hasPrefix("\(module)@") {
             let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)"))
-            let symbols = try JSONDecoder().decode(File.self, from: data).symbols
+            let graph = try JSONDecoder().decode(File.self, from: data)
+            let symbols = graph.symbols
+            face.formUnion(Self.conformances(in: graph))
             count += symbols.count
             for symbol in symbols {
                 let kind = symbol.kind.identifier
                 let name = symbol.pathComponents.joined(separator: ".")
                 if kind != "swift.enum.case" { names.append(name) }
+                face.insert("\(name): \(symbol.declaration)")
                 if let comment = symbol.docComment {
                     if symbol.throwsErrors, !symbol.saysWhatItThrows { silentThrowers.append(name) }
                     // What is inherited from the standard library has no place of ours.
@@ -148,12 +172,29 @@ struct SymbolGraph {
         self.module = module
         self.ways = ways.sorted()
         self.names = names.sorted()
+        self.face = face.sorted()
         self.undocumented = undocumented.sorted()
         self.silentThrowers = silentThrowers.sorted()
         self.samples = samples
         declarationCount = count
         topLevelTypes = types.sorted()
         symbolCount = count
+    }
+
+    /// `Type: conforms to A, B`, but for what every type does unless it says otherwise.
+    private static func conformances(in graph: File) -> [String] {
+        let names = Dictionary(
+            graph.symbols.map { ($0.identifier.precise, $0.pathComponents.joined(separator: ".")) }
+        ) { first, _ in first }
+        var protocols: [String: Set<String>] = [:]
+        for relationship in graph.relationships where relationship.kind == "conformsTo" {
+            guard let type = names[relationship.source],
+                let name = (names[relationship.target] ?? relationship.targetFallback)?.split(separator: ".").last,
+                !["Copyable", "Escapable", "SendableMetatype"].contains(name)
+            else { continue }
+            protocols[type, default: []].insert(String(name))
+        }
+        return protocols.map { "\($0.key): conforms to \($0.value.sorted().joined(separator: ", "))" }
     }
 
     private static let typeKinds: Set = [

@@ -109,6 +109,20 @@ def commands(program: str) -> dict[str, str]:
     return written
 
 
+def place(written: dict[str, str], catalogue: pathlib.Path) -> None:
+    """Puts a page that no list of the catalogue has at the end of its folder's."""
+    lists = {page: page.read_text() for page in catalogue.glob("*.md")}
+    everything = "".join([*lists.values(), *written.values()])
+    others: dict[str, list[str]] = {}
+    for name in written:
+        if f"<doc:{name}>" not in everything:
+            folder = {"Formats": "Reference"}.get(name.split("-")[0], name.split("-")[0])
+            others.setdefault(folder if folder in ("Tutorials", "HowTo", "Reference") else "Explanation", []).append(name)
+    for folder, names in others.items():
+        page = catalogue / f"{folder}.md"
+        page.write_text(lists[page] + "\n### More\n\n" + "".join(f"- <doc:{name}>\n" for name in names))
+
+
 def main(program: str, catalogue: str) -> None:
     written = {article(page): rewritten(page) for page in PAGES}
     written |= commands(program)
@@ -121,6 +135,7 @@ def main(program: str, catalogue: str) -> None:
         [("In order", [name for name in written if name.startswith("Decisions-")])])
     written["Evidence"] += "\n## Topics\n\n### Lists\n\n" + "".join(
         f"- <doc:{name}>\n" for name in written if name.startswith("Evidence-"))
+    place(written, pathlib.Path(catalogue))
     for name, text in written.items():
         (pathlib.Path(catalogue) / f"{name}.md").write_text(text)
 

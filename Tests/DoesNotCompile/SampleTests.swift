@@ -101,13 +101,19 @@ import Testing
         #expect(seen == Set(Self.comments.keys))
     }
 
-    @Test func `the code on every page compiles, here or with the whole functions of PublicFaceTests`() async throws {
+    @Test func `the code on every page compiles: here, as whole functions in PublicFaceTests, or as a package's`()
+        async throws
+    {
+        let packages = try ["Docs/Examples", "Tests/Adopters/Sources"].flatMap(Self.sources)
+        #expect(packages.count >= 3)
         for page in try Self.documents() {
             let text = try String(contentsOf: CompileCase.package.appendingPathComponent(page), encoding: .utf8)
             let blocks = text.matches(of: #/```swift\n(?<code>.*?)```/#.dotMatchesNewlines()).map { String($0.code) }
             if blocks.isEmpty || PublicFaceTests.pages.contains(where: { $0.0 == page }) { continue }
-            let surroundings = try #require(Self.pages[page], "say what the code on \(page) needs")
-            for block in blocks { try await check(DocumentationSample(name: page, code: block), surroundings) }
+            for block in blocks where !packages.contains(where: { $0.contains(block) }) {
+                let surroundings = try #require(Self.pages[page], "say what the code on \(page) needs")
+                try await check(DocumentationSample(name: page, code: block), surroundings)
+            }
         }
     }
 
@@ -115,6 +121,15 @@ import Testing
         let sample = DocumentationSample(name: "a comment", code: "let log = RedactedLog(\"shop\")")
         let outcome = try await compile(sample, Surroundings())
         #expect(outcome.status != 0 && outcome.output.contains("cannot find 'RedactedLog' in scope"))
+    }
+
+    /// The sources below a folder of packages, which tests of their own build.
+    private static func sources(in folder: String) throws -> [String] {
+        let path = CompileCase.package.appendingPathComponent(folder).path
+        let found = try FileManager.default.subpathsOfDirectory(atPath: path).filter {
+            $0.hasSuffix(".swift") && !$0.contains(".build")
+        }
+        return try found.map { try String(contentsOfFile: "\(path)/\($0)", encoding: .utf8) }
     }
 
     /// The Markdown files that may show code: those of the site's catalogues have DocC's own samples.

@@ -122,6 +122,7 @@ extension RealBrowser {
             ("latchkey", "Latchkey"), ("latchkey/vaultstore", "VaultStore"),
             ("latchkey/howto-run", "Run a program with secrets"), ("latchkey/commands", "Commands"),
             ("latchkey/reference-json", "JSON: what programs read"),
+            ("latchkey/explanation-comparison", "Beside others"),
             ("latchkey/manual-latchkey-run-1", "latchkey-run(1)"),
         ])
         func `pages are legible in light and dark, wide and narrow, and load nothing from elsewhere`(
@@ -144,6 +145,18 @@ extension RealBrowser {
                 }
             }
             try await tab.close()
+        }
+
+        @Test func `each product has a catalogue, or is part of another's`() throws {
+            let root = TestData.folder().deletingLastPathComponent().deletingLastPathComponent()
+            let manifest = try String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
+            let script = try String(contentsOfFile: Site.script, encoding: .utf8)
+            let products = manifest.matches(of: /\.library\(name: "(\w+)"/).map { String($0.output.1) }
+            #expect(products.count >= 7)
+            // What `import Latchkey` shows of it; what only a trait makes.
+            for product in products where !["LatchkeyLog", "LatchkeySwiftLog"].contains(product) {
+                #expect(script.contains("\nmodule \(product)"), "\(product)")
+            }
         }
 
         @Test(arguments: [["--unknown"], ["--base"], ["one", "two"]])

@@ -56,6 +56,8 @@ let package = Package(
         // MARK: Stores
         // Loads libsecret and GLib when they are first needed; see Docs/Decisions/0029-libsecret-on-demand.md.
         module("CLatchkeyLibsecret", at: "CLibsecret"),
+        // Loads libpq in the same way.
+        module("CLatchkeyLibpq", at: "CLibpq"),
         module(
             "LatchkeyCredentials", at: "Credentials",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
@@ -69,7 +71,7 @@ let package = Package(
             uses: [
                 "LatchkeySystem",
                 "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium",
-                "CLatchkeySQLite", "CLatchkeyLinux",
+                "CLatchkeySQLite", "CLatchkeyLibpq", "CLatchkeyLinux",
             ]),
         module(
             "LatchkeySecretService", at: "Stores/SecretService",
@@ -244,6 +246,12 @@ let package = Package(
                 "ItemStoreChecks", "vault-writer",
             ],
             exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
+        .testTarget(
+            name: "PostgreSQLTests",
+            dependencies: [
+                "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
+                "TestServices", "ItemStoreChecks",
+            ]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
             path: "Tests/KeyringProbe"),

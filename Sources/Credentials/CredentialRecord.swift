@@ -6,7 +6,7 @@ internal import LatchkeySystem
 ///
 /// Without the store's key it says nothing about the secret. Use it with ``WriteCondition/matches(_:)``.
 public struct CredentialVersion: Sendable, Hashable, Loggable {
-    /// 16 to 64 bytes.
+    /// 16 to 64 bytes, opaque; no secret.
     public let bytes: [UInt8]
 
     /// For a store's own versions; that there are 16 to 64 bytes is not checked.

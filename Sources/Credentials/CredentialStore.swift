@@ -61,7 +61,7 @@ public protocol CredentialStore: Sendable {
     func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange>
 
     /// Returns where the leases of this store are: the same place for all that share the store, whatever their
-    /// environment.
+    /// environment and their host.
     ///
     /// The default is `directory`. A store that wraps another one returns what that one does.
     ///

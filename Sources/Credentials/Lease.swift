@@ -1,23 +1,48 @@
 internal import Glibc
 internal import LatchkeyLog
 
-/// Exclusive access to one key of one store, among all Latchkey processes of this user.
+/// Exclusive access to one key of one store, among all Latchkey processes of this user, or of all hosts that share the
+/// store.
 ///
-/// It is an open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file, so that the kernel frees it when
-/// the holder dies. The lease ends when the value does; the file stays.
+/// On one machine it is an open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file, so that the kernel
+/// frees it when the holder dies. The lease ends when the value does; the file stays.
 package struct Lease: ~Copyable, Sendable {
-    private let descriptor: Int32
+    private enum Kind {
+        case file(descriptor: Int32)
+        case own(any HeldLease)
+    }
+    private let kind: Kind
 
     init(descriptor: Int32) {
-        self.descriptor = descriptor
+        kind = .file(descriptor: descriptor)
+    }
+
+    /// A store's own.
+    package init(_ held: any HeldLease) {
+        kind = .own(held)
     }
 
     deinit {
-        close(descriptor)
+        switch kind {
+        case .file(let descriptor): close(descriptor)
+        case .own(let held): held.release()
+        }
     }
 
     /// Ends the lease now rather than at the end of its scope.
     package consuming func release() {}
+}
+
+/// A lease of a store that has leases of its own.
+package protocol HeldLease: Sendable {
+    /// Called once. It doesn't wait for what may take long.
+    func release()
+}
+
+/// Gives out the leases of a store that has leases of its own, such as one that several hosts share.
+package protocol LeaseSource: AnyObject, Sendable {
+    /// Waits until nobody else holds the key, and takes it. Throws as `LeaseDirectory.acquire` does.
+    func acquire(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Lease
 }
 
 extension CredentialStore {

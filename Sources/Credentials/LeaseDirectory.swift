@@ -3,9 +3,12 @@ internal import LatchkeyLog
 internal import LatchkeySodium
 internal import LatchkeySystem
 
-/// Where leases are: one empty file in a directory of this user alone, with a byte for each key.
+/// Where leases are: one empty file in a directory of this user alone, with a byte for each key; or a place of the
+/// store's own, which several hosts share.
 public struct LeaseDirectory: Sendable, Hashable {
+    /// Empty for a store's own.
     package let path: String
+    private let source: (any LeaseSource)?
     private let fileName: String
     private let scope: String
 
@@ -19,6 +22,26 @@ public struct LeaseDirectory: Sendable, Hashable {
         self.path = path
         self.fileName = fileName
         self.scope = scope
+        source = nil
+    }
+
+    /// A store's own.
+    package init(_ source: any LeaseSource) {
+        path = ""
+        fileName = ""
+        scope = ""
+        self.source = source
+    }
+
+    public static func == (left: LeaseDirectory, right: LeaseDirectory) -> Bool {
+        left.path == right.path && left.fileName == right.fileName && left.scope == right.scope
+            && left.source === right.source
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        hasher.combine(fileName)
+        hasher.combine(scope)
     }
 
     package func scoped(by scope: String) -> LeaseDirectory {
@@ -31,6 +54,7 @@ public struct LeaseDirectory: Sendable, Hashable {
     package func acquire(
         _ key: CredentialKey, of store: StoreIdentity, deadline: Deadline
     ) async throws(StoreError) -> Lease {
+        if let source { return try await source.acquire(key, deadline: deadline) }
         try prepare()
         let offset = Self.offset(of: key, of: store, scope)
         // The kernel has no waiting lock with a deadline that a task could cancel, so this asks again: after 1 ms, then

@@ -117,7 +117,7 @@ public struct HeaderField: Sendable, Hashable {
 
 /// How large and how slow a response may be.
 public struct TransferLimits: Sendable, Hashable {
-    /// In bytes, after any decoding.
+    /// The largest body that is taken, in bytes, after any decoding.
     public var maximumBodyByteCount: Int
     /// From the start of the call to the end of the response.
     public var timeout: Duration

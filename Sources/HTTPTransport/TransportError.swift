@@ -12,7 +12,7 @@ public struct TransportError: RedactedError, Hashable {
         case proxyRefused
         /// Both sides found no way to speak TLS; what responds may not be a TLS server at all.
         case handshakeFailed
-        /// TLS works, but the certificate proves nothing; `certificateProblem` says why.
+        /// TLS works, but the certificate proves nothing; the cause says why.
         case certificateRefused
         /// The file of trusted certificates can't be read or holds none.
         case certificateAuthoritiesUnreadable

@@ -24,6 +24,8 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
 
     /// There is no vault yet.
     case createVault
+    /// A database has to be given the tables of a vault.
+    case printSchema
     /// The vault has to be checked, item by item.
     case verifyVault
     /// The vault has to be opened with what opens it.
@@ -85,6 +87,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .createCollection: "make a collection in the keyring"
         case .chooseCollection: "choose another collection"
         case .allowPrompt: "do this where the person may be asked"
+        case .printSchema: "print the tables that a vault needs"
         case .createVault: "make a vault"
         case .verifyVault: "verify the vault"
         case .unlockVault: "unlock the vault"

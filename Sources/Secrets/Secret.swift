@@ -3,12 +3,12 @@ package import LatchkeySystem
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
 ///
-/// The memory is locked where the system permits it (`memoryProtection`), left out of core dumps, guarded at its ends,
-/// and wiped when the value dies. The bytes come out through `withExposedBytes` alone; each use of it in this package
+/// The memory is locked where the system permits it, left out of core dumps, guarded at its ends,
+/// and wiped when the value dies. The bytes come out through ``withExposedBytes(_:)`` alone; each use of it in this package
 /// is on a checked list. The number of bytes is not treated as secret.
 public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     private let block: GuardedBlock
-    /// In bytes.
+    /// How many bytes it has; 0 is a secret too.
     public let byteCount: Int
 
     init(adopting block: GuardedBlock, byteCount: Int) {

@@ -2,14 +2,22 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
 extension CommandContext {
-    /// Whether there is nothing at the path of the vault.
+    /// Whether there is nothing at the path of the vault, or only empty tables.
     var lacksVault: Bool {
-        var status = stat()
-        return unsafe lstat(settings.vaultPath, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        get async throws {
+            if VaultLocation.isDatabase(settings.vaultPath) {
+                let error = await failure(
+                    StoreError.self, awaiting: try await VaultStore.outline(at: settings.vaultPath, deadline: deadline))
+                return error?.recoveries.contains(.createVault) ?? false
+            }
+            var status = stat()
+            return unsafe lstat(settings.vaultPath, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        }
     }
 
     /// The key of a vault that is to be made: a file, or what the settings name, or a passphrase that is asked for.

@@ -100,7 +100,7 @@ extension CommandContext {
         self.hardening = hardening
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
         var settings = StoreSettings(
-            vaultPath: AbsolutePath.of(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
+            vaultPath: try VaultLocation.checked(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(
                 passphrase, environment, configuration, prompt,
                 hint: arguments.command.isHelper ? nil : UnlockHint(environment, command: arguments.command.name)),

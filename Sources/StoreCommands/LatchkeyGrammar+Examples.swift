@@ -92,6 +92,9 @@ extension LatchkeyGrammar {
         ],
         "vault unlock": ["latchkey vault unlock --for 8h"],
         "vault lock": ["latchkey vault lock"],
+        "vault schema": [
+            "latchkey vault schema orders", "latchkey vault schema orders --schema orders | psql secrets",
+        ],
         "vault status": ["latchkey vault status"],
         "vault passwd": ["latchkey vault passwd"],
         "vault slots": ["latchkey vault slots"],

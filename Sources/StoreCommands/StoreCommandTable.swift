@@ -8,7 +8,8 @@ package enum StoreCommandTable {
         VaultStatusCommand.command, VaultPasswdCommand.command,
         VaultSlotsCommand.command, VaultAddSlotCommand.command, VaultRemoveSlotCommand.command,
         VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
-        VaultRekeyCommand.command, VaultVerifyCommand.command, VaultAcceptRollbackCommand.command,
+        VaultRekeyCommand.command, VaultSchemaCommand.command, VaultVerifyCommand.command,
+        VaultAcceptRollbackCommand.command,
         ListCommand.search, RunCommand.command, CompletionsCommand.command,
     ]
 }

@@ -33,7 +33,7 @@ enum VaultExportCommand {
     ) { arguments, context in
         try arguments.refuseTwo(
             of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
-        let path = AbsolutePath.of(arguments.operand("FILE"))
+        let path = try VaultLocation.checked(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(newPassphrase)
         // Before anybody is asked for anything.
         try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")

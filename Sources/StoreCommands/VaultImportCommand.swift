@@ -37,13 +37,13 @@ enum VaultImportCommand {
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
         try arguments.refuseTwo(of: [newKeyFile, GlobalOptions.passphraseDescriptor], "keys for one vault")
-        let path = AbsolutePath.of(arguments.operand("FILE"))
-        try requireFile(path)
+        let path = try VaultLocation.checked(arguments.operand("FILE"))
+        if !VaultLocation.isDatabase(path) { try requireFile(path) }
         let descriptor = try arguments.passedDescriptor(passphrase)
         try VaultStore.probe(at: path, for: .backup)
         let vault: VaultStore
         let other: VaultStore
-        if try makesVault(arguments, context) {
+        if try await makesVault(arguments, context) {
             // First: a file that doesn't open leaves no empty vault behind.
             other = try await open(path, arguments, descriptor, context)
             let file = arguments.value(newKeyFile).map(AbsolutePath.of)
@@ -76,7 +76,7 @@ enum VaultImportCommand {
     }
 
     /// Whether a vault is to be made first, as the person said by an option or says now.
-    private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) throws -> Bool {
+    private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Bool {
         let path = context.settings.vaultPath
         if let file = arguments.value(newKeyFile) {
             try VaultInitCommand.refuseExisting(path, hint: "leave --new-key-file out to import into it")
@@ -84,7 +84,7 @@ enum VaultImportCommand {
             try VaultKeyFile.check(at: AbsolutePath.of(file))
             return true
         }
-        guard context.lacksVault else { return false }
+        guard try await context.lacksVault else { return false }
         try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
         let shown = LoggableText(reviewed: "the path of a vault", unredacted: path)
         if context.prompt.isPossible, try context.prompt.confirm("There is no vault \(shown) yet. Make it?") {

@@ -76,7 +76,7 @@ private struct VaultStatus {
         var table = TextTable("ABOUT", "FOUND", wrapping: true)
         table.append("vault", "\(shownPath)")
         table.append("state", state)
-        table.append("size", "\(outline.byteCount) bytes")
+        if let byteCount = outline.byteCount { table.append("size", "\(byteCount) bytes") }
         table.append("slots", LogMessage.joined(contents?.slots.map(\.kindAndName) ?? kinds))
         if let contents {
             table.append("credentials", "\(contents.itemCount)")
@@ -86,18 +86,25 @@ private struct VaultStatus {
     }
 
     var json: JSONValue {
+        func number(_ number: Int64?) -> JSONValue { number.map { .number($0) } ?? .null }
         var seconds: Int64?
         if case .unlocked(let time?) = unlocking { seconds = time.components.seconds }
-        return .object([
+        let names = contents.map { JSONValue.array($0.slots.map { .message("\($0.name)") }) }
+        let state: LogMessage = unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open"
+        let byteCount = outline.byteCount.map { Int64($0) }
+        let itemCount = contents.map { Int64($0.itemCount) }
+        let generation = contents.map { Int64($0.generation) }
+        let members: [(name: StaticString, value: JSONValue)] = [
             ("vault", .text(shownPath)),
-            ("state", .message(unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open")),
-            ("seconds", seconds.map { .number($0) } ?? .null),
-            ("bytes", .number(Int64(outline.byteCount))),
+            ("state", .message(state)),
+            ("seconds", number(seconds)),
+            ("bytes", number(byteCount)),
             ("slots", .array(kinds.map { .message($0) })),
-            ("names", contents.map { .array($0.slots.map { .message("\($0.name)") }) } ?? .null),
-            ("credentials", contents.map { .number(Int64($0.itemCount)) } ?? .null),
-            ("generation", contents.map { .number(Int64($0.generation)) } ?? .null),
-        ])
+            ("names", names ?? .null),
+            ("credentials", number(itemCount)),
+            ("generation", number(generation)),
+        ]
+        return .object(members)
     }
 }
 

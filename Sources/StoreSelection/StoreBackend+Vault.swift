@@ -4,12 +4,16 @@ internal import LatchkeySecrets
 package import LatchkeyVault
 
 extension StoreBackend {
-    /// A sealed file. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
+    /// A sealed file, or sealed rows in a database. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
     static let vault = StoreBackend(
         name: "vault",
         place: StorePlace(
-            word: "vault", placeholder: "PATH", variable: "LATCHKEY_VAULT", help: "the vault's file", noun: "a vault"),
-        exists: { settings in unsafe access(settings.vaultPath, F_OK) == 0 || errno != ENOENT },
+            word: "vault", placeholder: "PATH|URI", variable: "LATCHKEY_VAULT", help: "the vault's file or database", noun: "a vault"),
+        exists: { settings in
+            // A database that is named isn't asked before it is used.
+            unsafe VaultLocation.isDatabase(settings.vaultPath) || access(settings.vaultPath, F_OK) == 0
+                || errno != ENOENT
+        },
         probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
         open: { (settings) throws(StoreError) in try await settings.openVault() },
         openBeside: { (settings) throws(StoreError) -> (any CredentialStore)? in

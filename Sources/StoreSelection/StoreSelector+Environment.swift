@@ -50,7 +50,7 @@ extension StoreSettings {
                 .unavailable, "an environment variable that says where secrets are kept is not valid UTF-8")
         }
         self.init(
-            vaultPath: AbsolutePath.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),
+            vaultPath: VaultLocation.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),
             vaultKey: .named(in: environment)
                 ?? .search(
                     VaultKeySearch(

@@ -21,6 +21,7 @@ extension Recovery {
         case .createCollection: "let `latchkey set --create-collection` make one"
         case .chooseCollection: "name another one with --collection"
         case .allowPrompt: "run this where it may ask (without --no-prompt)"
+        case .printSchema: "print the tables that a vault needs with `latchkey vault schema`"
         case .createVault: "make a vault with `latchkey vault init`"
         case .verifyVault: "run `latchkey vault verify`"
         case .unlockVault: "unlock it with `latchkey vault unlock`"

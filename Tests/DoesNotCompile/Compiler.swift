@@ -43,8 +43,8 @@ struct Compiler: Sendable {
         }
         let sources = CompileCase.package.appendingPathComponent("Sources").path
         let libraries = try FileManager.default.contentsOfDirectory(atPath: sources + "/SystemLibraries").sorted()
-        // libsecret's is ours: it is loaded, not linked to.
-        let moduleMaps = libraries.map { "SystemLibraries/\($0)" } + ["CLibsecret/include"]
+        // These maps are ours: what they name is loaded, not linked to.
+        let moduleMaps = libraries.map { "SystemLibraries/\($0)" } + ["CLibsecret/include", "CLibpq/include"]
         features = [
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
         ]

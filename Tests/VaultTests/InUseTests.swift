@@ -158,7 +158,7 @@ import TestServices
     @Test func `of two rows of one item the one that was saved last stays`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 3)
-        let old = try store.rows.table.read { (view) throws(StoreError) in
+        let old = try store.file.read { (view) throws(StoreError) in
             try view.items(after: nil, limit: 9).map(\.place).map { place throws(StoreError) in
                 try view.withItem(place: place) { (heading, secret) throws(StoreError) in
                     (heading, [UInt8](copying: secret))
@@ -168,7 +168,7 @@ import TestServices
         for index in 0..<3 { try await store.save(secret("newer \(index)"), for: key("\(index)")) }
         // Each beside its newer one: the older ones could as well be what was saved last, by their times.
         for (heading, secret) in old {
-            try store.rows.table.write(Cancellation(.standard)) { (rows) throws(StoreError) in
+            try store.file.write(Cancellation(.standard)) { (rows) throws(StoreError) in
                 let new = try rows.withItem(place: heading.place) { (found, bytes) throws(StoreError) in
                     (found, [UInt8](copying: bytes))
                 }!

@@ -109,7 +109,7 @@ import TestServices
             table: MemoryRowTable.vault(keys), keys: keys, identity: StoreIdentity(backend: "vault", location: ""),
             worker: WorkThread(), now: { .now() })
         let refused = await refusal { () async throws(StoreError) in
-            _ = try await SealedItemStore(store, path: nil).changesByOthers(deadline: .standard)
+            _ = try await SealedItemStore(store, place: nil).changesByOthers(deadline: .standard)
         }
         #expect(refused?.code == .unavailable)
     }

@@ -94,7 +94,7 @@ import TestServices
         let store = try SealedStore(
             table: table, keys: keys, identity: StoreIdentity(backend: "vault", location: ""), worker: WorkThread(),
             itemCheck: .never, now: { .now() })
-        let items = SealedItemStore(store, path: nil)
+        let items = SealedItemStore(store, place: nil)
         try await store.change(until: .after(.seconds(600))) { (transaction, change) throws(StoreError) in
             for number in 0..<100_000 {
                 let item = ItemDescription(

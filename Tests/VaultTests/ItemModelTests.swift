@@ -96,7 +96,7 @@ import Testing
         let store = try SealedStore(
             table: MemoryRowTable.vault(keys), keys: keys, identity: StoreIdentity(backend: "vault", location: ""),
             worker: WorkThread(), now: { .now() })
-        try await check(SealedItemStore(store, path: nil), steps: runsLong ? 5000 : 400)
+        try await check(SealedItemStore(store, place: nil), steps: runsLong ? 5000 : 400)
         #expect(try await store.verify(deadline: .standard).problems == [])
     }
 

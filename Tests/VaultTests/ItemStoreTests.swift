@@ -22,7 +22,7 @@ import Testing
         let store = try SealedStore(
             table: MemoryRowTable.vault(keys), keys: keys, identity: StoreIdentity(backend: "vault", location: ""),
             worker: WorkThread(), now: { .now() })
-        try await check.run(on: SealedItemStore(store, path: nil))
+        try await check.run(on: SealedItemStore(store, place: nil))
         #expect(try await store.verify(deadline: .standard).problems == [])
     }
 }

@@ -33,7 +33,7 @@ final class MemoryRowTable: RowTable {
     }
 
     func read<Result: ~Copyable & Sendable>(
-        waits: Bool, _ body: (MemoryView) throws(StoreError) -> Result
+        _ cancellation: Cancellation?, _ body: (MemoryView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try body(MemoryView(content.withLock { $0 }, counter))
     }

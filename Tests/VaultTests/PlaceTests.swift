@@ -9,7 +9,7 @@ import Testing
 /// Where items stand in the table.
 @Suite struct PlaceTests {
     private func rows(_ store: VaultStore) throws -> [ItemHeading] {
-        try store.rows.table.read { (view) throws(StoreError) in try view.items(after: nil, limit: 10_000) }
+        try store.file.read { (view) throws(StoreError) in try view.items(after: nil, limit: 10_000) }
     }
 
     private func place(_ account: String, _ store: VaultStore) throws -> Int64? {
@@ -19,7 +19,7 @@ import Testing
     }
 
     private func tamper(_ store: VaultStore, _ sql: String) throws {
-        try store.rows.table.write(Cancellation(.standard)) { (rows) throws(StoreError) in
+        try store.file.write(Cancellation(.standard)) { (rows) throws(StoreError) in
             try rows.connection.execute(sql)
         }
     }

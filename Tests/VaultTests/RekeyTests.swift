@@ -170,7 +170,7 @@ import TestServices
         try await folder.store().rekey()
         // As it goes on that has read the slots before and the manifest after.
         let opened = try SealedStore(
-            table: try SQLiteRowTable(path: folder.vault), keys: keys, slot: slot, identity: store.identity,
+            table: .file(SQLiteRowTable(path: folder.vault)), keys: keys, slot: slot, identity: store.identity,
             worker: WorkThread(), now: { .now() })
         #expect(try await opened.text(key("3")) == "secret 3")
     }

@@ -1,8 +1,9 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeySecrets
-import LatchkeyVault
 import TestServices
+
+@testable import LatchkeyVault
 
 /// A private directory of one test's own with a vault's path and a key file's, gone when the test is.
 final class VaultFolder: Sendable {
@@ -104,3 +105,11 @@ func refusal<Result: ~Copyable>(
 
 /// Whether the night's counts were asked for.
 let runsLong = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1"
+
+extension VaultStore {
+    /// The table in the vault's file.
+    var file: SQLiteRowTable {
+        guard case .file(let table) = rows.table else { preconditionFailure("the vault is in no file") }
+        return table
+    }
+}

@@ -22,7 +22,7 @@ import TestServices
             let name = key(account, service: "beside")
             _ = try store.rows.put(
                 secret(text), for: name, options: SaveOptions(),
-                replacing: SealedStore<SQLiteRowTable>.present(name, in: transaction, change.keys), in: transaction,
+                replacing: SealedStore<VaultTable>.present(name, in: transaction, change.keys), in: transaction,
                 &change)
         }
     }
@@ -91,7 +91,7 @@ import TestServices
         let path = folder.path + "/" + String(repeating: "n", count: 240)
         try FileManager.default.moveItem(atPath: folder.vault, toPath: path)
         let store = try await VaultStore.open(at: path, unlockedBy: .keyFile(folder.keyFile))
-        #expect(try store.rows.table.copy(Cancellation(.standard), from: 0) == nil)
+        #expect(try store.file.copy(Cancellation(.standard), from: 0) == nil)
         #expect(try await store.verify().problems == [])
         let export = try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
         #expect(export.itemCount == 20)
@@ -103,10 +103,10 @@ import TestServices
     @Test func `a copy is the file, byte for byte, and nobody else's`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await large(folder)
-        let copy = try #require(try store.rows.table.copy(Cancellation(.standard), from: 0))
+        let copy = try #require(try store.file.copy(Cancellation(.standard), from: 0))
         #expect(copy.path.hasPrefix(folder.vault + ".new-"))
         #expect(!FileManager.default.fileExists(atPath: copy.path))
-        let sizes = try [store.rows.table, copy].map { (table) throws(StoreError) in
+        let sizes = try [store.file, copy].map { (table) throws(StoreError) in
             try table.read { (view) throws(StoreError) in
                 _ = try view.record(Manifest.recordName)
                 var bytes = Data()

@@ -16,7 +16,7 @@ public struct DID: Sendable, Hashable, Loggable {
     /// Where its document is.
     public let method: Method
 
-    /// In bytes.
+    /// The longest DID, in bytes.
     public static let maximumByteCount = 512
 
     /// Throws `.invalidDID` unless the text is `did:plc:` with 24 characters of lower-case base 32, or `did:web:` with

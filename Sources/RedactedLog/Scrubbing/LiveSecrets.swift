@@ -79,7 +79,7 @@ public final class LiveSecrets: Sendable {
     /// Counts a text that was withheld.
     package func countWithheld() { withheld.add(1, ordering: .relaxed) }
 
-    /// Watches for a secret as long as the value that is returned lives. A shorter one than `minimumByteCount` is not
+    /// Watches for a secret as long as the value that is returned lives. One of fewer than eight bytes is not
     /// watched for.
     public func watch<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> WatchedSecret {
         let pieces = secret.withExposedBytes { self.pieces(of: $0) }

@@ -10,16 +10,16 @@ final class ChangeReporter: Sendable {
         var listeners: [UInt64: AsyncStream<CredentialChange>.Continuation] = [:]
         var nextNumber: UInt64 = 0
         var generation: UInt64 = 0
-        var watch: FileWatch?
+        var watch: (any ChangeWatch)?
     }
 
     private let state = Mutex(State())
-    private let rows: SealedStore<SQLiteRowTable>
-    private let path: String
+    private let rows: SealedStore<VaultTable>
+    private let place: VaultPlace
 
-    init(rows: SealedStore<SQLiteRowTable>, path: String) {
+    init(rows: SealedStore<VaultTable>, place: VaultPlace) {
         self.rows = rows
-        self.path = path
+        self.place = place
     }
 
     deinit {
@@ -27,16 +27,14 @@ final class ChangeReporter: Sendable {
         for listener in listeners.values { listener.finish() }
     }
 
-    /// Throws `unavailable` when the system has no watch left, and what a read throws.
+    /// Throws what `VaultPlace.watch` throws, and what a read throws.
     func listen(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         // The watch first, so that no change falls between the two.
-        let missing = state.withLock { state in
-            if state.watch == nil { state.watch = FileWatch(path: path) { [weak self] in self?.look() } }
-            return state.watch == nil
-        }
-        if missing {
-            throw StoreError(
-                .unavailable, "the system has no watch on files left", hint: "raise fs.inotify.max_user_instances")
+        if state.withLock({ $0.watch == nil }) {
+            let watch = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
+                try self.place.watch(cancellation) { [weak self] in self?.look() }
+            }
+            state.withLock { $0.watch = watch }
         }
         let rows = rows
         let generation = try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in

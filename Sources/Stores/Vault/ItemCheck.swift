@@ -6,7 +6,8 @@ internal import LatchkeyCredentials
 /// It takes a walk over all names, some microseconds for each item. Whatever is chosen, `export`, `rekey` and the vault
 /// that is imported are compared.
 public enum ItemCheck: Sendable, Hashable {
-    /// In a vault of up to `limit` items: when it is opened, and each time that others have changed its file.
+    /// In a file with up to `limit` items: when it is opened, and each time that others have changed it. In a database
+    /// with up to 1,000: when it is opened.
     case whenSmall
     /// As `whenSmall`, however many items there are.
     case always
@@ -15,12 +16,12 @@ public enum ItemCheck: Sendable, Hashable {
 
     /// 10,000 items.
     package static let limit = 10_000
-    /// As many links of the index: four attributes for each item.
-    static let linkLimit = 4 * limit
 
     /// Throws `corrupted` unless the items of a view are those of its manifest, each where a lookup finds it.
-    func compare(_ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {
-        if self == .never || self == .whenSmall && manifest.itemCount > Self.limit { return }
+    func compare(
+        _ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys, upTo limit: Int = limit
+    ) throws(StoreError) {
+        if self == .never || self == .whenSmall && manifest.itemCount > limit { return }
         var found = SetHash()
         var count: UInt64 = 0
         var last: Int64?

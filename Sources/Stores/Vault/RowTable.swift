@@ -9,9 +9,9 @@ protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
     ///
     /// Throws `busy` at once when a writer has the table; the caller waits and asks again. When another thread reads,
-    /// it waits for that one, or throws `busy` too.
+    /// it waits for that one. Without a cancellation it waits for nothing at all, and throws `busy` where it would.
     func read<Result: ~Copyable & Sendable>(
-        waits: Bool, _ body: (Self.View) throws(StoreError) -> Result
+        _ cancellation: Cancellation?, _ body: (Self.View) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Runs `body` as one transaction: all of it is committed durably, or, when anything throws, nothing.
@@ -32,6 +32,21 @@ protocol RowTable: Sendable {
     ///
     /// Throws `busy` at once when a writer has the table.
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage]
+
+    /// Takes the lease with a name, by the clock of the table's server, unless another holds it (`nil`). It ends by
+    /// itself after `RowLease.duration`.
+    ///
+    /// From then on, whatever changes the item with this lookup value through this table is refused once the lease is
+    /// another's, until it is released.
+    func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease?
+    /// Lets a lease last on, while it is still this one's. Returns whether it is.
+    func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool
+    func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError)
+
+    /// Up to how many items are compared with the manifest when a vault is opened: a walk through them takes its time.
+    var comparedCount: Int { get }
+    /// Whether they are compared again each time that others have changed them.
+    var comparesAgain: Bool { get }
 
     associatedtype View: RowView
     associatedtype Transaction: RowTransaction
@@ -98,15 +113,45 @@ protocol RowTransaction: RowView {
     func remove(link token: [UInt8]) throws(StoreError)
     func removeAllLinks() throws(StoreError)
 
+    /// Throws `busy` while there are leases, and lets none be taken until the transaction has ended. Their names won't
+    /// be those of items any more.
+    func endLeases() throws(StoreError)
+
     /// The `changeMark` that there will be when this transaction, which changed something, is committed.
     func changeMarkOfCommit() throws(StoreError) -> UInt32
+}
+
+/// Exclusive access to one item, among all who share a table.
+struct RowLease: Sendable, Hashable {
+    let lookup: [UInt8]
+    /// Chosen by chance for each.
+    let holder: [UInt8]
+    /// Counts up each time that another one takes it over.
+    let fence: Int64
+
+    /// How long a lease lasts unless it is extended: as long as a token request may take.
+    static let duration = Duration.seconds(30)
+}
+
+/// A table that one machine's processes share, whose leases are in files.
+extension RowTable {
+    var comparedCount: Int { ItemCheck.limit }
+    var comparesAgain: Bool { true }
+
+    func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? { nil }
+    func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool { false }
+    func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) {}
+}
+
+extension RowTransaction {
+    func endLeases() throws(StoreError) {}
 }
 
 extension RowTable {
     func read<Result: ~Copyable & Sendable>(
         _ body: (Self.View) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try read(waits: true, body)
+        try read(Cancellation(.standard), body)
     }
 }
 

@@ -31,7 +31,7 @@ extension SealedStore {
     /// The same as a transaction of its own, where there is something to add.
     func merge(_ others: CollectionsRecord, _ cancellation: Cancellation) throws(StoreError) {
         let isNeeded = try cancellation.retry { () throws(StoreError) in
-            try current { (view, state) throws(StoreError) in
+            try current(cancellation) { (view, state) throws(StoreError) in
                 var collections = try Self.collections(in: view, state.keys)
                 return try collections.merge(others)
             }

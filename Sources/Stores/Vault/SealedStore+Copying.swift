@@ -34,7 +34,7 @@ extension SealedStore {
         // tried again without the body having run. What the body throws is passed on, busy or not.
         var failure: StoreError?
         try cancellation.retry { () throws(StoreError) in
-            try table.read { (view) throws(StoreError) in
+            try table.read(cancellation) { (view) throws(StoreError) in
                 _ = try view.record(Manifest.recordName)
                 do throws(StoreError) {
                     // The walk itself compares all items with the manifest.

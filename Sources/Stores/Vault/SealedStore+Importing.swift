@@ -52,7 +52,7 @@ extension SealedStore {
 
     private func refuseConflicts(with batch: [WalkedItem], _ cancellation: Cancellation) throws(StoreError) {
         try cancellation.retry { () throws(StoreError) in
-            try current { (view, state) throws(StoreError) in
+            try current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
                     let present = try Self.present(item.metadata.subject, in: view, state.keys)
                     guard let present, present.metadata.version != item.metadata.version else { continue }
@@ -68,7 +68,7 @@ extension SealedStore {
         _ batch: [WalkedItem], onConflict choice: VaultImportChoice, _ cancellation: Cancellation
     ) throws(StoreError) -> Bool {
         try cancellation.retry { () throws(StoreError) in
-            try current { (view, state) throws(StoreError) in
+            try current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
                     guard let present = try Self.present(item.metadata.subject, in: view, state.keys),
                         present.metadata.version == item.metadata.version || choice == .keep

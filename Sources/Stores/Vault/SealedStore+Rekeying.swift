@@ -14,25 +14,35 @@ extension SealedStore {
         deadline: Deadline, progress: @escaping @Sendable (Double) -> Void
     ) async throws(StoreError) -> Int {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
-            try self.commit(cancellation) { (transaction, change) throws(StoreError) in
-                let old = change.keys
-                try ItemCheck.always.compare(transaction, change.manifest, old)
-                try transaction.compareLinks(change.manifest, old)
-                try transaction.removeAllLinks()
-                change.begin(under: try .random(old.vault))
-                try Self.rekeyRecords(in: transaction, from: old, to: change.keys)
-                change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
-                let items = try Self.places(in: transaction)
-                for (index, place) in items.enumerated() {
-                    if index % 64 == 0 {
-                        try cancellation.check()
-                        progress(Double(index) / Double(items.count))
-                    }
-                    try Self.reseal(place, from: old, in: transaction, &change)
-                }
-                progress(1)
-                return items.count
+            try cancellation.retry(pausingAtMost: 200_000_000) { () throws(StoreError) in
+                try self.rekey(cancellation, progress)
             }
+        }
+    }
+
+    private func rekey(
+        _ cancellation: Cancellation, _ progress: (Double) -> Void
+    ) throws(StoreError) -> Int {
+        try commit(cancellation) { (transaction, change) throws(StoreError) in
+            // A lease has the name of its item, which will be another.
+            try transaction.endLeases()
+            let old = change.keys
+            try ItemCheck.always.compare(transaction, change.manifest, old)
+            try transaction.compareLinks(change.manifest, old)
+            try transaction.removeAllLinks()
+            change.begin(under: try .random(old.vault))
+            try Self.rekeyRecords(in: transaction, from: old, to: change.keys)
+            change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
+            let items = try Self.places(in: transaction)
+            for (index, place) in items.enumerated() {
+                if index % 64 == 0 {
+                    try cancellation.check()
+                    progress(Double(index) / Double(items.count))
+                }
+                try Self.reseal(place, from: old, in: transaction, &change)
+            }
+            progress(1)
+            return items.count
         }
     }
 

@@ -16,7 +16,7 @@ extension SealedStore {
         let table = try cancellation.retry { () throws(StoreError) in
             try self.table.separate(cancellation, copyingFrom: .max)
         }
-        return try table.read { (view) throws(StoreError) in
+        return try table.read(cancellation) { (view) throws(StoreError) in
             let state = try self.state(of: view, comparing: false)
             try takeCollections(Self.collections(in: view, state.keys))
             var last: Int64?

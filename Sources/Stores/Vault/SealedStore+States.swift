@@ -9,11 +9,12 @@ extension SealedStore {
     /// Lends the current view with the state that belongs to it. Blocks while other threads read, and where the vault
     /// was changed by others: call it on a thread of the store's own.
     func current<Result: ~Copyable & Sendable>(
+        _ cancellation: Cancellation = Cancellation(.standard),
         _ body: (Table.View, KnownState) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let last = known.withLock { $0 }
         var seen: (state: KnownState, former: FormerKeys)?
-        let result = try table.read(waits: true) { (view) throws(StoreError) -> Result in
+        let result = try table.read(cancellation) { (view) throws(StoreError) -> Result in
             // The mark is good once the view has begun, so the body runs first; it seldom has to run again.
             let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
             let mark = try view.changeMark()
@@ -41,8 +42,11 @@ extension SealedStore {
         let former = try Self.checkRecords(view, manifest, keys)
         // Not the vault that was open, or an older copy of it.
         guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultExchanged }
-        if comparing { try itemCheck.compare(view, manifest, keys) }
-        return (KnownState(keys: keys, manifest: manifest, mark: mark), former)
+        if comparing, table.comparesAgain || itemCheck == .always { try itemCheck.compare(view, manifest, keys) }
+        let isIndexKnown = !table.comparesAgain && last.isIndexCompared
+        return (
+            KnownState(keys: keys, manifest: manifest, mark: mark, hasComparedIndex: isIndexKnown), former
+        )
     }
 
     /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that
@@ -92,7 +96,9 @@ extension SealedStore {
         until deadline: Deadline,
         _ body: @escaping @Sendable (Table.Transaction, inout Change) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
-        try await worker.run(until: deadline) { (cancellation) throws(StoreError) in try self.commit(cancellation, body)
+        try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
+            // Where a database's connection was lost before the commit, nothing was changed.
+            try cancellation.retry { () throws(StoreError) in try self.commit(cancellation, body) }
         }
     }
 
@@ -145,7 +151,7 @@ extension SealedStore {
         if deadline.hasPassed { throw .timedOut }
         let last = known.withLock { $0 }
         do throws(StoreError) {
-            return try table.read(waits: false) { (view) throws(StoreError) -> Result in
+            return try table.read(nil) { (view) throws(StoreError) -> Result in
                 let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
                 guard try view.changeMark() == last.mark else { throw .changedMeanwhile }
                 return try first.get()
@@ -158,7 +164,9 @@ extension SealedStore {
             // Writers without a pause leave but moments for readers, which a process that only looks in now and then
             // would miss.
             found.give(
-                try cancellation.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in try self.current(body) })
+                try cancellation.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in
+                    try self.current(cancellation, body)
+                })
         }
         return found.take()
     }

@@ -69,7 +69,7 @@ private struct Verification<Table: RowTable> {
         let before = self
         do throws(StoreError) {
             self = try cancellation.retry { () throws(StoreError) in
-                try table.read { (view) throws(StoreError) in
+                try table.read(cancellation) { (view) throws(StoreError) in
                     var check = before
                     try check.rows(in: view)
                     return check

@@ -60,7 +60,8 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     /// at once, and what the memory, which was made before, has to say.
     init(
         table: Table, keys: VaultKeys, slot: OpenedSlot? = nil, identity: StoreIdentity, worker: WorkThread,
-        memory: GenerationMemory? = nil, itemCheck: ItemCheck = .whenSmall, now: @escaping @Sendable () -> UnixTime
+        memory: GenerationMemory? = nil, itemCheck: ItemCheck = .whenSmall,
+        _ cancellation: Cancellation = Cancellation(.standard), now: @escaping @Sendable () -> UnixTime
     ) throws(StoreError) {
         self.table = table
         self.identity = identity
@@ -69,11 +70,11 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         self.memory = memory
         self.itemCheck = itemCheck
         self.slot = slot
-        let (found, former) = try table.read { (view) throws(StoreError) -> (KnownState, FormerKeys) in
+        let (found, former) = try table.read(cancellation) { (view) throws(StoreError) -> (KnownState, FormerKeys) in
             // Others may have rekeyed it since its slot was opened.
             let (manifest, keys) = try Self.manifest(of: view, keys, slot)
             let former = try Self.checkRecords(view, manifest, keys)
-            try itemCheck.compare(view, manifest, keys)
+            try itemCheck.compare(view, manifest, keys, upTo: table.comparedCount)
             return (KnownState(keys: keys, manifest: manifest, mark: try view.changeMark()), former)
         }
         rollback = try memory?.check(found.manifest, keys, former) ?? .notAsked

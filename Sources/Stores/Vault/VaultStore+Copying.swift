@@ -58,37 +58,33 @@ extension VaultStore {
         let rows = rows
         // Not on the store's thread: other writes go on until the copying begins.
         return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            let place = try VaultPath.new(path, for: .backup)
+            let place = try VaultPlace.new(path, for: .backup)
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
             let keys = try VaultKeys.random(vault)
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: rows.now(), vault: vault)
             // The collections are those of the moment that is exported: below.
-            let records = try SealedStore<SQLiteRowTable>.newRecords(
+            let records = try SealedStore<VaultTable>.newRecords(
                 keys, slot, collections: CollectionsRecord(created: rows.now()))
             var change = Change(keys: keys, manifest: Manifest(recordsDigest: Manifest.digest(records, keys)))
             var savedCount: UInt64?
-            try place.create(for: .backup) { (temporary) throws(StoreError) in
-                try SQLiteRowTable.create(path: temporary, records: records) { (table) throws(StoreError) in
-                    func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
-                        try SealedStore<SQLiteRowTable>.put(item, secret, in: table, &change)
-                    }
-                    func copy(_ collections: CollectionsRecord) throws(StoreError) {
-                        try SealedStore<SQLiteRowTable>.put(collections, in: table, &change)
-                    }
-                    if leavingOutDamaged {
-                        savedCount = try rows.forEachReadableItem(cancellation, copy) {
-                            (item, secret) throws(StoreError) in
-                            // A credential that is there twice is copied once.
-                            if try table.heading(keys.lookup(of: item.subject)) == nil { try copy(item, secret) }
-                        }
-                    } else {
-                        try rows.forEachItem(cancellation, copy, copy)
-                    }
-                    try change.writeIndex(in: table)
-                    try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
+            try place.create(for: .backup, records, cancellation) { (table) throws(StoreError) in
+                func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
+                    try SealedStore<VaultTable>.put(item, secret, in: table, &change)
                 }
-                // The file gets its name now, or never.
-                try cancellation.commit()
+                func copy(_ collections: CollectionsRecord) throws(StoreError) {
+                    try SealedStore<VaultTable>.put(collections, in: table, &change)
+                }
+                if leavingOutDamaged {
+                    savedCount = try rows.forEachReadableItem(cancellation, copy) {
+                        (item, secret) throws(StoreError) in
+                        // A credential that is there twice is copied once.
+                        if try table.heading(keys.lookup(of: item.subject)) == nil { try copy(item, secret) }
+                    }
+                } else {
+                    try rows.forEachItem(cancellation, copy, copy)
+                }
+                try change.writeIndex(in: table)
+                try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
             }
             let count = Int(change.manifest.itemCount)
             return VaultExport(itemCount: count, missingCount: max(0, Int(savedCount ?? UInt64(count)) - count))

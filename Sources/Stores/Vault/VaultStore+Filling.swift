@@ -14,7 +14,7 @@ extension VaultStore {
         try await rows.change(until: deadline) { [rows] (transaction, change) throws(StoreError) in
             let vaultKeys = change.keys
             for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
-                guard try SealedStore<SQLiteRowTable>.present(key, in: transaction, vaultKeys) == nil else {
+                guard try SealedStore<VaultTable>.present(key, in: transaction, vaultKeys) == nil else {
                     throw StoreError(.conflict, "there is a credential for \(key) already")
                 }
                 try rows.put(

@@ -30,26 +30,23 @@ extension VaultStore {
         let kept = KeptSource(source.duplicate())
         let name = name ?? source.kind.slotName
         return try await worker.run(until: deadline, leavesBehind: true) { (cancellation) throws(StoreError) in
-            let place = try VaultPath.new(path)
+            let place = try VaultPlace.new(path, for: .daily)
             let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
             let keys = try VaultKeys.random(vault)
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: now(), vault: vault)
             try cancellation.check()
-            var records = try SealedStore<SQLiteRowTable>.newRecords(
+            var records = try SealedStore<VaultTable>.newRecords(
                 keys, slot, collections: CollectionsRecord(created: now()))
             let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys)))
-            try place.create { (temporary) throws(StoreError) in
-                try SQLiteRowTable.create(path: temporary, records: records)
-                // The vault gets its name now, or never.
-                try cancellation.commit()
-            }
+            try place.create(for: .daily, records, cancellation)
             return try cancellation.retry { () throws(StoreError) in
-                let opened = SealedStore<SQLiteRowTable>.OpenedSlot(
+                let opened = SealedStore<VaultTable>.OpenedSlot(
                     recordName: KeySlot.recordName(slot.head.id), keys: slot.keys)
                 return try open(
-                    place, SQLiteRowTable(path: place.file), keys, opened,
-                    Circumstances(worker: worker, memory: memory, itemCheck: .whenSmall, use: .daily, now: now))
+                    place, place.table(cancellation), keys, opened,
+                    Circumstances(worker: worker, memory: memory, itemCheck: .whenSmall, use: .daily, now: now),
+                    cancellation)
             }
         }
     }
@@ -113,19 +110,16 @@ extension VaultStore {
     private static func unlock(
         _ path: String, _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ cancellation: Cancellation
     ) throws(StoreError) -> VaultStore {
-        let place = try VaultPath.existing(path, for: circumstances.use)
-        let before = try place.status()
-        let table = try SQLiteRowTable(place)
-        let after = try place.status()
-        guard before.device == after.device, before.inode == after.inode else {
-            throw FileProblem.refuse("vault", place.file, "was exchanged while it was opened")
-        }
-        let (vault, records) = try table.read { (view) throws(StoreError) in
+        let place = try VaultPlace.existing(path, for: circumstances.use)
+        let table = try place.table(cancellation)
+        let (vault, records) = try table.read(cancellation) { (view) throws(StoreError) in
             (try IdentityRecord.decode(view.record(IdentityRecord.recordName)), try view.records())
         }
-        try place.status().requireVaultLength()
+        if case .file(let path) = place { try path.status().requireVaultLength() }
         if case .kernelKeyring = source.place {
-            return try open(place, table, try KernelKeyring.vaultKeys(of: vault, table), nil, circumstances)
+            return try open(
+                place, table, try KernelKeyring.vaultKeys(of: vault, table, cancellation), nil, circumstances,
+                cancellation)
         }
         let reference = source.reference
         let kind = source.kind
@@ -142,11 +136,13 @@ extension VaultStore {
                 return try cancellation.retry { () throws(StoreError) in
                     try open(
                         place, table, VaultKeys(root.duplicate(), vault: vault),
-                        .init(recordName: slot.recordName, keys: keys), circumstances)
+                        .init(recordName: slot.recordName, keys: keys), circumstances, cancellation)
                 }
             } catch  where error.code == .wrongKey {
                 // The vault was rekeyed since. Where this slot was replaced before that, another one may open it now.
-                let isThere = try table.read { (view) throws(StoreError) in try view.record(slot.recordName) != nil }
+                let isThere = try table.read(cancellation) { (view) throws(StoreError) in
+                    try view.record(slot.recordName) != nil
+                }
                 throw isThere ? error : StoreError(.busy, "the vault's key slots were changed while it was opened")
             }
         }
@@ -154,17 +150,17 @@ extension VaultStore {
     }
 
     private static func open(
-        _ place: VaultPath, _ table: SQLiteRowTable, _ keys: VaultKeys,
-        _ slot: SealedStore<SQLiteRowTable>.OpenedSlot?, _ circumstances: Circumstances
+        _ place: VaultPlace, _ table: VaultTable, _ keys: VaultKeys,
+        _ slot: SealedStore<VaultTable>.OpenedSlot?, _ circumstances: Circumstances, _ cancellation: Cancellation
     ) throws(StoreError) -> VaultStore {
-        let identity = StoreIdentity(backend: "vault", location: place.file)
+        let identity = StoreIdentity(backend: "vault", location: place.location)
         let memory = try circumstances.memory.map { (memory) throws(StoreError) in
             try GenerationMemory(memory, vault: keys.vault)
         }
         let rows = try SealedStore(
             table: table, keys: keys, slot: slot, identity: identity, worker: circumstances.worker, memory: memory,
-            itemCheck: circumstances.itemCheck, now: circumstances.now)
-        return VaultStore(rows: rows, path: place)
+            itemCheck: circumstances.itemCheck, cancellation, now: circumstances.now)
+        return VaultStore(rows: rows, place: place)
     }
 }
 

@@ -11,14 +11,14 @@ public import LatchkeySecrets
 /// Reads run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes, and a
 /// read while others write or after they have changed the vault.
 public final class VaultStore: CredentialStore {
-    let rows: SealedStore<SQLiteRowTable>
-    let path: VaultPath
+    let rows: SealedStore<VaultTable>
+    let place: VaultPlace
     private let reporter: ChangeReporter
 
-    init(rows: SealedStore<SQLiteRowTable>, path: VaultPath) {
+    init(rows: SealedStore<VaultTable>, place: VaultPlace) {
         self.rows = rows
-        self.path = path
-        reporter = ChangeReporter(rows: rows, path: path.file)
+        self.place = place
+        reporter = ChangeReporter(rows: rows, place: place)
     }
 
     /// `vault` and the file's canonical path.

@@ -6,7 +6,7 @@ public struct VaultVerification: Sendable, Hashable {
     public let itemCount: Int
     /// How many transactions the vault has seen.
     package let generation: UInt64
-    /// At most `maximumProblemCount`; empty for a sound vault.
+    /// At most 100; empty for a sound vault.
     public let problems: [VaultProblem]
 
     package static let maximumProblemCount = 100

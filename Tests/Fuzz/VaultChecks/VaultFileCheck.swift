@@ -125,7 +125,7 @@
         }
 
         private func search(_ store: SealedStore<SQLiteRowTable>, isCompared: Bool) async throws(Violation) {
-            let items = SealedItemStore(store, path: nil)
+            let items = SealedItemStore(store, place: nil)
             for known in KnownVault.items {
                 let found = try await attempt { () async throws(StoreError) in
                     try await items.search(ItemAttributes(known.key), in: nil, deadline: .after(Self.deadline))

@@ -35,7 +35,7 @@ final class ItemObserver<Table: RowTable>: Sendable {
     private struct State {
         var listeners: [UInt64: AsyncStream<ItemChange>.Continuation] = [:]
         var nextNumber: UInt64 = 0
-        var watch: FileWatch?
+        var watch: (any ChangeWatch)?
         var seen = Sight()
     }
 
@@ -52,11 +52,11 @@ final class ItemObserver<Table: RowTable>: Sendable {
     /// Held while this process changes items, so that its own changes are never taken for another's.
     private let state = Mutex(State())
     private let rows: SealedStore<Table>
-    private let path: String?
+    private let place: VaultPlace?
 
-    init(_ rows: SealedStore<Table>, path: String?) {
+    init(_ rows: SealedStore<Table>, place: VaultPlace?) {
         self.rows = rows
-        self.path = path
+        self.place = place
     }
 
     deinit {
@@ -64,11 +64,11 @@ final class ItemObserver<Table: RowTable>: Sendable {
         for listener in listeners.values { listener.finish() }
     }
 
-    /// Throws `unavailable` when there is no file, or the system has no watch left, and what a read throws.
+    /// Throws what `VaultPlace.watch` throws, and what a read throws.
     func listen(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ItemChange.self)
         let number = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            try cancellation.retry { () throws(StoreError) in try self.add(continuation) }
+            try cancellation.retry { () throws(StoreError) in try self.add(continuation, cancellation) }
         }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { state in
@@ -79,15 +79,14 @@ final class ItemObserver<Table: RowTable>: Sendable {
         return stream
     }
 
-    private func add(_ listener: AsyncStream<ItemChange>.Continuation) throws(StoreError) -> UInt64 {
+    private func add(
+        _ listener: AsyncStream<ItemChange>.Continuation, _ cancellation: Cancellation
+    ) throws(StoreError) -> UInt64 {
         try state.withLock { (state) throws(StoreError) in
             // The watch first, so that no change falls between the two.
             if state.watch == nil {
-                state.watch = path.flatMap { path in FileWatch(path: path) { [weak self] in self?.look() } }
-            }
-            guard state.watch != nil else {
-                throw StoreError(
-                    .unavailable, "the system has no watch on files left", hint: "raise fs.inotify.max_user_instances")
+                guard let place else { throw StoreError(.unavailable, "there is nothing to listen to") }
+                state.watch = try place.watch(cancellation) { [weak self] in self?.look() }
             }
             if state.listeners.isEmpty {
                 state.seen = Sight()

@@ -11,10 +11,10 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
     let rows: SealedStore<Table>
     let observer: ItemObserver<Table>
 
-    /// - Parameter path: the file that others change; `nil` where there is none to watch.
-    init(_ rows: SealedStore<Table>, path: String?) {
+    /// - Parameter place: where others change it; `nil` where there is none to watch.
+    init(_ rows: SealedStore<Table>, place: VaultPlace?) {
         self.rows = rows
-        observer = ItemObserver(rows, path: path)
+        observer = ItemObserver(rows, place: place)
     }
 
     // MARK: - Collections
@@ -181,7 +181,9 @@ extension SealedStore {
         if state.isIndexCompared || itemCheck == .never { return }
         let manifest = state.manifest
         if itemCheck == .whenSmall
-            && (manifest.itemCount > UInt64(ItemCheck.limit) || manifest.linkCount > UInt64(ItemCheck.linkLimit))
+            // Four attributes for each item.
+            && (manifest.itemCount > UInt64(table.comparedCount)
+                || manifest.linkCount > UInt64(4 * table.comparedCount))
         {
             return
         }
@@ -192,10 +194,10 @@ extension SealedStore {
 
 extension VaultStore {
     /// The vault's items. Keep it: what one of them changes isn't among its `changesByOthers`.
-    package func itemStore() -> some ItemStore { SealedItemStore(rows, path: path.file) }
+    package func itemStore() -> some ItemStore { SealedItemStore(rows, place: place) }
 
     /// The items that aren't credentials, which no listing of credentials shows.
     package func itemsBesidesCredentials(deadline: Deadline) async throws(StoreError) -> [StoredItem] {
-        try await SealedItemStore(rows, path: nil).items(deadline: deadline) { $0.key == nil }
+        try await SealedItemStore(rows, place: nil).items(deadline: deadline) { $0.key == nil }
     }
 }

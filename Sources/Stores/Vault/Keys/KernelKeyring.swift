@@ -39,9 +39,12 @@ enum KernelKeyring {
     }
 
     /// The kept keys of a vault, when they are its own: anyone with this uid can leave another key under that name.
-    static func vaultKeys(of vault: VaultID, _ table: some RowTable) throws(StoreError) -> VaultKeys {
+    static func vaultKeys(
+        of vault: VaultID, _ table: some RowTable, _ cancellation: Cancellation
+    ) throws(StoreError) -> VaultKeys {
         let keys = VaultKeys(try read(vault), vault: vault)
-        let manifest = try table.read { (view) throws(StoreError) in try view.record(Manifest.recordName) }
+        let manifest = try table.read(cancellation) { (view) throws(StoreError) in try view.record(Manifest.recordName)
+        }
         if failure(StoreError.self, of: try Manifest.open(manifest, keys)) != nil {
             throw StoreError(
                 .locked, "the key in the kernel's keyring doesn't open the vault",

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <stddef.h>
+
+// The types and numbers of libpq-fe.h (PostgreSQL 14 and later) that are used, and no others. A test compiles them beside
+// the library's own header and compares numbers, sizes and places.
+
+typedef unsigned int Oid;
+
+typedef struct pg_conn PGconn;
+typedef struct pg_result PGresult;
+
+typedef enum { CONNECTION_OK = 0, CONNECTION_BAD = 1 } ConnStatusType;
+
+typedef enum {
+    PGRES_COMMAND_OK = 1,
+    PGRES_TUPLES_OK = 2,
+    PGRES_FATAL_ERROR = 7,
+    PGRES_PIPELINE_SYNC = 10,
+    PGRES_PIPELINE_ABORTED = 11,
+} ExecStatusType;
+
+typedef struct pgNotify {
+    char *relname;
+    int be_pid;
+    char *extra;
+    struct pgNotify *next;
+} PGnotify;
+
+typedef struct _PQconninfoOption {
+    char *keyword;
+    char *envvar;
+    char *compiled;
+    char *val;
+    char *label;
+    char *dispchar;
+    int dispsize;
+} PQconninfoOption;
+
+typedef void (*PQnoticeProcessor)(void *context, const char *message);
+
+// Fields of an error's message, PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY.
+enum { LATCHKEY_DIAG_SQLSTATE = 'C', LATCHKEY_DIAG_MESSAGE_PRIMARY = 'M' };

@@ -1,0 +1,151 @@
+internal import CLatchkeyLibpq
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+
+/// Where a vault in a database is: a connection URI of PostgreSQL (libpq, section 34.1.1.2), with one parameter of our
+/// own, `schema`, for the schema that its tables are in (`latchkey` where there is none).
+struct PostgreSQLAddress: Sendable, Hashable {
+    /// What libpq is given: the parameters of the URI but `schema`, and what it leaves open.
+    let parameters: [String: String]
+    let schema: PostgreSQLSchemaName
+    /// The URI without the user's name and without what only says how to connect.
+    let location: String
+
+    static let maximumByteCount = 4096
+
+    /// Whether a vault's path is the URI of a database.
+    static func isAddress(_ text: String) -> Bool {
+        text.utf8.starts(with: "postgresql:".utf8) || text.utf8.starts(with: "postgres:".utf8)
+    }
+
+    /// Throws `unsupported` for a URI with a password in it: other processes and logs see it. libpq isn't needed.
+    static func refusePassword(in text: String) throws(StoreError) {
+        guard isAddress(text) else { return }
+        let parts = text.split(separator: "?", maxSplits: 1)
+        let authority = parts[0].drop { $0 != "/" }.drop { $0 == "/" }
+        let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
+        let parameters = parts.count > 1 ? parts[1].split(separator: "&") : []
+        let names = parameters.map { $0.prefix { $0 != "=" } }
+        if user.contains(":") || names.contains(where: { $0 == "password" || $0 == "sslpassword" }) {
+            throw .passwordInURI
+        }
+    }
+
+    /// Throws `unsupported` for what is no such URI, has a password in it, or where libpq is missing.
+    init(_ text: String) throws(StoreError) {
+        guard text.utf8.count <= Self.maximumByteCount, !text.utf8.contains(0) else {
+            throw .noDatabaseURI("it is longer than \(Self.maximumByteCount) bytes")
+        }
+        try Self.refusePassword(in: text)
+        let (uri, schema) = try Self.separateSchema(text)
+        var parameters = try Self.parse(uri)
+        guard parameters["password"] == nil, parameters["sslpassword"] == nil else {
+            throw .passwordInURI
+        }
+        self.schema = schema
+        location = Self.location(parameters, schema)
+        // A vault is written to: of several servers the primary one.
+        if parameters["target_session_attrs"] == nil { parameters["target_session_attrs"] = "read-write" }
+        parameters["fallback_application_name"] = "latchkey"
+        self.parameters = parameters
+    }
+
+    /// How many servers may have to be tried before one answers.
+    var serverCount: Int {
+        (parameters["hostaddr"] ?? parameters["host"] ?? "").split(separator: ",").count
+    }
+
+    // MARK: - Parts
+
+    /// libpq knows its own parameters only.
+    private static func separateSchema(_ text: String) throws(StoreError) -> (String, PostgreSQLSchemaName) {
+        guard let mark = text.firstIndex(of: "?") else { return (text, .standard) }
+        var others: [Substring] = []
+        var schema: PostgreSQLSchemaName?
+        for parameter in text[text.index(after: mark)...].split(separator: "&") {
+            guard parameter.hasPrefix("schema=") else {
+                others.append(parameter)
+                continue
+            }
+            guard schema == nil, let name = PostgreSQLSchemaName(String(parameter.dropFirst("schema=".count))) else {
+                throw .noDatabaseURI("its schema has to be one name of letters, digits and `_`")
+            }
+            schema = name
+        }
+        let rest = others.isEmpty ? "" : "?" + others.joined(separator: "&")
+        return (text[..<mark] + rest, schema ?? .standard)
+    }
+
+    private static func parse(_ uri: String) throws(StoreError) -> [String: String] {
+        if let missing = unsafe latchkey_libpq_load() {
+            throw StoreError(
+                .unavailable,
+                """
+                a vault in a database needs libpq, and \
+                \(LoggableText(reviewed: "a library's or a function's name", unredacted: unsafe String(cString: missing))) \
+                is missing
+                """,
+                hint: "install it (in Debian the package libpq5), or use a vault in a file")
+        }
+        var message: UnsafeMutablePointer<CChar>?
+        defer { unsafe PQfreemem(message) }
+        guard let options = unsafe PQconninfoParse(uri, &message) else {
+            // libpq's message can have a piece of the URI in it, and a password there.
+            throw .noDatabaseURI("libpq can't read it")
+        }
+        defer { unsafe PQconninfoFree(options) }
+        var parameters: [String: String] = [:]
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val {
+                unsafe parameters[String(cString: keyword)] = String(cString: value)
+            }
+            unsafe option += 1
+        }
+        return parameters
+    }
+
+    /// For people, leases and logs: servers, database and schema.
+    private static func location(_ parameters: [String: String], _ schema: PostgreSQLSchemaName) -> String {
+        let hosts = (parameters["host"] ?? parameters["hostaddr"] ?? "").split(
+            separator: ",", omittingEmptySubsequences: false)
+        let ports = (parameters["port"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let servers = hosts.enumerated().map { index, host -> String in
+            let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
+            return port.isEmpty ? String(host) : "\(host):\(port)"
+        }
+        let name = schema == .standard ? "" : "?schema=\(schema.name)"
+        return "postgresql://\(servers.joined(separator: ","))/\(parameters["dbname"] ?? "")\(name)"
+    }
+}
+
+/// A schema's name that needs no quoting: a small letter or `_`, then these and digits, 63 bytes at most.
+package struct PostgreSQLSchemaName: Sendable, Hashable {
+    package let name: String
+
+    package static let standard = PostgreSQLSchemaName("latchkey")!
+
+    package init?(_ name: String) {
+        func isLetter(_ byte: UInt8) -> Bool { byte >= 0x61 && byte <= 0x7A || byte == 0x5F }
+        guard let first = name.utf8.first, name.utf8.count <= 63, isLetter(first),
+            name.utf8.allSatisfy({ isLetter($0) || $0 >= 0x30 && $0 <= 0x39 }),
+            // PostgreSQL keeps these for itself.
+            !name.hasPrefix("pg_")
+        else { return nil }
+        self.name = name
+    }
+}
+
+extension StoreError {
+    fileprivate static var passwordInURI: StoreError {
+        StoreError(
+            .unsupported, "a password may not be in a vault's URI, where other processes and logs see it",
+            hint: "put it into a password file (~/.pgpass), or use a certificate or peer authentication")
+    }
+
+    fileprivate static func noDatabaseURI(_ why: LogMessage) -> StoreError {
+        StoreError(
+            .unsupported, "the vault's address is no URI of a database: \(why)",
+            hint: "write it as `postgresql://HOST/DATABASE?sslmode=verify-full`")
+    }
+}

@@ -1,0 +1,272 @@
+internal import CLatchkeyLibpq
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+
+/// One connection to a database. Statements go out one behind the other, and their answers are waited for together
+/// (libpq, section 34.5, "Pipeline Mode").
+///
+/// Every wait ends with the cancellation that is given: the server isn't trusted to answer.
+@safe final class PostgreSQLConnection: @unchecked Sendable {
+    // Sendable: its owner lends it to one thread at a time; see PostgreSQLRowTable.
+    let address: PostgreSQLAddress
+    /// Whether something between us and the server, such as pgbouncer, hands our transactions to changing connections:
+    /// nothing that a session keeps can then be used (prepared statements, LISTEN).
+    private(set) var isPooled = true
+    /// Whether it can't be used any more.
+    private(set) var isLost = false
+
+    private let pointer: OpaquePointer
+    private var prepared: Set<String> = []
+    /// What was sent and not answered yet: a preparation's name, or `nil` for a statement.
+    private var expected: [String?] = []
+    private var unansweredByteCount = 0
+
+    /// How much is sent before the answers are read: what libpq keeps of it meanwhile is in memory.
+    private static let maximumUnansweredByteCount = 4 << 20
+    private static let maximumUnansweredCount = 200
+
+    /// Connects to the first server that fits. Blocks until the deadline, or two seconds for each server.
+    ///
+    /// Throws `unavailable` when none does.
+    init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
+        self.address = address
+        var parameters = address.parameters
+        if parameters["connect_timeout"] == nil {
+            let seconds = Int(cancellation.deadline.remaining.components.seconds) / max(1, address.serverCount)
+            parameters["connect_timeout"] = "\(min(max(seconds, 2), 30))"
+        }
+        let opened = unsafe Self.connect(parameters)
+        guard let opened = unsafe opened else {
+            throw StoreError(.unavailable, "there is not enough memory for a connection")
+        }
+        guard unsafe PQstatus(opened) == CONNECTION_OK else {
+            let message = unsafe String(cString: PQerrorMessage(opened))
+            unsafe PQfinish(opened)
+            throw .noDatabase(address, message)
+        }
+        unsafe pointer = opened
+        unsafe PQsetnonblocking(opened, 1)
+        unsafe PQenterPipelineMode(opened)
+        do throws(StoreError) {
+            let rows = try ask(Self.backend, [], cancellation)
+            let pid = Int64(unsafe PQbackendPID(opened))
+            isPooled = try rows.integer(0, 0) != pid
+        } catch {
+            unsafe PQfinish(opened)
+            throw error
+        }
+    }
+
+    deinit {
+        unsafe PQfinish(pointer)
+    }
+
+    private static let backend = PostgreSQLQuery(name: "", sql: "SELECT pg_backend_pid()", types: [])
+
+    private static func connect(_ parameters: [String: String]) -> OpaquePointer? {
+        var names: [UnsafePointer<CChar>?] = unsafe []
+        var values: [UnsafePointer<CChar>?] = unsafe []
+        for (name, value) in parameters {
+            unsafe names.append(UnsafePointer(strdup(name)))
+            unsafe values.append(UnsafePointer(strdup(value)))
+        }
+        let opened = unsafe PQconnectdbParams(names + [nil], values + [nil], 0)
+        for index in unsafe names.indices {
+            unsafe free(UnsafeMutablePointer(mutating: names[index]))
+            unsafe free(UnsafeMutablePointer(mutating: values[index]))
+        }
+        // A notice would go to standard error otherwise.
+        if let opened = unsafe opened { unsafe PQsetNoticeProcessor(opened, { _, _ in }, nil) }
+        return unsafe opened
+    }
+
+    // MARK: - Statements
+
+    /// Sends a statement, without waiting for its answer. What it did is known after the next `ask` or `settle`.
+    func send(
+        _ query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation
+    ) throws(StoreError) {
+        if expected.count >= Self.maximumUnansweredCount || unansweredByteCount > Self.maximumUnansweredByteCount {
+            try settle(cancellation)
+        }
+        // Behind a pool another server process may run the next transaction: nothing there has a name.
+        let name = isPooled ? "" : query.name
+        if isPooled || !prepared.contains(name) {
+            let types = query.types.map(\.rawValue)
+            let sent = unsafe PQsendPrepare(pointer, name, query.sql, Int32(types.count), types)
+            guard sent == 1 else { throw lost() }
+            expected.append(name)
+            prepared.insert(name)
+        }
+        let encoded = values.map(\.encoded)
+        try unsafe Self.withPointers(encoded) { (pointers, lengths) throws(StoreError) in
+            let formats = [Int32](repeating: 1, count: values.count)
+            let sent = unsafe PQsendQueryPrepared(
+                pointer, name, Int32(values.count), pointers, lengths, formats, 1)
+            guard sent == 1 else { throw lost() }
+        }
+        expected.append(nil)
+        unansweredByteCount += encoded.reduce(0) { $0 + ($1?.count ?? 0) }
+    }
+
+    /// Sends a statement and returns its rows.
+    func ask(
+        _ query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation
+    ) throws(StoreError) -> PostgreSQLResult {
+        try send(query, values, cancellation)
+        guard let last = try settle(cancellation) else { throw lost() }
+        return last
+    }
+
+    /// Waits for all that was sent, and returns what the last statement gave. Throws what the first one that failed
+    /// says; those behind it had no effect.
+    @discardableResult
+    func settle(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLResult? {
+        if expected.isEmpty { return nil }
+        guard unsafe PQpipelineSync(pointer) == 1 else { throw lost() }
+        var last: PostgreSQLResult?
+        var failure: StoreError?
+        for preparation in expected {
+            // Each answer is followed by an empty one.
+            while let answer = try next(cancellation) {
+                switch answer.status {
+                case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                    if preparation == nil { last = consume answer }
+                case PGRES_PIPELINE_ABORTED: if let preparation { prepared.remove(preparation) }
+                case PGRES_FATAL_ERROR:
+                    if let preparation { prepared.remove(preparation) }
+                    let state = answer.sqlState
+                    guard failure == nil else { continue }
+                    if state.isEmpty { throw lost() }
+                    let (error, endsConnection) = StoreError.database(state, address)
+                    if endsConnection { isLost = true }
+                    failure = error
+                default: throw lost()
+                }
+            }
+        }
+        guard let end = try next(cancellation), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
+        expected.removeAll(keepingCapacity: true)
+        unansweredByteCount = 0
+        if let failure { throw failure }
+        return last
+    }
+
+    // MARK: - Waiting
+
+    /// The next answer; `nil` for the empty one between two.
+    private func next(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLResult? {
+        while unsafe PQisBusy(pointer) == 1 {
+            let rest = unsafe PQflush(pointer)
+            guard rest >= 0 else { throw lost() }
+            try wait(for: rest == 1 ? Int16(POLLIN | POLLOUT) : Int16(POLLIN), cancellation)
+            guard unsafe PQconsumeInput(pointer) == 1 else { throw lost() }
+        }
+        guard let result = unsafe PQgetResult(pointer) else { return nil }
+        return unsafe PostgreSQLResult(result)
+    }
+
+    /// Waits until the socket is ready. Whatever is given up on leaves the connection in an unknown state.
+    func wait(for events: Int16, _ cancellation: Cancellation) throws(StoreError) {
+        while true {
+            do throws(StoreError) {
+                try cancellation.check()
+            } catch {
+                isLost = true
+                throw error
+            }
+            var entry = pollfd(fd: unsafe PQsocket(pointer), events: events, revents: 0)
+            let (seconds, attoseconds) = cancellation.deadline.remaining.components
+            // Cancellation has no descriptor to wait for.
+            let rest = min(50, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+            if unsafe poll(&entry, 1, Int32(rest)) != 0 { return }
+        }
+    }
+
+    /// Notes that it is of no use any more, and returns what to throw.
+    func lost() -> StoreError {
+        isLost = true
+        return .connectionLost
+    }
+
+    func giveUp() { isLost = true }
+
+    /// Whether the server has closed it, as far as is known here: an idle connection has nothing to be read.
+    var isStale: Bool {
+        if isLost { return true }
+        var entry = pollfd(fd: unsafe PQsocket(pointer), events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) != 0
+    }
+
+    // MARK: - Ends of transactions
+
+    /// Throws `conflict` where the server undid the transaction instead, as it does after a statement that failed.
+    func commit(_ cancellation: Cancellation) throws(StoreError) {
+        let answer = try ask(PostgreSQLSchema.commit, [], cancellation)
+        guard answer.commandName == "COMMIT" else {
+            throw StoreError(.unavailable, "the database undid the change instead of keeping it")
+        }
+    }
+
+    /// What became of a transaction: `committed`, `aborted` or `in progress`. A server that is ahead of no such one
+    /// never had it.
+    func outcome(of number: Int64, _ cancellation: Cancellation) throws(StoreError) -> String {
+        do throws(StoreError) {
+            let rows = try ask(PostgreSQLSchema.outcome, [.text("\(number)")], cancellation)
+            return rows.rowCount == 1 && !rows.isNull(0, 0) ? try rows.text(0, 0) : "unknown"
+        } catch  where error.code == .corrupted {
+            // 22023, invalid_parameter_value: the number is in its future.
+            return "aborted"
+        }
+    }
+
+    // MARK: - Notifications
+
+    /// What notifications of others say that have come since the last call.
+    func notifications() throws(StoreError) -> [String] {
+        guard unsafe PQconsumeInput(pointer) == 1 else { throw lost() }
+        var texts: [String] = []
+        while let notification = unsafe PQnotifies(pointer) {
+            defer { unsafe PQfreemem(notification) }
+            if let extra = unsafe notification.pointee.extra { unsafe texts.append(String(cString: extra)) }
+        }
+        return texts
+    }
+
+    /// Waits for news; false when the bell rang.
+    func waitForInput(orFor bell: Int32) -> Bool {
+        var entries = [
+            pollfd(fd: unsafe PQsocket(pointer), events: Int16(POLLIN), revents: 0),
+            pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&entries, 2, -1) < 0 && errno == EINTR {}
+        return entries[1].revents == 0
+    }
+
+    // MARK: - Parts
+
+    /// Lends C's view of parameters: pointers (NULL is a null pointer) and lengths.
+    private static func withPointers(
+        _ values: [[UInt8]?],
+        _ body: ([UnsafePointer<CChar>?], [Int32]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        // One block, as pointers into several arrays at once can't be lent.
+        let lengths = values.map { $0?.count ?? 0 }
+        let block = UnsafeMutablePointer<CChar>.allocate(capacity: max(1, lengths.reduce(0, +)))
+        defer { unsafe block.deallocate() }
+        var pointers: [UnsafePointer<CChar>?] = unsafe []
+        var offset = 0
+        for (value, length) in zip(values, lengths) {
+            guard let value else {
+                unsafe pointers.append(nil)
+                continue
+            }
+            let start = unsafe block + offset
+            if length > 0 { unsafe UnsafeMutableRawPointer(start).copyMemory(from: value, byteCount: length) }
+            unsafe pointers.append(UnsafePointer(start))
+            offset += length
+        }
+        try unsafe body(pointers, lengths.map(Int32.init))
+    }
+}

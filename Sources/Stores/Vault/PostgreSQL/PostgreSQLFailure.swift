@@ -1,0 +1,64 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+
+extension StoreError {
+    /// What an error's SQLSTATE means for a vault (PostgreSQL, appendix A), and whether the connection is of no use any
+    /// more. The server's own words stay out: the database's owner could choose them.
+    static func database(_ state: String, _ address: PostgreSQLAddress) -> (error: StoreError, endsConnection: Bool) {
+        let code = LoggableText(reviewed: "an SQLSTATE, five characters at most", unredacted: String(state.prefix(5)))
+        func error(_ kind: Code, _ cause: LogMessage, hint: LogMessage? = nil) -> (StoreError, Bool) {
+            (StoreError(kind, "\(cause) (SQLSTATE \(code))", hint: hint), false)
+        }
+        switch state {
+        // The server goes down, comes up, or takes no changes since another one has become the primary.
+        case "57P01", "57P02", "57P03", "57P05", "25P03", "25006":
+            return (.connectionLost, true)
+        case "3F000", "42P01": return (.noTables(in: address), false)
+        case "42703", "42883", "42804":
+            return error(
+                .unsupported, "the database's tables are not those of a vault of this version",
+                hint: "\(Recovery.printSchema), and compare")
+        case "42501":
+            return error(
+                .permissionDenied, "the database's role may not use the tables of the vault",
+                hint: "\(Recovery.printSchema): it has the rights that are needed")
+        case "40001", "40P01", "55P03", "57014": return error(.busy, "others are writing to the vault")
+        case "53100": return error(.cannotWrite, "the database's disk is full; nothing was changed")
+        case "54000": return error(.tooLarge, "the row is larger than the database takes")
+        default: break
+        }
+        switch state.prefix(2) {
+        case "08": return (.connectionLost, true)
+        case "22", "23": return error(.corrupted, "the database's rows are not those of a vault")
+        case "53": return error(.unavailable, "the database has no room for another connection or statement")
+        default: return error(.unavailable, "the database refused a statement")
+        }
+    }
+
+    /// In a transaction it says that nothing was changed.
+    static var connectionLost: StoreError { StoreError(.busy, "the connection to the database was lost") }
+
+    static func noTables(in address: PostgreSQLAddress) -> StoreError {
+        let name = LoggableText(reviewed: "a schema's name", unredacted: address.schema.name)
+        return StoreError(
+            .unavailable, "the database has no tables of a vault in the schema \(name)",
+            hint: "\(Recovery.printSchema), for the database's administrator")
+    }
+
+    static func noDatabase(_ address: PostgreSQLAddress, _ message: String) -> StoreError {
+        let place = LoggableText(reviewed: "a database's servers and name", unredacted: address.location)
+        let lines = message.split(separator: "\n").map(\.trimmedText).joined(separator: "; ")
+        let reason = LoggableText(
+            reviewed: "libpq on a connection that failed: servers, names; never a password",
+            unredacted: String(lines.prefix(1000)))
+        return StoreError(
+            .unavailable, "the database \(place) can't be reached: \(reason)",
+            hint: "see that it runs and lets this user in, and check the vault's URI")
+    }
+}
+
+extension Substring {
+    fileprivate var trimmedText: Substring {
+        drop { $0 == " " || $0 == "\t" }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySystem
+
+/// Calls back on a thread of its own when someone commits a change (LISTEN), and when that can't be told: after a
+/// connection was lost and another one was made.
+final class PostgreSQLListener: ChangeWatch {
+    /// One end of a pipe, closed when it is to end.
+    private let end: Int32
+
+    init(
+        _ address: PostgreSQLAddress, _ cancellation: Cancellation, _ changed: @escaping @Sendable () -> Void
+    ) throws(StoreError) {
+        let connection = try Self.connect(address, cancellation)
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            throw StoreError(.unavailable, "the system gave no pipe", platform: .errno(errno))
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        end = ends[1]
+        let follower = Follower(address, bell: ends[0], connection, changed)
+        try mapError(
+            { (error: SystemErrorNumber) in
+                StoreError(.unavailable, "the system gave no thread", platform: .errno(error.number))
+            }, of: SystemThread.detach { follower.follow() })
+    }
+
+    deinit {
+        close(end)
+    }
+
+    private static func connect(
+        _ address: PostgreSQLAddress, _ cancellation: Cancellation
+    ) throws(StoreError) -> PostgreSQLConnection {
+        let connection = try PostgreSQLConnection(address, cancellation)
+        guard !connection.isPooled else {
+            throw StoreError(
+                .unsupported, "the database is behind a pool of connections, which passes on no news of changes",
+                hint: "use the database's own address where changes are waited for")
+        }
+        _ = try connection.ask(PostgreSQLSchema(schema: address.schema).listen, [], cancellation)
+        return connection
+    }
+
+    /// What the thread has to do.
+    private final class Follower: Sendable {
+        private let address: PostgreSQLAddress
+        private let bell: Int32
+        private let first: PostgreSQLConnection
+        private let changed: @Sendable () -> Void
+
+        init(
+            _ address: PostgreSQLAddress, bell: Int32, _ first: PostgreSQLConnection,
+            _ changed: @escaping @Sendable () -> Void
+        ) {
+            self.address = address
+            self.bell = bell
+            self.first = first
+            self.changed = changed
+        }
+
+        deinit {
+            close(bell)
+        }
+
+        func follow() {
+            var connection = first
+            while true {
+                guard connection.waitForInput(orFor: bell) else { return }
+                if let texts = try? connection.notifications() {
+                    if !texts.isEmpty { changed() }
+                    continue
+                }
+                guard let next = reconnect() else { return }
+                connection = next
+                // What was said meanwhile is lost.
+                changed()
+            }
+        }
+
+        private func reconnect() -> PostgreSQLConnection? {
+            var pause: Int32 = 100
+            while true {
+                if let next = try? PostgreSQLListener.connect(address, Cancellation(.standard)) { return next }
+                var entry = pollfd(fd: bell, events: Int16(POLLIN), revents: 0)
+                if unsafe poll(&entry, 1, pause) != 0 { return nil }
+                pause = min(pause * 2, 10_000)
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import Synchronization
+
+/// The connections of one process to one database, kept for the next piece of work.
+final class PostgreSQLPool: Sendable {
+    private let address: PostgreSQLAddress
+    private let idle = Mutex<[PostgreSQLConnection]>([])
+
+    /// One reads, one writes, one holds a lease and one listens, where there is as much to do.
+    private static let maximumIdleCount = 4
+
+    init(_ address: PostgreSQLAddress) {
+        self.address = address
+    }
+
+    /// A connection that nobody else uses. Where none can be made it is tried again until the deadline, after 50 ms and
+    /// then more slowly: a database that fails over is back after seconds.
+    func take(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLConnection {
+        while let kept = idle.withLock({ $0.popLast() }) {
+            if !kept.isStale { return kept }
+        }
+        var pause = 50_000
+        while true {
+            try cancellation.check()
+            do throws(StoreError) {
+                return try PostgreSQLConnection(address, cancellation)
+            } catch {
+                guard error.code == .unavailable || error.code == .busy else { throw error }
+                let rest = cancellation.deadline.remaining
+                guard rest > .microseconds(pause) else { throw error }
+            }
+            usleep(UInt32(Int.random(in: pause / 2...pause)))
+            pause = min(pause * 2, 1_000_000)
+        }
+    }
+
+    /// Takes a connection back; one that is lost ends here.
+    func give(_ connection: PostgreSQLConnection) {
+        if connection.isLost { return }
+        idle.withLock { if $0.count < Self.maximumIdleCount { $0.append(connection) } }
+    }
+}

@@ -1,0 +1,74 @@
+internal import CLatchkeyLibpq
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+
+/// The rows that a statement gave, in binary form; freed with the value.
+@safe struct PostgreSQLResult: ~Copyable {
+    private let pointer: OpaquePointer
+
+    init(_ pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        unsafe PQclear(pointer)
+    }
+
+    var status: ExecStatusType { unsafe PQresultStatus(pointer) }
+
+    /// SQLSTATE of an error (PostgreSQL, appendix A).
+    var sqlState: String {
+        guard let text = unsafe PQresultErrorField(pointer, Int32(LATCHKEY_DIAG_SQLSTATE)) else { return "" }
+        return unsafe String(cString: text)
+    }
+
+    /// Such as `COMMIT`, or `ROLLBACK` in its place.
+    var commandName: String { unsafe String(cString: PQcmdStatus(pointer)) }
+
+    var rowCount: Int { Int(unsafe PQntuples(pointer)) }
+
+    /// How many rows a statement changed.
+    var changedCount: Int {
+        unsafe Int(String(cString: PQcmdTuples(pointer))) ?? 0
+    }
+
+    func isNull(_ row: Int, _ column: Int) -> Bool {
+        unsafe PQgetisnull(pointer, Int32(row), Int32(column)) != 0
+    }
+
+    /// Lends a value's bytes. NULL has none.
+    func withBytes<Value: ~Copyable>(
+        _ row: Int, _ column: Int, _ body: (Span<UInt8>) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        let count = Int(unsafe PQgetlength(pointer, Int32(row), Int32(column)))
+        guard let start = unsafe PQgetvalue(pointer, Int32(row), Int32(column)) else {
+            return try body(Span())
+        }
+        let bytes = unsafe UnsafeBufferPointer(
+            start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: count)
+        return try body(unsafe Span(_unsafeElements: bytes))
+    }
+
+    func bytes(_ row: Int, _ column: Int) throws(StoreError) -> [UInt8] {
+        try withBytes(row, column) { (span) throws(StoreError) in
+            unsafe span.withUnsafeBufferPointer { unsafe Array($0) }
+        }
+    }
+
+    func text(_ row: Int, _ column: Int) throws(StoreError) -> String {
+        guard let text = String(validating: try bytes(row, column), as: UTF8.self) else {
+            throw .vaultCorrupted("a name in it is no text")
+        }
+        return text
+    }
+
+    /// A number of two, four or eight bytes. Throws `corrupted` for anything else.
+    func integer(_ row: Int, _ column: Int) throws(StoreError) -> Int64 {
+        try withBytes(row, column) { (span) throws(StoreError) in
+            guard [2, 4, 8].contains(span.count) else { throw .vaultCorrupted("a number in it is none") }
+            var number: Int64 = span[0] & 0x80 == 0 ? 0 : -1
+            for index in span.indices { number = number << 8 | Int64(span[index]) }
+            return number
+        }
+    }
+}

@@ -1,0 +1,178 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySystem
+internal import Synchronization
+
+/// The row table in a database. A commit is as durable as the database's `synchronous_commit` makes it.
+///
+/// A read is a statement of its own or a transaction of one state (repeatable read), and waits for no writer. Writers
+/// wait for each other at one row.
+final class PostgreSQLRowTable: RowTable {
+    let address: PostgreSQLAddress
+    private let schema: PostgreSQLSchema
+    private let pool: PostgreSQLPool
+    /// The leases of this process.
+    private let leases = Mutex<[[UInt8]: RowLease]>([:])
+
+    /// Connects. Throws `unavailable` when no server can be reached or there are no tables, and what `address` can't be.
+    init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
+        self.address = address
+        schema = PostgreSQLSchema(schema: address.schema)
+        pool = PostgreSQLPool(address)
+        pool.give(try PostgreSQLConnection(address, cancellation))
+    }
+
+    func read<Result: ~Copyable & Sendable>(
+        _ cancellation: Cancellation?, _ body: (PostgreSQLSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        // A server is never asked on a thread that others need.
+        guard let cancellation else { throw StoreError(.busy, "a database takes its time") }
+        let connection = try pool.take(cancellation)
+        defer { pool.give(connection) }
+        let session = PostgreSQLSession(connection, schema, cancellation)
+        do throws(StoreError) {
+            let result = try body(session)
+            try session.end()
+            return result
+        } catch {
+            if failure(StoreError.self, of: try session.rollBack()) != nil { connection.giveUp() }
+            throw error
+        }
+    }
+
+    func write<Result: Sendable>(
+        _ cancellation: Cancellation, _ body: (PostgreSQLSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try cancellation.check()
+        let connection = try pool.take(cancellation)
+        defer { pool.give(connection) }
+        let session = PostgreSQLSession(
+            connection, schema, cancellation, holding: leases.withLock { $0 })
+        let result: Result
+        do throws(StoreError) {
+            try session.beginWriting()
+            result = try body(session)
+            guard session.hasWritten else {
+                try session.end()
+                return result
+            }
+            try cancellation.check()
+        } catch {
+            if failure(StoreError.self, of: try session.rollBack()) != nil { connection.giveUp() }
+            throw error
+        }
+        try commit(session, connection, cancellation)
+        return result
+    }
+
+    /// Whether there is no vault in the tables. Throws `unavailable` when there are no tables.
+    func isEmpty(_ cancellation: Cancellation) throws(StoreError) -> Bool {
+        try read(cancellation) { (session) throws(StoreError) in try session.records().isEmpty }
+    }
+
+    /// Puts a vault's records into empty tables, and what `fill` adds.
+    func create(
+        _ records: [NamedRecord], _ cancellation: Cancellation,
+        _ fill: (PostgreSQLSession) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try write(cancellation) { (session) throws(StoreError) in
+            try session.create(records)
+            try fill(session)
+        }
+    }
+
+    /// From here on the change may be made, whatever comes back.
+    private func commit(
+        _ session: PostgreSQLSession, _ connection: PostgreSQLConnection, _ cancellation: Cancellation
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            try session.commit()
+        } catch {
+            // The server has refused, and undone everything.
+            if !connection.isLost { throw error }
+            guard let number = session.number, try wasCommitted(number, error, cancellation) else { throw error }
+        }
+    }
+
+    /// Asks about a transaction whose commit was not answered (PostgreSQL, section 9.27.7). After another server has
+    /// become the primary one, too: it has the transaction, or never had it.
+    private func wasCommitted(
+        _ number: Int64, _ error: StoreError, _ cancellation: Cancellation
+    ) throws(StoreError) -> Bool {
+        // A little more time than there was: not to know is worse than to wait.
+        let cancellation = Cancellation(.after(max(cancellation.deadline.remaining, .seconds(5))))
+        var outcome = "in progress"
+        while outcome == "in progress" {
+            do throws(StoreError) {
+                let connection = try pool.take(cancellation)
+                defer { pool.give(connection) }
+                outcome = try connection.outcome(of: number, cancellation)
+            } catch {
+                if error.code != .busy || cancellation.deadline.hasPassed { throw .outcomeUnknown }
+            }
+            if cancellation.deadline.hasPassed { throw .outcomeUnknown }
+            usleep(20_000)
+        }
+        return outcome == "committed"
+    }
+
+    /// Half a megabyte goes over the network for these.
+    var comparedCount: Int { 1000 }
+    /// With many hosts each change would be followed by a walk of each.
+    var comparesAgain: Bool { false }
+
+    // MARK: - Leases
+
+    func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? {
+        let holder = try Sealing.randomOctets(16)
+        let fence = try withConnection(cancellation) { (connection) throws(StoreError) -> Int64? in
+            let rows = try connection.ask(schema.takeLease, [.bytes(lookup), .bytes(holder)], cancellation)
+            return rows.rowCount == 1 ? try rows.integer(0, 0) : nil
+        }
+        guard let fence else { return nil }
+        let lease = RowLease(lookup: lookup, holder: holder, fence: fence)
+        leases.withLock { $0[lookup] = lease }
+        return lease
+    }
+
+    func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool {
+        try withConnection(cancellation) { (connection) throws(StoreError) in
+            try connection.ask(schema.extendLease, lease.values, cancellation).changedCount == 1
+        }
+    }
+
+    func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) {
+        leases.withLock { if $0[lease.lookup] == lease { $0[lease.lookup] = nil } }
+        try withConnection(cancellation) { (connection) throws(StoreError) in
+            _ = try connection.ask(schema.releaseLease, lease.values, cancellation)
+        }
+    }
+
+    private func withConnection<Result>(
+        _ cancellation: Cancellation, _ body: (PostgreSQLConnection) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let connection = try pool.take(cancellation)
+        defer { pool.give(connection) }
+        return try body(connection)
+    }
+
+    /// Reading and writing go on meanwhile: a view of a server holds up nobody.
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> Self { self }
+
+    /// Its engine is its administrator's to check.
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] { [] }
+}
+
+extension RowLease {
+    fileprivate var values: [PostgreSQLValue] { [.bytes(lookup), .bytes(holder), .integer(fence)] }
+}
+
+extension StoreError {
+    /// The connection was lost at the commit, and the database didn't come back in time.
+    static var outcomeUnknown: StoreError {
+        StoreError(
+            .timedOut, "the connection to the database was lost while it kept the change: it may be there or not",
+            hint: "read it again when the database can be reached")
+    }
+}

@@ -1,0 +1,353 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySystem
+
+/// A connection while it is lent to one view or one transaction.
+final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
+    // Sendable: its owner lends it to one thread at a time; see PostgreSQLRowTable.
+    let connection: PostgreSQLConnection
+    private let schema: PostgreSQLSchema
+    private let cancellation: Cancellation
+
+    /// What keeps the statements of one view on one state of the tables.
+    private enum View {
+        case none
+        /// One lookup was made, as a statement of its own.
+        case lookup
+        case transaction
+    }
+    private var view = View.none
+    /// All records, as they are in this transaction.
+    private var content: [String: [UInt8]] = [:]
+    private var mark: UInt32?
+    /// Where items are that were looked at in this transaction; `nil`: there is none.
+    private var places: [[UInt8]: Int64?] = [:]
+    /// The number of a transaction that writes.
+    private(set) var number: Int64?
+    private(set) var hasWritten = false
+    /// Leases that this process has, by their items.
+    private let held: [[UInt8]: RowLease]
+
+    /// The lookup value of the one item that was put or removed, in hexadecimal digits; empty for none and several.
+    private var changedItem: String { changed.count == 1 ? Hexadecimal.encode(changed.first!) : "" }
+    private var changed: Set<[UInt8]> = []
+
+    init(
+        _ connection: PostgreSQLConnection, _ schema: PostgreSQLSchema, _ cancellation: Cancellation,
+        holding held: [[UInt8]: RowLease] = [:]
+    ) {
+        self.held = held
+        self.connection = connection
+        self.schema = schema
+        self.cancellation = cancellation
+    }
+
+    private func ask(_ query: PostgreSQLQuery, _ values: PostgreSQLValue...) throws(StoreError) -> PostgreSQLResult {
+        try connection.ask(query, values, cancellation)
+    }
+
+    private func send(_ query: PostgreSQLQuery, _ values: PostgreSQLValue...) throws(StoreError) {
+        hasWritten = true
+        try connection.send(query, values, cancellation)
+    }
+
+    // MARK: - Transactions
+
+    /// Before any other statement than a view's first lookup.
+    private func holdView() throws(StoreError) {
+        guard view != .transaction else { return }
+        try connection.send(PostgreSQLSchema.beginReading, [], cancellation)
+        view = .transaction
+        let before = mark
+        try readRecords()
+        guard before == nil || before == mark else {
+            throw StoreError(.busy, "the vault was changed meanwhile")
+        }
+    }
+
+    /// Begins a transaction that nobody else writes beside.
+    func beginWriting() throws(StoreError) {
+        let seconds = cancellation.deadline.remaining.components.seconds
+        try connection.send(PostgreSQLSchema.begin, [], cancellation)
+        view = .transaction
+        number = try ask(PostgreSQLSchema.limits, .text("\(max(1, seconds) * 1000)")).integer(0, 3)
+        try connection.send(schema.lock, [], cancellation)
+        try readRecords()
+    }
+
+    private func readRecords() throws(StoreError) {
+        let rows = try ask(schema.records, .integer(Int64(Manifest.maximumRecordCount) + 2))
+        content = [:]
+        for row in 0..<rows.rowCount { content[try rows.text(row, 0)] = try Self.bounded(rows, row, 1) }
+        mark = Self.mark(content[Manifest.recordName] ?? [])
+    }
+
+    /// Ends a view, or a transaction in which nothing was written.
+    func end() throws(StoreError) {
+        guard view == .transaction else { return }
+        view = .none
+        try connection.send(PostgreSQLSchema.commit, [], cancellation)
+        try connection.settle(cancellation)
+    }
+
+    /// Commits, and waits for it whatever happens to the task that asked for it.
+    func commit() throws(StoreError) {
+        let waiting = Cancellation(cancellation.deadline)
+        try connection.send(schema.notify, [.text(changedItem)], cancellation)
+        view = .none
+        do throws(StoreError) {
+            try connection.commit(waiting)
+        } catch {
+            view = .transaction
+            if failure(StoreError.self, of: try rollBack()) != nil { connection.giveUp() }
+            throw error
+        }
+    }
+
+    /// Undoes everything, where the connection is still of use.
+    func rollBack() throws(StoreError) {
+        guard view == .transaction, !connection.isLost else { return }
+        view = .none
+        let cancellation = Cancellation(.after(.seconds(2)))
+        // What was sent before may have failed, and is of no interest.
+        _ = failure(StoreError.self, of: try connection.settle(cancellation))
+        try connection.send(PostgreSQLSchema.rollback, [], cancellation)
+        try connection.settle(cancellation)
+    }
+
+    // MARK: - Reading
+
+    func withItem<Result: ~Copyable>(
+        _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        if view == .lookup { try holdView() }
+        let places = ItemPlaces(of: lookup)
+        let rows = try ask(schema.item, .integer(places.first), .integer(places.last), .bytes(lookup))
+        guard rows.rowCount > 0 else { throw .noVaultRecords }
+        if view == .none {
+            view = .lookup
+            mark = Self.mark(try rows.bytes(0, 0))
+        }
+        if rows.isNull(0, 1) { return nil }
+        guard rows.rowCount == 1 else { throw .itemTwice }
+        guard !rows.isNull(0, 2), !rows.isNull(0, 3) else { throw .rowTooLong }
+        return try rows.withBytes(0, 2) { (metadata) throws(StoreError) -> Result in
+            try rows.withBytes(0, 3) { (secret) throws(StoreError) -> Result in try body(metadata, secret) }
+        }
+    }
+
+    func withItem<Result: ~Copyable>(
+        place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        try holdView()
+        let rows = try ask(schema.place, .integer(place))
+        guard rows.rowCount > 0 else { return nil }
+        let heading = ItemHeading(
+            place: place, lookup: try Self.bounded(rows, 0, 0), metadata: try Self.bounded(rows, 0, 1))
+        guard !rows.isNull(0, 2) else { throw .rowTooLong }
+        return try rows.withBytes(0, 2) { (secret) throws(StoreError) -> Result in try body(heading, secret) }
+    }
+
+    func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
+        try holdView()
+        let places = ItemPlaces(of: lookup)
+        let rows = try ask(schema.heading, .integer(places.first), .integer(places.last), .bytes(lookup))
+        guard rows.rowCount <= 1 else { throw .itemTwice }
+        guard rows.rowCount == 1 else {
+            self.places[lookup] = .some(nil)
+            return nil
+        }
+        let place = try rows.integer(0, 0)
+        self.places[lookup] = place
+        return ItemHeading(place: place, lookup: lookup, metadata: try Self.bounded(rows, 0, 1))
+    }
+
+    func heading(beginning: [UInt8]) throws(StoreError) -> ItemHeading? {
+        try holdView()
+        let places = ItemPlaces(of: beginning)
+        let rows = try ask(schema.beginning, .integer(places.first), .integer(places.last), .bytes(beginning))
+        guard rows.rowCount <= 1 else { throw .itemTwice }
+        return rows.rowCount == 0 ? nil : try Self.heading(rows, 0)
+    }
+
+    func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try holdView()
+        let rows = try ask(schema.items, .integer(place ?? .min), .integer(Int64(limit)))
+        var items: [ItemHeading] = []
+        var last = place
+        for row in 0..<rows.rowCount {
+            let item = try Self.heading(rows, row)
+            // Whoever goes on after the last one would never end.
+            if let last, item.place <= last { throw .vaultCorrupted("its items are out of order") }
+            last = item.place
+            items.append(item)
+        }
+        return items
+    }
+
+    /// A forged index of the engine's own is for its owner to find: a lookup and a walk go down one tree here.
+    func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
+        try items(after: place, limit: limit)
+    }
+
+    func record(_ name: String) throws(StoreError) -> [UInt8]? {
+        try holdView()
+        if content.isEmpty { throw .noVaultRecords }
+        return content[name]
+    }
+
+    func records() throws(StoreError) -> [NamedRecord] {
+        try holdView()
+        return content.filter { $0.key != Manifest.recordName }
+            .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            .map { NamedRecord(name: $0.key, content: $0.value) }
+    }
+
+    func changeMark() throws(StoreError) -> UInt32 {
+        if mark == nil { try holdView() }
+        return mark ?? 0
+    }
+
+    func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]? {
+        try holdView()
+        let rows = try ask(schema.link, .bytes(token))
+        return rows.rowCount == 0 ? nil : try Self.bounded(rows, 0, 0)
+    }
+
+    func links(after token: [UInt8]?, limit: Int) throws(StoreError) -> [LinkRow] {
+        try holdView()
+        let rows = try ask(schema.links, .bytes(token ?? []), .integer(Int64(limit)))
+        var links: [LinkRow] = []
+        var last = token ?? []
+        for row in 0..<rows.rowCount {
+            let link = LinkRow(token: try Self.bounded(rows, row, 0), link: try Self.bounded(rows, row, 1))
+            guard last.lexicographicallyPrecedes(link.token) else { throw .vaultCorrupted("its index is out of order") }
+            last = link.token
+            links.append(link)
+        }
+        return links
+    }
+
+    // MARK: - Writing
+
+    func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
+        try note(lookup)
+        if places[lookup] == nil { _ = try heading(lookup) }
+        let content = (PostgreSQLValue.bytes(lookup), PostgreSQLValue.bytes(metadata), PostgreSQLValue.bytes(secret))
+        if let place = places[lookup] ?? nil {
+            return try send(schema.updateItem, .integer(place), content.0, content.1, content.2)
+        }
+        let place = try freePlace(for: lookup)
+        try send(schema.insertItem, .integer(place), content.0, content.1, content.2)
+        places[lookup] = place
+    }
+
+    /// An item is changed. Who has a lease of it has to have it still: another host may have taken it over.
+    private func note(_ lookup: [UInt8]) throws(StoreError) {
+        if changed.count < 2 { changed.insert(lookup) }
+        guard let lease = held[lookup] else { return }
+        let rows = try ask(
+            schema.holdLease, .bytes(lease.lookup), .bytes(lease.holder), .integer(lease.fence))
+        guard rows.rowCount == 1 else { throw .leaseLost }
+    }
+
+    func endLeases() throws(StoreError) {
+        try send(schema.lockLeases)
+        guard try ask(schema.activeLeases).integer(0, 0) == 0 else {
+            throw StoreError(.busy, "a session of the vault is being renewed")
+        }
+        try send(schema.deleteLeases)
+    }
+
+    private func freePlace(for lookup: [UInt8]) throws(StoreError) -> Int64 {
+        let places = ItemPlaces(of: lookup)
+        let rows = try ask(schema.taken, .integer(places.first), .integer(places.last))
+        var taken: Set<Int64> = []
+        for row in 0..<rows.rowCount { taken.insert(try rows.integer(row, 0)) }
+        guard let free = places.free(besides: taken) else { throw .noFreePlace }
+        return free
+    }
+
+    func remove(_ lookup: [UInt8]) throws(StoreError) {
+        try note(lookup)
+        let places = ItemPlaces(of: lookup)
+        try send(schema.deleteItem, .integer(places.first), .integer(places.last), .bytes(lookup))
+        self.places[lookup] = nil
+    }
+
+    func remove(place: Int64) throws(StoreError) {
+        try send(schema.deletePlace, .integer(place))
+        places = [:]
+    }
+
+    /// The first records of a vault. Throws `conflict` where there are some, or others write some meanwhile.
+    func create(_ records: [NamedRecord]) throws(StoreError) {
+        do throws(StoreError) {
+            guard content.isEmpty else { throw .vaultExists }
+            for record in records {
+                try send(schema.addRecord, .text(record.name), .bytes(record.content))
+                content[record.name] = record.content
+            }
+            try connection.settle(cancellation)
+        } catch {
+            throw error.code == .corrupted ? .vaultExists : error
+        }
+    }
+
+    func put(record name: String, _ content: [UInt8]) throws(StoreError) {
+        try send(schema.putRecord, .text(name), .bytes(content))
+        self.content[name] = content
+    }
+
+    func remove(record name: String) throws(StoreError) {
+        try send(schema.deleteRecord, .text(name))
+        content[name] = nil
+    }
+
+    func put(link token: [UInt8], _ content: [UInt8], isNew: Bool) throws(StoreError) {
+        try send(isNew ? schema.insertLink : schema.updateLink, .bytes(token), .bytes(content))
+    }
+
+    func remove(link token: [UInt8]) throws(StoreError) { try send(schema.deleteLink, .bytes(token)) }
+
+    func removeAllLinks() throws(StoreError) { try send(schema.deleteLinks) }
+
+    /// The manifest's, once it is put.
+    func changeMarkOfCommit() throws(StoreError) -> UInt32 { Self.mark(content[Manifest.recordName] ?? []) }
+
+    // MARK: - Parts
+
+    /// The first four bytes of the manifest's nonce.
+    private static func mark(_ manifest: [UInt8]) -> UInt32 { manifest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+
+    private static func heading(_ rows: borrowing PostgreSQLResult, _ row: Int) throws(StoreError) -> ItemHeading {
+        ItemHeading(
+            place: try rows.integer(row, 0), lookup: try bounded(rows, row, 1), metadata: try bounded(rows, row, 2))
+    }
+
+    private static func bounded(
+        _ rows: borrowing PostgreSQLResult, _ row: Int, _ column: Int
+    ) throws(StoreError) -> [UInt8] {
+        if rows.isNull(row, column) { throw .rowTooLong }
+        return try rows.bytes(row, column)
+    }
+}
+
+extension StoreError {
+    static var leaseLost: StoreError {
+        StoreError(
+            .conflict, "this process waited too long, and another one has taken its lease over; nothing was changed",
+            hint: "read what the other one has saved")
+    }
+
+    fileprivate static var rowTooLong: StoreError { .vaultCorrupted("a row in it is longer than a vault's") }
+
+    static var vaultExists: StoreError {
+        StoreError(
+            .conflict, "the database's schema has a vault already", hint: "open it, or name another schema")
+    }
+
+    static var noVaultRecords: StoreError {
+        StoreError(.unavailable, "the database's tables have no vault yet", hint: "\(Recovery.createVault)")
+    }
+}

@@ -1,0 +1,96 @@
+package import LatchkeyCredentials
+internal import LatchkeyLog
+
+/// Where a vault's rows are.
+enum VaultPlace: Sendable {
+    case file(VaultPath)
+    case database(PostgreSQLAddress)
+
+    /// For people, leases and logs.
+    var location: String {
+        switch self {
+        case .file(let path): path.file
+        case .database(let address): address.location
+        }
+    }
+
+    /// Finds what a person named: a path, or a database's URI.
+    static func existing(_ path: String, for use: VaultUse) throws(StoreError) -> VaultPlace {
+        PostgreSQLAddress.isAddress(path)
+            ? .database(try PostgreSQLAddress(path)) : .file(try .existing(path, for: use))
+    }
+
+    static func new(_ path: String, for use: VaultUse) throws(StoreError) -> VaultPlace {
+        PostgreSQLAddress.isAddress(path) ? .database(try PostgreSQLAddress(path)) : .file(try .new(path, for: use))
+    }
+
+    /// Opens the table of a vault that is there.
+    func table(_ cancellation: Cancellation) throws(StoreError) -> VaultTable {
+        switch self {
+        case .database(let address): return .database(try PostgreSQLRowTable(address, cancellation))
+        case .file(let path):
+            let before = try path.status()
+            let table = try SQLiteRowTable(path)
+            let after = try path.status()
+            guard before.device == after.device, before.inode == after.inode else {
+                throw FileProblem.refuse("vault", path.file, "was exchanged while it was opened")
+            }
+            return .file(table)
+        }
+    }
+
+    /// Makes a table of these records and what `fill` adds. It is there as a whole or not at all.
+    ///
+    /// Throws `conflict` where there is a vault already.
+    func create(
+        for use: VaultUse, _ records: [NamedRecord], _ cancellation: Cancellation,
+        fill: (VaultSession) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) {
+        switch self {
+        case .database(let address):
+            try PostgreSQLRowTable(address, cancellation).create(records, cancellation) {
+                (session) throws(StoreError) in try fill(.database(session))
+            }
+        case .file(let path):
+            try path.create(for: use) { (temporary) throws(StoreError) in
+                try SQLiteRowTable.create(path: temporary, records: records) { (session) throws(StoreError) in
+                    try fill(.file(session))
+                }
+                // The vault gets its name now, or never.
+                try cancellation.commit()
+            }
+        }
+    }
+
+    /// Calls back on a thread of its own when the vault may have been changed, by whomever.
+    ///
+    /// Throws `unavailable` when the system gives no watch, `unsupported` behind a pool of a database's connections.
+    func watch(
+        _ cancellation: Cancellation, _ changed: @escaping @Sendable () -> Void
+    ) throws(StoreError) -> any ChangeWatch {
+        switch self {
+        case .database(let address): return try PostgreSQLListener(address, cancellation, changed)
+        case .file(let path):
+            guard let watch = FileWatch(path: path.file, changed) else {
+                throw StoreError(
+                    .unavailable, "the system has no watch on files left", hint: "raise fs.inotify.max_user_instances")
+            }
+            return watch
+        }
+    }
+}
+
+/// Calls back until it is let go of.
+protocol ChangeWatch: AnyObject, Sendable {}
+
+extension FileWatch: ChangeWatch {}
+
+extension VaultStore {
+    /// Whether what names a vault is a database's URI, and no path.
+    package static func isDatabase(_ place: String) -> Bool { PostgreSQLAddress.isAddress(place) }
+
+    /// Throws `unsupported` when it is a database's URI with a password in it.
+    package static func refusePassword(in place: String) throws(StoreError) {
+        try PostgreSQLAddress.refusePassword(in: place)
+    }
+}

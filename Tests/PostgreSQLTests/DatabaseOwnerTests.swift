@@ -1,0 +1,127 @@
+import Foundation
+import LatchkeyCredentials
+import LatchkeyLog
+import Testing
+import TestServices
+
+@testable import LatchkeyVault
+
+/// The owner of the tables reads and writes what it likes, and has no key.
+@Suite struct DatabaseOwnerTests {
+    private let vault: DatabaseVault
+
+    init() async throws { vault = try await DatabaseVault() }
+
+    @Test func `it sees hashes and padded sizes, and no name or secret`() async throws {
+        let store = try await vault.create()
+        let marker = "marker-4711"
+        try await store.save(
+            secret("secret of \(marker)"), for: key(marker, service: "\(marker).example"),
+            options: SaveOptions(label: "label of \(marker)"))
+        for table in ["items", "links", "records", "leases"] {
+            let rows = try await vault.sql("SELECT * FROM %.\(table)")
+            let hex = marker.utf8.map { String(format: "%02x", $0) }.joined()
+            #expect(!rows.contains(marker) && !rows.contains(hex), "\(table)")
+        }
+        let sizes = try await vault.sql("SELECT octet_length(secret), octet_length(metadata) FROM %.items")
+        try await store.save(secret("s"), for: key("another"))
+        let both = Set(
+            try await vault.sql("SELECT octet_length(secret), octet_length(metadata) FROM %.items").split(
+                separator: "\n"))
+        #expect(both == Set(sizes.split(separator: "\n")))
+    }
+
+    /// Each is noticed by whoever opens the vault, and by who verifies it.
+    @Test(arguments: [
+        // Deleted.
+        "DELETE FROM %.items WHERE place = (SELECT min(place) FROM %.items)",
+        // The secrets of two swapped.
+        """
+        UPDATE %.items i SET secret = j.secret FROM %.items j WHERE j.place <> i.place AND i.place IN \
+        (SELECT min(place) FROM %.items UNION SELECT max(place) FROM %.items) AND j.place IN \
+        (SELECT min(place) FROM %.items UNION SELECT max(place) FROM %.items)
+        """,
+        // Doubled, beside itself.
+        """
+        INSERT INTO %.items SELECT place + 1, lookup, metadata, secret FROM %.items \
+        WHERE place = (SELECT min(place) FROM %.items)
+        """,
+        // Moved to where nobody looks.
+        "UPDATE %.items SET place = 12345 WHERE place = (SELECT min(place) FROM %.items)",
+        // Put back to what it was.
+        "UPDATE %.items i SET metadata = o.metadata, secret = o.secret FROM %.old_items o WHERE o.place = i.place",
+        // One bit.
+        "UPDATE %.items SET metadata = set_bit(metadata, 500, 1 - get_bit(metadata, 500))",
+        // Somebody else's slot.
+        "INSERT INTO %.records VALUES('slot-0123456789abcdef0123456789abcdef', 'x')",
+        "DELETE FROM %.records WHERE name = 'former'",
+    ])
+    func `whatever it does to rows is noticed`(_ change: String) async throws {
+        let store = try await vault.create(4)
+        try await vault.sql("CREATE TABLE %.old_items AS SELECT * FROM %.items")
+        for number in 0..<4 { try await store.save(secret("newer \(number)"), for: key("\(number)")) }
+        #expect(try await store.verify().problems == [])
+        try await vault.sql(change)
+        #expect(try await store.verify().problems != [])
+        let opened = await refusal { () async throws(StoreError) -> Int in
+            // Swapped secrets are sound names: the read itself says so.
+            let store = try await vault.open()
+            for number in 0..<4 { _ = try await store.text(key("\(number)")) }
+            return 0
+        }
+        #expect(opened?.code == .corrupted)
+    }
+
+    @Test func `all tables put back are noticed by a store that is open, and by a host that remembers`() async throws {
+        let host = RollbackMemory(directory: vault.directory / "state", logger: .disabled)
+        _ = try await vault.create(3)
+        let store = try await vault.open(memory: host)
+        try await vault.sql(
+            """
+            CREATE TABLE %.old_items AS SELECT * FROM %.items; CREATE TABLE %.old_records AS SELECT * FROM %.records
+            """)
+        try await store.save(secret("newer"), for: key("1"))
+        try await vault.sql(
+            """
+            BEGIN; DELETE FROM %.items; INSERT INTO %.items SELECT * FROM %.old_items; DELETE FROM %.records; \
+            INSERT INTO %.records SELECT * FROM %.old_records; COMMIT
+            """)
+        let open = await refusal { () async throws(StoreError) in try await store.text(key("1")) }
+        #expect(open?.code == .rolledBack)
+        let again = await refusal { () async throws(StoreError) in try await vault.open(memory: host) }
+        #expect(again?.code == .rolledBack)
+        // Another host, which never saw it newer, can't know.
+        let other = RollbackMemory(directory: vault.directory / "other", logger: .disabled)
+        #expect(try await vault.open(memory: other).text(key("1")) == "secret 1")
+    }
+
+    @Test func `rows that are longer than a vault's aren't fetched`() async throws {
+        let store = try await vault.create(1)
+        for change in [
+            "UPDATE %.items SET secret = convert_to(repeat('x', 30000000), 'UTF8')",
+            "UPDATE %.items SET metadata = convert_to(repeat('x', 30000000), 'UTF8')",
+            "UPDATE %.records SET content = convert_to(repeat('x', 30000000), 'UTF8') WHERE name = 'former'",
+        ] {
+            try await vault.sql("BEGIN; \(change)")
+            try await vault.sql(change)
+            let reading = await refusal { () async throws(StoreError) -> String? in
+                let store = try await vault.open(itemCheck: .never)
+                return try await store.text(key("0"))
+            }
+            #expect(reading?.code == .corrupted, "\(change)")
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    @Test func `a trigger that answers for itself doesn't make a change of none`() async throws {
+        let store = try await vault.create(1)
+        try await vault.sql(
+            """
+            CREATE FUNCTION %.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+            CREATE TRIGGER t BEFORE UPDATE OR INSERT ON %.items FOR EACH ROW EXECUTE FUNCTION %.nothing()
+            """)
+        try await store.save(secret("newer"), for: key("0"))
+        // The manifest says what belongs there.
+        #expect(try await vault.open(itemCheck: .never).verify().problems != [])
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Glibc
+import LatchkeyCredentials
+import LatchkeyLog
+import Testing
+import TestServices
+
+@testable import LatchkeyVault
+
+/// What can be wrong with a database: each is a typed error with the next step, inside the deadline.
+@Suite struct DatabaseRefusalTests {
+    private func open(
+        _ uri: String, _ vault: DatabaseVault, deadline: Deadline = .standard
+    ) async -> StoreError? {
+        await refusal { () async throws(StoreError) in
+            try await VaultStore.open(at: uri, unlockedBy: .keyFile(vault.keyFile), deadline: deadline)
+        }
+    }
+
+    @Test(arguments: [
+        "postgresql://u:pw@/secrets", "postgresql:///secrets?password=x", "postgres://u:@h/d",
+        "postgresql://h/d?user=u&sslpassword=x", "postgresql://u%40x:p@h/d",
+    ])
+    func `a password in a URI is refused, and not repeated`(uri: String) async throws {
+        let vault = try await DatabaseVault()
+        let error = try #require(await open(uri, vault))
+        #expect(error.code == .unsupported && error.cause.text.contains("password"))
+        #expect(!"\(error) \(error.hint!)".contains("pw"))
+        #expect(throws: StoreError.self) { try VaultStore.refusePassword(in: uri) }
+    }
+
+    private static let wrongURIs = [
+        "postgresql:", "postgresql:/x", "postgresql://h/d?nonsense=1", "postgresql://h:port/d", "postgresql://[::1/d",
+        "postgresql://h/d?schema=", "postgresql://h/d?schema=Öl", "postgresql://h/d?schema=a&schema=b",
+        "postgresql://h/d?schema=pg_catalog", "postgresql://h/d?schema=a;drop", "postgresql://h/%zz",
+        "postgresql://h/d?sslmode=verify-full&" + String(repeating: "x", count: 5000),
+    ]
+
+    @Test(arguments: wrongURIs)
+    func `what is no URI of a database is refused`(uri: String) async throws {
+        let vault = try await DatabaseVault()
+        let error = try #require(await open(uri, vault, deadline: .after(.seconds(5))))
+        #expect(error.code == .unsupported || error.code == .unavailable, "\(error)")
+        #expect(error.hint != nil)
+    }
+
+    @Test func `a database without the tables, and one without a vault, say what is missing`() async throws {
+        let vault = try await DatabaseVault()
+        let none = try #require(await open(vault.server.vault("nothing_there"), vault))
+        #expect(none.code == .unavailable && none.recoveries == [.printSchema])
+        let empty = try #require(await open(vault.uri, vault))
+        #expect(empty.code == .unavailable && empty.recoveries == [.createVault], "\(empty)")
+        try await vault.create(1)
+        let twice = await refusal { () async throws(StoreError) in
+            try await VaultStore.create(at: vault.uri, unlockedBy: .keyFile(vault.keyFile))
+        }
+        #expect(twice?.code == .conflict)
+        #expect(try await vault.open().text(key("0")) == "secret 0")
+    }
+
+    @Test func `a role without rights is refused`() async throws {
+        let server = try await PostgreSQLServer(isDurable: false)
+        let vault = try await DatabaseVault(on: server, role: "orders")
+        try await vault.create(1)
+        try await server.sql("CREATE ROLE other LOGIN")
+        let mine = server.vault(vault.schema.name, user: "orders")
+        #expect(await open(mine, vault) == nil)
+        let theirs = try #require(await open(server.vault(vault.schema.name, user: "other"), vault))
+        #expect(theirs.code == .permissionDenied && theirs.recoveries == [.printSchema])
+        // The role of one vault makes and changes nothing but rows.
+        let store = try await VaultStore.open(at: mine, unlockedBy: .keyFile(vault.keyFile))
+        try await store.save(secret("s"), for: key("1"))
+        let second = try await DatabaseVault(on: server, role: "second")
+        try await second.create(1)
+        #expect(await open(server.vault(second.schema.name, user: "orders"), second)?.code == .permissionDenied)
+        for statement in [
+            "SELECT * FROM \(second.schema.name).items", "DROP TABLE \(vault.schema.name).items",
+            "ALTER TABLE \(vault.schema.name).items ADD x int", "CREATE TABLE \(vault.schema.name).x()",
+            "TRUNCATE \(vault.schema.name).items",
+        ] {
+            let run = try await Program("psql").run(
+                ["-X", "-h", server.directory.path, "-p", "\(server.port)", "-U", "orders", "-d", "secrets", "-c", statement])
+            #expect(run.status != 0 && run.errorText.contains("permission denied") || run.errorText.contains("must be owner"), "\(statement): \(run.errorText)")
+        }
+    }
+
+    @Test func `tables and vaults of another version are refused`() async throws {
+        let vault = try await DatabaseVault()
+        try await vault.create(1)
+        try await vault.sql("ALTER TABLE %.items RENAME secret TO other")
+        let renamed = try #require(
+            await refusal { () async throws(StoreError) in try await vault.open().text(key("0")) })
+        #expect(renamed.code == .unsupported && renamed.recoveries == [.printSchema], "\(renamed)")
+        try await vault.sql("ALTER TABLE %.items RENAME other TO secret")
+        try await vault.sql(
+            "UPDATE %.records SET content = set_byte(content, 0, 9) WHERE name = '\(IdentityRecord.recordName)'")
+        #expect(await open(vault.uri, vault)?.code == .unsupported)
+    }
+
+    /// What listens and says nothing, and what never lets anybody in.
+    @Test func `a server that hangs in the handshake is given up on`() async throws {
+        let vault = try await DatabaseVault()
+        let silent = try SilentServer()
+        let error = try #require(
+            await open("postgresql://127.0.0.1:\(silent.port)/d?sslmode=disable", vault, deadline: .after(.seconds(1))))
+        #expect(error.code == .unavailable || error.code == .timedOut, "\(error)")
+    }
+
+    @Test func `a server that hangs in a statement is given up on at the deadline`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create(1)
+        // Whoever locks the tables for itself.
+        let locker = try vault.session()
+        locker.type("BEGIN; LOCK TABLE \(vault.schema.name).items; SELECT 'locked';\n")
+        try await locker.wait(for: "the lock") { locker.outputSoFar.contains("locked") }
+        let reading = await refusal { () async throws(StoreError) in
+            try await store.text(key("0"), deadline: .after(.seconds(1)))
+        }
+        #expect(reading?.code == .timedOut)
+        let saving = await refusal { () async throws(StoreError) in
+            try await store.save(
+                secret("x"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(1)))
+        }
+        #expect([.timedOut, .busy].contains(saving?.code))
+        locker.kill()
+        #expect(try await store.text(key("0")) == "secret 0")
+    }
+
+    @Test func `a task that is cancelled doesn't wait on`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create(1)
+        let locker = try vault.session()
+        locker.type("BEGIN; LOCK TABLE \(vault.schema.name).items; SELECT 'locked';\n")
+        try await locker.wait(for: "the lock") { locker.outputSoFar.contains("locked") }
+        let saving = Task {
+            await refusal { () async throws(StoreError) in try await store.save(secret("x"), for: key("0")) }
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        saving.cancel()
+        #expect(await saving.value?.code == .cancelled)
+        locker.kill()
+        #expect(try await store.text(key("0")) == "secret 0")
+    }
+
+    @Test func `certificates: a wrong authority, a wrong name, and the right one`() async throws {
+        let folder = try TestDirectory()
+        let authority = try await CertificateAuthority(in: folder)
+        let server = try await PostgreSQLServer(isDurable: false)
+        try await server.useTLS(from: authority)
+        let vault = try await DatabaseVault(on: server)
+        try await vault.create(1)
+        func uri(_ host: String, _ root: String) -> String {
+            "postgresql://admin@\(host):\(server.port)/secrets?schema=\(vault.schema.name)"
+                + "&sslmode=verify-full&sslrootcert=\(root.replacing("/", with: "%2F"))"
+        }
+        #expect(await open(uri("localhost", authority.certificate), vault) == nil)
+        let elsewhere = uri("secrets.example", authority.certificate) + "&hostaddr=127.0.0.1"
+        #expect(await open(elsewhere, vault)?.code == .unavailable)
+        let stranger = try TestDirectory()
+        let other = try await CertificateAuthority(in: stranger)
+        #expect(await open(uri("localhost", other.certificate), vault)?.code == .unavailable)
+    }
+}
+
+/// Listens, and never answers.
+private final class SilentServer {
+    let port: UInt16
+    private let descriptor: Int32
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.descriptor = descriptor
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(descriptor, pointer, length) == 0 && listen(descriptor, 5) == 0
+                    && getsockname(descriptor, pointer, &length) == 0
+            }
+        }
+        guard bound else { throw ServiceFailure("no socket") }
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+}

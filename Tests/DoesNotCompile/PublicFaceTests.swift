@@ -80,12 +80,19 @@ import Testing
             return
         }
         let lines = recorded.split(separator: "\n").map(String.init)
-        let difference = found.difference(from: lines)
+        let changes = found.difference(from: lines).map { change in
+            switch change {
+            case .insert(_, let line, _): "+ " + line
+            case .remove(_, let line, _): "- " + line
+            }
+        }
+        let isRecorded = changes.isEmpty
         #expect(
-            difference.isEmpty,
+            isRecorded,
             """
-            \(Self.page) is another: Docs/Reference/promises.md says what such a change means. Delete the page, run this \
-            test to record it anew, and look at what changed: \(difference)
+            \(Self.page) is another; Docs/Reference/promises.md says what such a change means. Delete the page, and run \
+            this test to record it anew:
+            \(changes.joined(separator: "\n"))
             """)
     }
 

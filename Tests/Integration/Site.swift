@@ -13,13 +13,17 @@ final class Site: Sendable {
     private let directory: TestDirectory
     private let server: RunningProgram
 
+    /// Runs the script of a checkout with the modules of this build.
+    static func build(_ arguments: [String], by script: String = script, home: String) async throws -> ProgramRun {
+        // The toolchain's docc is where the swift is that runs the tests.
+        let environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "HOME": home]
+        return try await Program(script).run(
+            ["--programs", try BuiltProducts.folder()] + arguments, environment: environment)
+    }
+
     init() async throws {
         let directory = try TestDirectory()
-        // The toolchain's docc is where the swift is that runs the tests.
-        let environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "HOME": directory.path]
-        try await Program(Self.script).run(
-            ["--programs", try BuiltProducts.folder(), "--base", base, directory.path + base], environment: environment
-        ).successful("Scripts/site")
+        try await Self.build(["--base", base, directory.path + base], home: directory.path).successful("Scripts/site")
         let server = try Program("python3").start(
             ["-u", "-m", "http.server", "--bind", "127.0.0.1", "--directory", directory.path, "0"])
         let started = /port ([0-9]+)/

@@ -67,21 +67,39 @@ extension RealBrowser {
             }
         }
 
-        @Test func `the navigator's filter finds Secret, and leads to it`() async throws {
+        @Test func `the search finds Secret, the navigator's filter a name, and both lead to it`() async throws {
             let site = try await Self.site.value
             let tab = try await browser.open(site.address)
             try await tab.wait(forTitle: "Latchkey | Documentation")
-            try await tab.type("Secret", into: ".navigator-filter input")
-            let leaf = "a.leaf-link[href='\(site.base)/documentation/latchkey/secret']"
-            try await tab.click(leaf)
+            try await tab.click("button.quick-navigation-open")
+            try await tab.type("Secret", into: ".quick-navigation input")
+            try await click(".quick-navigation__refs a[href$='/documentation/latchkey/secret']", in: tab)
             try await tab.wait(forTitle: "Secret | Documentation")
             try await tab.wait(forText: "bytes in guarded memory")
-            // From everywhere, by one key.
-            try await tab.click("button.quick-navigation-open")
-            try await tab.type("VaultStore", into: ".quick-navigation input")
-            try await tab.click(".quick-navigation__refs a[href^='\(site.base)/documentation/latchkey/vaultstore']")
-            try await tab.wait(forTitle: "VaultStore | Documentation")
+
+            try await tab.type("VaultKeyFile", into: ".navigator-filter input")
+            // What doesn't fit is gone from the list: it waits above the page for its next use.
+            let shown = "[...document.querySelectorAll('a.leaf-link')].filter(a => a.getBoundingClientRect().top > 0)"
+            try await click(
+                "a.leaf-link[href$='/documentation/latchkey/vaultkeyfile']", once: "\(shown).length === 1", in: tab)
+            try await tab.wait(forTitle: "VaultKeyFile | Documentation")
             try await tab.close()
+        }
+
+        /// Clicks an element once it is there and something holds: lists that are searched are laid out anew as one types,
+        /// so that an element which was found may be another's a moment later.
+        private func click(_ selector: String, once condition: String = "true", in tab: BrowserTab) async throws {
+            let limit = ContinuousClock.now + .seconds(60)
+            let script = """
+                const found = document.querySelector(`\(selector)`);
+                if (found === null || !(\(condition))) return false;
+                found.click();
+                return true;
+                """
+            while try await !tab.evaluate(script, as: Bool.self) {
+                guard ContinuousClock.now < limit else { throw ServiceFailure("no element \(selector)") }
+                try await Task.sleep(for: .milliseconds(20))
+            }
         }
 
         /// What a page is, as the browser lays it out.
@@ -147,6 +165,27 @@ extension RealBrowser {
             try await tab.close()
         }
 
+        @Test(arguments: [
+            ("Docs/Site/Latchkey.docc/HowTo.md", "\n### New\n\n- <doc:Nowhere>\n", "Nowhere"),
+            ("Docs/Site/Latchkey.docc/Latchkey.md", "\n### New\n\n- ``NoSuchType``\n", "NoSuchType"),
+            ("Docs/Threats.md", "\n[Elsewhere](Headless.md#nowhere)\n", "no heading #nowhere"),
+        ])
+        func `a link that leads nowhere ends the build, and is named`(
+            _ page: String, _ link: String, _ named: String
+        ) async throws {
+            let root = TestData.folder().deletingLastPathComponent().deletingLastPathComponent()
+            let copy = try TestDirectory()
+            for name in ["Docs", "Scripts", "Sources", "SECURITY.md", "CONTRIBUTING.md"] {
+                try FileManager.default.copyItem(
+                    at: root.appendingPathComponent(name), to: URL(fileURLWithPath: copy / name))
+            }
+            let text = String(decoding: try copy.read(page), as: UTF8.self)
+            try Data((text + link).utf8).write(to: URL(fileURLWithPath: copy / page))
+            let run = try await Site.build([copy / "site"], by: copy / "Scripts/site", home: copy.path)
+            #expect(run.status != 0 && (run.errorText + run.outputText).contains(named), "\(run.errorText)")
+            #expect(!FileManager.default.fileExists(atPath: copy / "site"))
+        }
+
         @Test func `each product has a catalogue, or is part of another's`() throws {
             let root = TestData.folder().deletingLastPathComponent().deletingLastPathComponent()
             let manifest = try String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
@@ -159,7 +198,15 @@ extension RealBrowser {
             }
         }
 
-        @Test(arguments: [["--unknown"], ["--base"], ["one", "two"]])
+        @Test func `a folder that holds something else is left alone`() async throws {
+            let folder = try TestDirectory()
+            try folder.write("mine", "mine")
+            let run = try await Site.build([folder.path], home: folder.path)
+            #expect(run.status == 73 && run.errorText.hasSuffix(" holds something else\n"), "\(run.errorText)")
+            #expect(try folder.read("mine") == Array("mine".utf8))
+        }
+
+        @Test(arguments: [["--unknown"], ["--base"], ["--base", "docs"], ["one", "two"]])
         func `a wrong command line builds nothing`(_ arguments: [String]) async throws {
             let run = try await Program(Site.script).run(arguments)
             #expect(run.status == 64 && run.errorText.hasPrefix("usage: Scripts/site"), "\(run.errorText)")

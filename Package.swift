@@ -24,12 +24,18 @@ let package = Package(
         .library(name: "LatchkeyTestServer", targets: ["LatchkeyTestServer"]),
         .library(name: "LatchkeyStoreContract", targets: ["LatchkeyStoreContract"]),
         .library(name: "LatchkeyLeakAudit", targets: ["LatchkeyLeakAudit"]),
+        .library(name: "LatchkeySwiftLog", targets: ["LatchkeySwiftLog"]),
         .executable(name: "latchkey", targets: ["LatchkeyCommand"]),
         .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
         .executable(name: "latchkey-keyring", targets: ["LatchkeyKeyringCommand"]),
     ],
     traits: [
-        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz.")
+        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz."),
+        .trait(name: "SwiftLog", description: "The product LatchkeySwiftLog, for swift-log both ways."),
+    ],
+    dependencies: [
+        // Neither fetched nor resolved without the trait.
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.14.0")
     ],
     targets: [
         // MARK: System libraries
@@ -165,6 +171,14 @@ let package = Package(
             "LatchkeyLeakAudit", at: "RedactionAudit",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
 
+        // Empty without the trait.
+        module(
+            "LatchkeySwiftLog", at: "SwiftLog",
+            uses: [
+                "LatchkeyLog", "LatchkeyLeakAudit",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+            ]),
+
         // MARK: The command line
         module(
             "LatchkeyTerminal", at: "Terminal",
@@ -249,8 +263,9 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
-                "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices", "ItemStoreChecks",
+                "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeySecrets", "LatchkeyLog",
+                "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "vault-writer",
             ]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
@@ -446,5 +461,6 @@ if let only = Context.environment["LATCHKEY_ONLY"] {
         grown = needed.count > before
     }
     package.targets.removeAll { !needed.contains($0.name) }
+    if !needed.contains("LatchkeySwiftLog") { package.dependencies = [] }
     package.products.removeAll { !(($0 as? Product.Executable)?.targets.allSatisfy(needed.contains) ?? false) }
 }

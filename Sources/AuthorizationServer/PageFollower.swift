@@ -9,7 +9,8 @@ extension UserAgent {
     /// fetched, or the way is longer than twelve pages.
     public static func consenting() -> UserAgent { UserAgent(following: .consent) }
 
-    /// The person of a test, who presses the form's last button and so refuses.
+    /// The person of a test, who presses the form's last button and so refuses. There must be a form: the server's
+    /// `consent` is `.page`.
     public static func refusing() -> UserAgent { UserAgent(following: .refuse) }
 
     private init(following decision: PageFollower.Decision) {

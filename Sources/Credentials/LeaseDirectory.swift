@@ -8,7 +8,7 @@ internal import LatchkeySystem
 public struct LeaseDirectory: Sendable, Hashable {
     /// Empty for a store's own.
     package let path: String
-    private let source: (any LeaseSource)?
+    private let own: OwnLeases?
     private let fileName: String
     private let scope: String
 
@@ -22,7 +22,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         self.path = path
         self.fileName = fileName
         self.scope = scope
-        source = nil
+        own = nil
     }
 
     /// A store's own.
@@ -30,18 +30,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         path = ""
         fileName = ""
         scope = ""
-        self.source = source
-    }
-
-    public static func == (left: LeaseDirectory, right: LeaseDirectory) -> Bool {
-        left.path == right.path && left.fileName == right.fileName && left.scope == right.scope
-            && left.source === right.source
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(path)
-        hasher.combine(fileName)
-        hasher.combine(scope)
+        own = OwnLeases(source: source)
     }
 
     package func scoped(by scope: String) -> LeaseDirectory {
@@ -54,7 +43,7 @@ public struct LeaseDirectory: Sendable, Hashable {
     package func acquire(
         _ key: CredentialKey, of store: StoreIdentity, deadline: Deadline
     ) async throws(StoreError) -> Lease {
-        if let source { return try await source.acquire(key, deadline: deadline) }
+        if let own { return try await own.source.acquire(key, deadline: deadline) }
         try prepare()
         let offset = Self.offset(of: key, of: store, scope)
         // The kernel has no waiting lock with a deadline that a task could cancel, so this asks again: after 1 ms, then
@@ -125,6 +114,15 @@ public struct LeaseDirectory: Sendable, Hashable {
             hint: "make it a directory that is this user's own, and that no other user can write to",
             platform: .errno(number))
     }
+}
+
+/// Leases of a store's own, which is known by its place in memory.
+private struct OwnLeases: Sendable, Hashable {
+    let source: any LeaseSource
+
+    static func == (left: OwnLeases, right: OwnLeases) -> Bool { left.source === right.source }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(source)) }
 }
 
 // MARK: - The user's own

@@ -1,8 +1,10 @@
 /// Makes text from elsewhere harmless for a terminal and for a reader of lines.
-enum InertText {
+package enum InertText {
     /// Replaces control characters (C0, DEL, C1), line and paragraph separators, direction overrides and other
     /// invisible format characters by `\u{…}`, and the backslash by two.
-    static func escape(_ text: String) -> String {
+    package static func escape(_ text: String) -> String {
+        // Nearly all text is this, and told so sooner.
+        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x5C }) { return text }
         guard text.unicodeScalars.contains(where: mustEscape) else { return text }
         var result = ""
         result.reserveCapacity(text.utf8.count + 16)
@@ -38,11 +40,13 @@ enum InertText {
         return bytes.count > limit ? result + ending(bytes.count) : result
     }
 
-    /// Cuts what is longer than `limit` bytes of UTF-8, at the end of a character's code, and says how long it was.
-    static func bounded(_ text: String, to limit: Int) -> String {
+    /// Cuts what is longer than `limit` bytes of UTF-8, at the end of a character's code, and says how long it was: as a
+    /// part of another text, as long as that.
+    package static func bounded(_ text: String, to limit: Int, of whole: Int? = nil) -> String {
         let byteCount = text.utf8.count
         guard byteCount > limit else { return text }
-        return String(decoding: clip(Array(text.utf8.prefix(limit + 1)), to: limit), as: UTF8.self) + ending(byteCount)
+        return String(decoding: clip(Array(text.utf8.prefix(limit + 1)), to: limit), as: UTF8.self)
+            + ending(whole ?? byteCount)
     }
 
     private static func ending(_ byteCount: Int) -> String { "… (\(byteCount) bytes in all)" }

@@ -95,7 +95,7 @@ struct JournalEntry {
         add("MESSAGE", record.message.text)
         add("PRIORITY", "\(record.level.syslogPriority)")
         add("SYSLOG_IDENTIFIER", identifier.description)
-        add("\(fieldPrefix)CATEGORY", record.category.name.description)
+        add("\(fieldPrefix)CATEGORY", record.category.name)
         add("\(fieldPrefix)LEVEL", record.level.name.description)
         for field in record.fields { add(Self.name(field.name, prefix: fieldPrefix.description), field.value.text) }
     }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// How much a message matters.
 public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggable {
     /// Each step, for whoever looks for a fault in the library.
@@ -30,14 +32,18 @@ public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggabl
 
 /// The part of a program a message comes from, such as `latchkey.github.auth`.
 public struct LogCategory: Sendable, Loggable, ExpressibleByStringLiteral {
-    package let name: StaticString
+    package var name: String { logMessage.text }
+    /// Safe: stands in the source, or was made inert.
+    public let logMessage: LogMessage
 
     public init(stringLiteral name: StaticString) {
-        self.name = name
+        logMessage = "\(name)"
     }
 
-    /// Safe: stands in the source.
-    public var logMessage: LogMessage { "\(name)" }
+    /// - Parameter foreign: another package's name for a part of the program, inert and bounded.
+    package init(foreign: String) {
+        logMessage = LogMessage(foreign: foreign)
+    }
 }
 
 /// One line of a log, as a sink gets it. Its text can hold no secret: see ``LogMessage``.
@@ -61,5 +67,12 @@ public struct LogEntry: Sendable {
         self.message = message
         self.timeNanoseconds = timeNanoseconds
         self.fields = fields
+    }
+
+    /// The time for `timeNanoseconds`.
+    package static func now() -> Int64 {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
     }
 }

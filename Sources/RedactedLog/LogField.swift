@@ -1,23 +1,22 @@
-internal import Glibc
-
 /// A named value beside a message, such as `sign_in=1f0c…`: as closed to secrets and strings as the message is.
 public struct LogField: Sendable, Hashable {
-    /// Lower-case words joined by underscores, as they stand in the source.
-    public var name: String { nameText.description }
+    /// Lower-case words joined by underscores, as they stand in the source; of another package's field, letters, digits
+    /// and `_`, `-` and `.`.
+    public let name: String
     /// The value's `logMessage`, made when the field was added.
     public let value: LogMessage
-    private let nameText: Name
-
-    private struct Name: Sendable, Hashable, CustomStringConvertible {
-        let text: StaticString
-        var description: String { text.description }
-        static func == (left: Name, right: Name) -> Bool { left.description == right.description }
-        func hash(into hasher: inout Hasher) { hasher.combine(description) }
-    }
 
     package init(_ name: StaticString, _ value: some Loggable) {
-        nameText = Name(text: name)
+        self.name = name.description
         self.value = value.logMessage
+    }
+
+    /// - Parameters:
+    ///   - foreign: another package's name, of the characters that a name may have.
+    ///   - value: the value, made inert.
+    package init(foreign: String, _ value: LogMessage) {
+        name = foreign
+        self.value = value
     }
 }
 
@@ -39,7 +38,7 @@ public struct CorrelationID: Loggable, Sendable, Hashable {
 
 /// Fields that come with everything the current task logs, and the tasks that it starts, whichever logger they use.
 public enum LogContext {
-    @TaskLocal static var fields: [LogField] = []
+    @TaskLocal package static var fields: [LogField] = []
 
     /// Runs `body` with a field added. Tasks that it starts keep the field to their end.
     ///

@@ -19,21 +19,37 @@ public enum LogLineFormat: Sendable, Hashable, CaseIterable {
         let message = InertText.bounded(record.message.text, to: Self.maximumMessageByteCount)
         switch self {
         case .text:
-            return "\(Timestamp.text(record.timeNanoseconds)) \(record.level.name) \(record.category.name): "
-                + message + Self.suffix(record.fields) + "\n"
+            var line = Timestamp.text(record.timeNanoseconds)
+            line.reserveCapacity(message.utf8.count + 64 + record.fields.count * 32)
+            line += " "
+            line += record.level.name.description
+            line += " "
+            Self.append(record, message, to: &line)
+            return line
         case .priorityPrefixed:
-            return "<\(record.level.syslogPriority)>\(record.category.name): \(message)\(Self.suffix(record.fields))\n"
+            var line = "<\(record.level.syslogPriority)>"
+            Self.append(record, message, to: &line)
+            return line
         case .json:
             let fields = record.fields.map { "\(JSONText.quote($0.name)):\(JSONText.quote($0.value.text))" }
             let member = fields.isEmpty ? "" : ",\"fields\":{\(fields.joined(separator: ","))}"
             return "{\"time\":\"\(Timestamp.text(record.timeNanoseconds))\",\"level\":\"\(record.level.name)\","
-                + "\"category\":\(JSONText.quote(record.category.name.description)),"
+                + "\"category\":\(JSONText.quote(record.category.name)),"
                 + "\"message\":\(JSONText.quote(message))\(member)}\n"
         }
     }
 
-    private static func suffix(_ fields: [LogField]) -> String {
-        fields.map { " \($0.name)=\($0.value.text)" }.joined()
+    private static func append(_ record: LogEntry, _ message: String, to line: inout String) {
+        line += record.category.name
+        line += ": "
+        line += message
+        for field in record.fields {
+            line += " "
+            line += field.name
+            line += "="
+            line += field.value.text
+        }
+        line += "\n"
     }
 }
 
@@ -55,10 +71,29 @@ enum Timestamp {
         var seconds = time_t(nanoseconds / 1_000_000_000)
         var parts = unsafe tm()
         unsafe gmtime_r(&seconds, &parts)
-        func two(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let milliseconds = String(nanoseconds / 1_000_000 % 1000)
-        return unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-            + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
-            + ".\(String(repeating: "0", count: 3 - milliseconds.count))\(milliseconds)Z"
+        let date = unsafe (Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
+        let time = unsafe (Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
+        guard nanoseconds >= 0 else { return "\(nanoseconds) ns" }
+        // A line is nothing without it, so it is put together byte by byte.
+        return unsafe String(unsafeUninitializedCapacity: 24) { bytes in
+            var end = 0
+            func add(_ number: Int, _ digits: Int, _ separator: StaticString) {
+                var rest = number
+                for place in (end..<end + digits).reversed() {
+                    unsafe bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                unsafe bytes[end + digits] = separator.utf8Start.pointee
+                end += digits + 1
+            }
+            add(date.0, 4, "-")
+            add(date.1, 2, "-")
+            add(date.2, 2, "T")
+            add(time.0, 2, ":")
+            add(time.1, 2, ":")
+            add(time.2, 2, ".")
+            add(Int(nanoseconds / 1_000_000 % 1000), 3, "Z")
+            return end
+        }
     }
 }

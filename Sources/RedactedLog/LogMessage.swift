@@ -26,7 +26,7 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     }
 
     /// Text from elsewhere, inert and bounded.
-    init(foreign text: String) {
+    package init(foreign text: String) {
         self.init(verbatim: text, foreignRanges: [0..<text.utf8.count])
     }
 

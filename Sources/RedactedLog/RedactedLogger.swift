@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Where log records go. A sink keeps its own order and must be callable from any thread.
 public protocol LogSink: Sendable {
     /// Takes one record. A sink that can't write drops the record; it never throws into the work that is logged.
@@ -53,13 +51,9 @@ public struct RedactedLogger: Sendable {
     /// sink, the message is not evaluated.
     public func log(_ level: LogLevel, _ message: @autoclosure () -> LogMessage) {
         guard let sink, level >= minimumLevel else { return }
-        var now = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let time = LogEntry.now()
         sink.write(
-            LogEntry(
-                level: level, category: category, message: message(),
-                timeNanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec),
-                fields: allFields))
+            LogEntry(level: level, category: category, message: message(), timeNanoseconds: time, fields: allFields))
     }
 
     private var allFields: [LogField] {

@@ -2,11 +2,11 @@
 ///
 /// What these forms begin with is looked for at every second byte, by pairs: of a beginning of three bytes, the first
 /// pair or the second lies there. What is left is compared byte by byte, from left to right.
-struct KnownFormSearch: Sendable {
+package struct KnownFormSearch: Sendable {
     /// The tables, made once.
-    static let standard = KnownFormSearch()
+    package static let standard = KnownFormSearch()
 
-    typealias Match = (form: KnownForm, range: Range<Int>)
+    package typealias Match = (form: KnownForm, range: Range<Int>)
 
     /// The characters that a part of a form is made of, each a bit in `alphabets`.
     struct Alphabet: OptionSet {
@@ -88,7 +88,10 @@ struct KnownFormSearch: Sendable {
     // MARK: - Searching
 
     /// Everything of a known form in a text, in order and without overlap.
-    func all(in text: [UInt8]) -> [Match] {
+    func all(in text: [UInt8]) -> [Match] { all(in: text.span) }
+
+    /// Everything of a known form in a text, in order and without overlap.
+    package func all(in text: Span<UInt8>) -> [Match] {
         var found: [Match] = []
         var offset = 0
         while let start = nextStart(in: text, from: offset) {
@@ -103,7 +106,7 @@ struct KnownFormSearch: Sendable {
     }
 
     /// The first offset at which a form may begin: its first three bytes are there.
-    private func nextStart(in text: [UInt8], from start: Int) -> Int? {
+    private func nextStart(in text: Span<UInt8>, from start: Int) -> Int? {
         unsafe text.withUnsafeBytes { text in
             unsafe pairs.withUnsafeBufferPointer { pairs in
                 var offset = (start + 1) & ~1
@@ -129,7 +132,7 @@ struct KnownFormSearch: Sendable {
     }
 
     /// What begins at an offset.
-    func match(in text: [UInt8], at offset: Int) -> Match? {
+    func match(in text: Span<UInt8>, at offset: Int) -> Match? {
         switch text[offset] {
         case UInt8(ascii: ":"): return password(in: text, at: offset).map { (.passwordInURL, $0) }
         case UInt8(ascii: "-"): return privateKey(in: text, at: offset).map { (.privateKey, $0) }
@@ -146,7 +149,7 @@ struct KnownFormSearch: Sendable {
         return nil
     }
 
-    private func webToken(in text: [UInt8], at offset: Int) -> Range<Int>? {
+    private func webToken(in text: Span<UInt8>, at offset: Int) -> Range<Int>? {
         guard starts(text, with: tokenStart, at: offset) else { return nil }
         let header = run(in: text, from: offset, .base64URL)
         guard header - offset >= 16, starts(text, with: nextTokenStart, at: header) else { return nil }
@@ -156,7 +159,7 @@ struct KnownFormSearch: Sendable {
         return signature - payload >= 16 ? offset..<signature : nil
     }
 
-    private func privateKey(in text: [UInt8], at offset: Int) -> Range<Int>? {
+    private func privateKey(in text: Span<UInt8>, at offset: Int) -> Range<Int>? {
         guard starts(text, with: keyStart, at: offset) else { return nil }
         // At most a few words, such as RSA or ENCRYPTED, come before.
         for start in offset + keyStart.count..<offset + keyStart.count + 24 where starts(text, with: keyEnd, at: start)
@@ -166,7 +169,7 @@ struct KnownFormSearch: Sendable {
         return nil
     }
 
-    private func password(in text: [UInt8], at offset: Int) -> Range<Int>? {
+    private func password(in text: Span<UInt8>, at offset: Int) -> Range<Int>? {
         guard offset > 0, isOne(text[offset - 1], of: .alphanumeric), starts(text, with: authorityStart, at: offset)
         else { return nil }
         let start = offset + 3
@@ -177,14 +180,14 @@ struct KnownFormSearch: Sendable {
         return name + 1..<end
     }
 
-    private func starts(_ text: [UInt8], with prefix: [UInt8], at offset: Int) -> Bool {
+    private func starts(_ text: Span<UInt8>, with prefix: [UInt8], at offset: Int) -> Bool {
         guard offset + prefix.count <= text.count else { return false }
         for index in prefix.indices where text[offset + index] != prefix[index] { return false }
         return true
     }
 
     /// Where the characters of an alphabet end; at most 4,096 of them.
-    private func run(in text: [UInt8], from start: Int, _ alphabet: Alphabet) -> Int {
+    private func run(in text: Span<UInt8>, from start: Int, _ alphabet: Alphabet) -> Int {
         var end = start
         while end < text.count, end - start < 4096, isOne(text[end], of: alphabet) { end += 1 }
         return end

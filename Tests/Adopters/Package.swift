@@ -6,8 +6,8 @@ import PackageDescription
 let package = Package(
     name: "adopter",
     dependencies: [
-        .package(name: "latchkey", path: "../.."),
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(name: "latchkey", path: "../..", traits: ["SwiftLog"]),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
     ],
     targets: [
@@ -16,6 +16,7 @@ let package = Package(
             name: "Adopter",
             dependencies: [
                 "Vault", "OAuth", "Terminal", "Credentials", .product(name: "Latchkey", package: "latchkey"),
+                .product(name: "LatchkeySwiftLog", package: "latchkey"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
@@ -27,6 +28,22 @@ let package = Package(
                 .product(name: "LatchkeyStoreContract", package: "latchkey"),
                 .product(name: "LatchkeyLeakAudit", package: "latchkey"),
             ]),
+        .testTarget(
+            name: "SwiftLogTests",
+            dependencies: [
+                .product(name: "LatchkeyLog", package: "latchkey"),
+                .product(name: "LatchkeySwiftLog", package: "latchkey"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+            ]),
+        .executableTarget(
+            name: "swift-log-benchmark",
+            dependencies: [
+                .product(name: "LatchkeyLog", package: "latchkey"),
+                .product(name: "LatchkeySwiftLog", package: "latchkey"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Benchmark"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -71,6 +71,13 @@ struct ReadmeTests {
         #expect(try Repository.text("Tests/FoundationBridgeTests/Example.swift").contains(blocks[0] + "\n"))
     }
 
+    @Test func `the examples of swift-log are compiled by a stranger's package`() throws {
+        let blocks = try Repository.blocks("swift", in: "Docs/HowTo/swift-log.md")
+        let code = try Repository.text("Tests/Adopters/Sources/Adopter/SwiftLog.swift")
+        #expect(blocks.count == 3)
+        for block in blocks { #expect(code.contains(block + "\n"), "Docs/HowTo/swift-log.md: \(block)") }
+    }
+
     @Test func `the example of AT Protocol is the one that is compiled and run`() throws {
         let blocks = try Repository.blocks("swift", in: "Docs/ATProtocol.md")
         try #require(blocks.count == 1)

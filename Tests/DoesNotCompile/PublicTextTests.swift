@@ -7,6 +7,9 @@ import Testing
 @Suite(.serialized) struct PublicTextTests {
     static let page = "Docs/Evidence/PublicText.md"
 
+    /// Empty in this build, since a trait that is off by default makes it; `SwiftLogFaceTests` looks at its sources.
+    static let onlyWithTrait = "LatchkeySwiftLog"
+
     /// The modules of the library products, as the manifest has them, and those that they re-export; not the umbrella,
     /// which has nothing else.
     static func modules() throws -> [String] {
@@ -17,7 +20,7 @@ import Testing
         let exported = try ["Latchkey", "RedactedLog", "FoundationBridge"].flatMap {
             try text("Sources/\($0)/Exports.swift").matches(of: /@_exported public import (\w+)/)
         }
-        return Set((products + exported).map { String($0.output.1) }).subtracting(["Latchkey"]).sorted()
+        return Set((products + exported).map { String($0.output.1) }).subtracting(["Latchkey", onlyWithTrait]).sorted()
     }
 
     struct Row: Hashable {
@@ -66,7 +69,7 @@ import Testing
         let names = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
         let own = names.filter { $0.hasSuffix(".swift") }
         #expect(own.count > 300)
-        for name in own {
+        for name in own where !name.hasPrefix("SwiftLog/") {
             let text = try String(contentsOfFile: "\(sources.path)/\(name)", encoding: .utf8)
             #expect(!text.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("#if") }, "\(name)")
         }

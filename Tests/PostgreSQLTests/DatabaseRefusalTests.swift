@@ -79,8 +79,13 @@ import TestServices
             "TRUNCATE \(vault.schema.name).items",
         ] {
             let run = try await Program("psql").run(
-                ["-X", "-h", server.directory.path, "-p", "\(server.port)", "-U", "orders", "-d", "secrets", "-c", statement])
-            #expect(run.status != 0 && run.errorText.contains("permission denied") || run.errorText.contains("must be owner"), "\(statement): \(run.errorText)")
+                [
+                    "-X", "-h", server.directory.path, "-p", "\(server.port)", "-U", "orders", "-d", "secrets", "-c",
+                    statement,
+                ])
+            #expect(
+                run.status != 0 && run.errorText.contains("permission denied")
+                    || run.errorText.contains("must be owner"), "\(statement): \(run.errorText)")
         }
     }
 

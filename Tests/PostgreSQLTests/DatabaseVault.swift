@@ -18,13 +18,15 @@ struct DatabaseVault {
         self.server = if let server { server } else { try await .shared() }
         schema = PostgreSQLSchemaName(PostgreSQLServer.newSchema())!
         directory = try TestDirectory()
+        uri = self.server.vault(schema.name)
         if let role { try await self.server.sql("CREATE ROLE \(role) LOGIN") }
         try await self.server.sql(
             VaultStore.schemaStatements(schema, for: PostgreSQLSchemaName(role ?? PostgreSQLServer.superuser)!))
         try VaultKeyFile.create(at: keyFile)
     }
 
-    var uri: String { server.vault(schema.name) }
+    /// The vault's, on one server unless a test says otherwise.
+    var uri: String
 
     /// Makes the vault, with some credentials.
     @discardableResult

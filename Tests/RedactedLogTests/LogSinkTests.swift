@@ -24,6 +24,16 @@ import TestServices
             text == "2026-01-02T03:04:05.678Z warning latchkey.store: kept a\"b\\\\c\\u{a}d\\u{1b}é🔑\n")
     }
 
+    @Test(arguments: [
+        (Int64(0), "1970-01-01T00:00:00.000Z"), (951_782_400_000_999_999, "2000-02-29T00:00:00.000Z"),
+        (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"), (.max, "2262-04-11T23:47:16.854Z"), (-1, "-1 ns"),
+        (.min, "-9223372036854775808 ns"),
+    ])
+    func `each time is said, whatever the clock`(_ nanoseconds: Int64, _ expected: String) {
+        let record = LogEntry(level: .info, category: "test", message: "kept", timeNanoseconds: nanoseconds)
+        #expect(LogLineFormat.text.line(record) == "\(expected) info test: kept\n")
+    }
+
     @Test func `a record is one JSON object a line, which any reader takes`() throws {
         let text = try Self.written { descriptor in
             let sink = TextLogSink(descriptor: descriptor, format: .json)

@@ -136,7 +136,7 @@ import Testing
         var found: [Range<Int>] = []
         var offset = 0
         while offset < text.count {
-            let match = search.match(in: text, at: offset)
+            let match = search.match(in: text.span, at: offset)
             if let match { found.append(match.range) }
             offset = match?.range.upperBound ?? offset + 1
         }

@@ -112,6 +112,43 @@ struct RefreshTests {
         #expect(scene.server.record.refreshes == 0)
     }
 
+    /// A database that fails over, or a network that is cut.
+    @Test func `while the store is gone a good token comes from memory, and nothing is refreshed`() async throws {
+        let scene = try SignInScene()
+        let first = try await scene.signedInToken()
+        #expect(try await scene.token() == first)
+        for code in [StoreError.Code.unavailable, .timedOut, .busy] {
+            scene.store.refuseReads(true, code)
+            #expect(try await scene.token() == first)
+            #expect(try await scene.token("octocat") == first)
+        }
+        // What was never read can't be known.
+        await #expect(throws: SignInError.self) { _ = try await scene.token("another") }
+        await #expect(throws: SignInError.self) { _ = try await scene.otherService().accessToken() }
+        // A store that refuses is there.
+        scene.store.refuseReads(true, .locked)
+        await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        scene.store.refuseReads(false)
+        #expect(try await scene.token() == first)
+        scene.store.refuseReads(true, .unavailable)
+        scene.clock.advance(seconds: 4000)
+        let error = await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        guard case .store(let cause) = error?.code else { throw try #require(error) }
+        #expect(cause.code == .unavailable && scene.server.record.refreshes == 0)
+        scene.store.refuseReads(false)
+        #expect(try await scene.token() != first)
+    }
+
+    @Test func `memory hands out nothing after a sign-out`() async throws {
+        let scene = try SignInScene()
+        _ = try await scene.signedInToken()
+        _ = try await scene.token()
+        _ = await scene.service.signOut()
+        scene.store.refuseReads(true, .unavailable)
+        await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        await #expect(throws: SignInError.self) { _ = try await scene.token("octocat") }
+    }
+
     @Test func `the session has a mark and room for longer tokens while the server may have spent its token`()
         async throws
     {

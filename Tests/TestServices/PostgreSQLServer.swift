@@ -25,8 +25,11 @@ public final class PostgreSQLServer: Sendable {
         directory = try TestDirectory()
         port = try LoopbackPort.free()
         try Self.own(directory.path)
+        // Other users of a test's reach the socket.
+        _ = unsafe chmod(directory.path, 0o711)
         try await Self.run(
-            "initdb", [
+            "initdb",
+            [
                 "--pgdata", directory / "data", "--username", Self.superuser, "--auth", "trust", "--encoding", "UTF8",
                 "--no-locale", "--no-sync",
             ]
@@ -41,9 +44,13 @@ public final class PostgreSQLServer: Sendable {
         directory = try TestDirectory()
         port = try LoopbackPort.free()
         try Self.own(directory.path)
+        // Other users of a test's reach the socket.
+        _ = unsafe chmod(directory.path, 0o711)
         try await Self.run(
-            "pg_basebackup", [
-                "--pgdata", directory / "data", "--write-recovery-conf", "--checkpoint", "fast", "--no-sync", "--dbname",
+            "pg_basebackup",
+            [
+                "--pgdata", directory / "data", "--write-recovery-conf", "--checkpoint", "fast", "--no-sync",
+                "--dbname",
                 "host=\(primary.directory.path) port=\(primary.port) user=\(Self.superuser) application_name=\(name)",
             ]
         ).successful("pg_basebackup")
@@ -154,6 +161,22 @@ public final class PostgreSQLServer: Sendable {
         return "postgresql://\(user)@\(folder):\(port)/secrets?schema=\(schema)\(parameters)"
     }
 
+    /// The URI of a vault in a schema of whichever of several servers is the primary one.
+    public static func vault(_ schema: String, on servers: [PostgreSQLServer]) -> String {
+        let hosts = servers.map { $0.directory.path.replacing("/", with: "%2F") }.joined(separator: ",")
+        let ports = servers.map { "\($0.port)" }.joined(separator: ",")
+        return "postgresql://\(superuser)@/secrets?host=\(hosts)&port=\(ports)&schema=\(schema)"
+    }
+
+    /// Has commits wait for a standby from now on.
+    public func commitTogether(with name: String) async throws {
+        try await sql("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+        try await sql("SELECT pg_reload_conf()")
+        while try await sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") != "1\n" {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
     /// Names no two tests share.
     public static func newSchema() -> String {
         "t" + UUID().uuidString.lowercased().filter { $0 != "-" }
@@ -182,5 +205,22 @@ public final class PostgreSQLServer: Sendable {
         let found = try program(name, arguments)
         return try await found.program.run(
             found.arguments, environment: ["PATH": Program.searchPath, "LC_ALL": "C.UTF-8"])
+    }
+}
+
+// MARK: - Standing still
+
+extension PostgreSQLServer {
+    /// Stops all processes of the server, and returns them.
+    public func stopAll() async throws -> [Int32] {
+        guard let first = processIdentifier else { return [] }
+        let children = try await Program("pgrep").run(["-P", "\(first)"]).outputText
+        let all = [first] + children.split(separator: "\n").compactMap { Int32($0) }
+        for process in all { Foundation.kill(process, SIGSTOP) }
+        return all
+    }
+
+    public func continueAll(_ processes: [Int32]) {
+        for process in processes { Foundation.kill(process, SIGCONT) }
     }
 }

@@ -89,18 +89,22 @@ public final class LiveSecrets: Sendable {
 
     /// Whether a text holds a watched secret, or fifteen bytes of one in a row.
     package func isHeld(by text: String) -> Bool {
-        isHeld(by: text, in: [0..<text.utf8.count])
+        isHeld(by: text.utf8.span, in: [0..<text.utf8.count])
+    }
+
+    /// The same for text that hasn't been made inert, as bytes of UTF-8.
+    package func isHeld(by bytes: Span<UInt8>) -> Bool {
+        isHeld(by: bytes, in: [0..<bytes.count])
     }
 
     /// The same for a message. Only text from elsewhere is looked at (`LoggableText`): a passphrase of common words
     /// would otherwise be told by what is withheld of the source's own words.
     package func isHeld(by message: LogMessage) -> Bool {
-        isHeld(by: message.text, in: message.foreignRanges)
+        isHeld(by: message.text.utf8.span, in: message.foreignRanges)
     }
 
-    private func isHeld(by text: String, in ranges: [Range<Int>]) -> Bool {
+    private func isHeld(by bytes: Span<UInt8>, in ranges: [Range<Int>]) -> Bool {
         guard ranges.contains(where: { $0.count >= Self.pieceByteCount }) else { return false }
-        let bytes = text.utf8.span
         return state.withLock { state in
             guard state.secretCount > 0 else { return false }
             let fingerprints = state.fingerprints.span

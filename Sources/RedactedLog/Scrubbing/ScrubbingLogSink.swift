@@ -28,9 +28,15 @@ public final class ScrubbingLogSink: LogSink {
         withheld.add(1, ordering: .relaxed)
         secrets.countWithheld()
         next.write(
-            LogEntry(
-                level: record.level, category: record.category,
-                message: "a record was withheld: a secret that is in use stood in it",
-                timeNanoseconds: record.timeNanoseconds))
+            .withheld(level: record.level, category: record.category, timeNanoseconds: record.timeNanoseconds))
+    }
+}
+
+extension LogEntry {
+    /// What goes in the place of a record that holds a secret.
+    package static func withheld(level: LogLevel, category: LogCategory, timeNanoseconds: Int64) -> LogEntry {
+        LogEntry(
+            level: level, category: category, message: "a record was withheld: a secret that is in use stood in it",
+            timeNanoseconds: timeNanoseconds)
     }
 }

@@ -10,7 +10,8 @@ extension SignInService {
     ///
     /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be refreshed, `.refreshLost` when that is
     /// because an earlier refresh was cut off, or why the refresh failed; after network trouble the session stays, and
-    /// a token that is still good for some seconds is returned all the same.
+    /// a token that is still good for some seconds is returned all the same. While the store can't be reached, the
+    /// token that was read before is returned until it is about to end; nothing is refreshed then.
     ///
     /// - Parameters:
     ///   - account: by default the current account.
@@ -25,7 +26,7 @@ extension SignInService {
     package func freshSession(
         _ name: String, deadline: Deadline = .standard
     ) async throws(SignInError) -> StoredSession {
-        let session = try await session(of: name, deadline: deadline)
+        let session = try await sessionOrMemory(of: name, deadline: deadline)
         let now = context.now()
         if session.isFresh(at: now) { return session }
         let isUsable = session.expiry.map { now < $0 } ?? true
@@ -40,7 +41,7 @@ extension SignInService {
             log.info("the session could not be refreshed yet; its token is still good: \(error)")
             return session
         }
-        return try await self.session(of: name, deadline: deadline)
+        return try await sessionOrMemory(of: name, deadline: deadline)
     }
 
     /// Whether what went wrong may be over the next time: the network's trouble, or a store that could not take the

@@ -35,6 +35,7 @@ extension SignInService {
             }
             let existed = try await deleteSession(of: name)
             lease.release()
+            forget(name)
             return SignOutReport(
                 account: name, revocation: revocation, deletion: existed ? .deleted : .absent)
         } catch {

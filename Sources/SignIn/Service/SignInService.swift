@@ -33,6 +33,9 @@ public actor SignInService {
     let proofs = DPoPNonceCache()
     let signingKeys = SigningKeys()
     var signers: [Octets: DPoPProofSigner] = [:]
+    /// What was read last, for when the store can't be reached.
+    var handedOut: [Octets: HandedOutSession] = [:]
+    var lastAccount: String?
 
     /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name.
     public init(provider: OAuthProvider, store: any CredentialStore, context: SignInContext) {
@@ -81,13 +84,25 @@ public actor SignInService {
     /// The account that is meant: the one named, else the current one, else the only one.
     package func resolve(_ account: String?) async throws(SignInError) -> String {
         if let account { return account }
-        let found = try await stored { () throws(StoreError) -> [String] in
-            if let current = try await sessions.currentAccount() { return [current] }
-            return try await sessions.accounts()
+        let deadline: Deadline = lastAccount == nil ? .standard : .after(Self.patience)
+        let found: [String]
+        switch await Result<[String], SignInError>(awaiting: try await namedAccounts(deadline)) {
+        case .success(let names): found = names
+        case .failure(let error):
+            guard let name = resolvedBefore(error) else { throw error }
+            return name
         }
         guard let name = found.first else { throw SignInError(.notSignedIn) }
         guard found.count == 1 else { throw SignInError(.noCurrentAccount) }
+        lastAccount = name
         return name
+    }
+
+    private func namedAccounts(_ deadline: Deadline) async throws(SignInError) -> [String] {
+        try await stored { () throws(StoreError) -> [String] in
+            if let current = try await sessions.currentAccount(deadline: deadline) { return [current] }
+            return try await sessions.accounts(deadline: deadline)
+        }
     }
 
     /// The session of an account, which must be from this provider's server for this client: its tokens are for nobody

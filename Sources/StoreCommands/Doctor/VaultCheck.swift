@@ -32,11 +32,15 @@ struct VaultCheck {
             )
         }
         let kinds = outline.slots.map { "\($0.kind)" as LogMessage }
-        let file = Finding.good(
-            "vault", "\(path), yours alone; key slots: \(LogMessage.joined(kinds))")
+        let isDatabase = VaultLocation.isDatabase(settings.vaultPath)
+        let whose: LogMessage = isDatabase ? "in a database" : "yours alone"
+        let file = Finding.good("vault", "\(path), \(whose); key slots: \(LogMessage.joined(kinds))")
         do throws(StoreError) {
+            let database =
+                isDatabase
+                ? try await VaultStore.databaseState(at: settings.vaultPath, deadline: settings.deadline).findings : []
             let vault = try await settings.openVault()
-            return ([file, try await integrity(of: vault)], vault)
+            return ([file] + database + [try await integrity(of: vault)], vault)
         } catch {
             switch error.code {
             case .cancelled: throw error
@@ -65,6 +69,35 @@ struct VaultCheck {
                 remedy: "latchkey vault verify names them")
         }
         return .good("integrity", "\(LogMessage.credentials(found.itemCount)), all sound")
+    }
+}
+
+extension DatabaseState {
+    /// What is weaker than it should be.
+    fileprivate var findings: [Finding] {
+        var findings: [Finding] = []
+        let connection: LogMessage = isEncrypted ? "with TLS" : "without TLS"
+        if isLocal || isEncrypted && checksServer {
+            findings.append(.good("database", isLocal ? "on this machine" : "reached with TLS, its name checked"))
+        } else {
+            findings.append(
+                .problem(
+                    "database", .configuration,
+                    "reached over the network \(connection), and nobody checks that it is the right one",
+                    remedy: "add sslmode=verify-full to the vault's URI, and sslrootcert where its authority isn't known"))
+        }
+        if !isDurable {
+            findings.append(
+                .problem(
+                    "database", .configuration, "a save can be lost: its synchronous_commit or fsync is off",
+                    remedy: "turn them on for this database or role"))
+        } else if !hasStandby {
+            findings.append(.note("database", "no standby commits with it: what its disk loses is lost"))
+        }
+        if isPooled {
+            findings.append(.note("database", "behind a pool of connections: changes by others are not reported"))
+        }
+        return findings
     }
 }
 

@@ -102,7 +102,7 @@ final class FaultyStore: CredentialStore {
     private let base: InMemoryStore
     private let refused = Mutex<[CredentialKind: Int]>([:])
     private let saves = Mutex(0)
-    private let isLocked = Mutex(false)
+    private let readError = Mutex<StoreError.Code?>(nil)
     private let whenSaving = Mutex<[CredentialKind: @Sendable () -> Void]>([:])
 
     init(_ base: InMemoryStore) { self.base = base }
@@ -111,7 +111,9 @@ final class FaultyStore: CredentialStore {
     func refuseSaves(of kind: CredentialKind, times: Int = .max) { refused.withLock { $0[kind] = times } }
 
     /// Refuses all reads from now on, or no longer.
-    func refuseReads(_ refuse: Bool) { isLocked.withLock { $0 = refuse } }
+    func refuseReads(_ refuse: Bool, _ code: StoreError.Code = .locked) {
+        readError.withLock { $0 = refuse ? code : nil }
+    }
 
     /// Runs something just before each save of a kind.
     func beforeSaving(_ kind: CredentialKind, _ body: @escaping @Sendable () -> Void) {
@@ -142,7 +144,7 @@ final class FaultyStore: CredentialStore {
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-        if isLocked.withLock({ $0 }) { throw StoreError(.locked, "the store is locked") }
+        if let code = readError.withLock({ $0 }) { throw StoreError(code, "the store is locked, or gone") }
         return try await base.read(key, as: purpose, deadline: deadline)
     }
 

@@ -2,6 +2,7 @@ internal import CLatchkeyLibpq
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// One connection to a database. Statements go out one behind the other, and their answers are waited for together
 /// (libpq, section 34.5, "Pipeline Mode").
@@ -48,14 +49,8 @@ internal import LatchkeyLog
         unsafe pointer = opened
         unsafe PQsetnonblocking(opened, 1)
         unsafe PQenterPipelineMode(opened)
-        do throws(StoreError) {
-            let rows = try ask(Self.backend, [], cancellation)
-            let pid = Int64(unsafe PQbackendPID(opened))
-            isPooled = try rows.integer(0, 0) != pid
-        } catch {
-            unsafe PQfinish(opened)
-            throw error
-        }
+        // `deinit` ends it where this throws.
+        isPooled = try ask(Self.backend, [], cancellation).integer(0, 0) != Int64(unsafe PQbackendPID(opened))
     }
 
     deinit {
@@ -79,6 +74,18 @@ internal import LatchkeyLog
         // A notice would go to standard error otherwise.
         if let opened = unsafe opened { unsafe PQsetNoticeProcessor(opened, { _, _ in }, nil) }
         return unsafe opened
+    }
+
+    // MARK: - What it is
+
+    var isEncrypted: Bool { unsafe PQsslInUse(pointer) == 1 }
+    var serverVersion: Int { Int(unsafe PQserverVersion(pointer)) }
+
+    /// Whether it leads to a socket or to the loopback interface.
+    var isLocal: Bool {
+        guard let host = unsafe PQhost(pointer) else { return false }
+        let name = unsafe String(cString: host)
+        return name.hasPrefix("/") || ["", "localhost", "127.0.0.1", "::1"].contains(name)
     }
 
     // MARK: - Statements
@@ -170,9 +177,7 @@ internal import LatchkeyLog
     /// Waits until the socket is ready. Whatever is given up on leaves the connection in an unknown state.
     func wait(for events: Int16, _ cancellation: Cancellation) throws(StoreError) {
         while true {
-            do throws(StoreError) {
-                try cancellation.check()
-            } catch {
+            if let error = failure(StoreError.self, of: try cancellation.check()) {
                 isLost = true
                 throw error
             }
@@ -212,13 +217,11 @@ internal import LatchkeyLog
     /// What became of a transaction: `committed`, `aborted` or `in progress`. A server that is ahead of no such one
     /// never had it.
     func outcome(of number: Int64, _ cancellation: Cancellation) throws(StoreError) -> String {
-        do throws(StoreError) {
-            let rows = try ask(PostgreSQLSchema.outcome, [.text("\(number)")], cancellation)
-            return rows.rowCount == 1 && !rows.isNull(0, 0) ? try rows.text(0, 0) : "unknown"
-        } catch  where error.code == .corrupted {
-            // 22023, invalid_parameter_value: the number is in its future.
-            return "aborted"
-        }
+        // 22023, invalid_parameter_value: the number is in its future.
+        let rows = try nilIf(
+            \StoreError.isCorruption, of: ask(PostgreSQLSchema.outcome, [.text("\(number)")], cancellation))
+        guard let rows else { return "aborted" }
+        return rows.rowCount == 1 && !rows.isNull(0, 0) ? try rows.text(0, 0) : "unknown"
     }
 
     // MARK: - Notifications

@@ -23,12 +23,12 @@ final class PostgreSQLPool: Sendable {
         var pause = 50_000
         while true {
             try cancellation.check()
-            do throws(StoreError) {
-                return try PostgreSQLConnection(address, cancellation)
-            } catch {
-                guard error.code == .unavailable || error.code == .busy else { throw error }
-                let rest = cancellation.deadline.remaining
-                guard rest > .microseconds(pause) else { throw error }
+            switch Result(catching: { () throws(StoreError) in try PostgreSQLConnection(address, cancellation) }) {
+            case .success(let connection): return connection
+            case .failure(let error):
+                guard error.code == .unavailable || error.code == .busy,
+                    cancellation.deadline.remaining > .microseconds(pause)
+                else { throw error }
             }
             usleep(UInt32(Int.random(in: pause / 2...pause)))
             pause = min(pause * 2, 1_000_000)

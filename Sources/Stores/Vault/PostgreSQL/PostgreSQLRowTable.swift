@@ -28,16 +28,10 @@ final class PostgreSQLRowTable: RowTable {
     ) throws(StoreError) -> Result {
         // A server is never asked on a thread that others need.
         guard let cancellation else { throw StoreError(.busy, "a database takes its time") }
-        let connection = try pool.take(cancellation)
-        defer { pool.give(connection) }
-        let session = PostgreSQLSession(connection, schema, cancellation)
-        do throws(StoreError) {
+        return try withSession(cancellation) { (session) throws(StoreError) -> Result in
             let result = try body(session)
             try session.end()
             return result
-        } catch {
-            if failure(StoreError.self, of: try session.rollBack()) != nil { connection.giveUp() }
-            throw error
         }
     }
 
@@ -45,25 +39,32 @@ final class PostgreSQLRowTable: RowTable {
         _ cancellation: Cancellation, _ body: (PostgreSQLSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try cancellation.check()
-        let connection = try pool.take(cancellation)
-        defer { pool.give(connection) }
-        let session = PostgreSQLSession(
-            connection, schema, cancellation, holding: leases.withLock { $0 })
-        let result: Result
-        do throws(StoreError) {
+        return try withSession(cancellation) { (session) throws(StoreError) in
             try session.beginWriting()
-            result = try body(session)
+            let result = try body(session)
             guard session.hasWritten else {
                 try session.end()
                 return result
             }
             try cancellation.check()
-        } catch {
-            if failure(StoreError.self, of: try session.rollBack()) != nil { connection.giveUp() }
-            throw error
+            try commit(session, cancellation)
+            return result
         }
-        try commit(session, connection, cancellation)
-        return result
+    }
+
+    /// What throws is undone.
+    private func withSession<Result: ~Copyable>(
+        _ cancellation: Cancellation, _ body: (PostgreSQLSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try withConnection(cancellation) { (connection) throws(StoreError) -> Result in
+            let session = PostgreSQLSession(connection, schema, cancellation, holding: leases.withLock { $0 })
+            switch Swift.Result(catching: { () throws(StoreError) -> Result in try body(session) }) {
+            case .success(let result): return result
+            case .failure(let error):
+                if failure(StoreError.self, of: try session.rollBack()) != nil { connection.giveUp() }
+                throw error
+            }
+        }
     }
 
     /// Whether there is no vault in the tables. Throws `unavailable` when there are no tables.
@@ -83,38 +84,27 @@ final class PostgreSQLRowTable: RowTable {
     }
 
     /// From here on the change may be made, whatever comes back.
-    private func commit(
-        _ session: PostgreSQLSession, _ connection: PostgreSQLConnection, _ cancellation: Cancellation
-    ) throws(StoreError) {
-        do throws(StoreError) {
-            try session.commit()
-        } catch {
-            // The server has refused, and undone everything.
-            if !connection.isLost { throw error }
-            guard let number = session.number, try wasCommitted(number, error, cancellation) else { throw error }
+    private func commit(_ session: PostgreSQLSession, _ cancellation: Cancellation) throws(StoreError) {
+        guard let error = failure(StoreError.self, of: try session.commit()) else { return }
+        // Unless the connection was lost, the server has refused, and undone everything.
+        guard session.connection.isLost, let number = session.number, try wasCommitted(number, cancellation) else {
+            throw error
         }
     }
 
     /// Asks about a transaction whose commit was not answered (PostgreSQL, section 9.27.7). After another server has
     /// become the primary one, too: it has the transaction, or never had it.
-    private func wasCommitted(
-        _ number: Int64, _ error: StoreError, _ cancellation: Cancellation
-    ) throws(StoreError) -> Bool {
+    private func wasCommitted(_ number: Int64, _ cancellation: Cancellation) throws(StoreError) -> Bool {
         // A little more time than there was: not to know is worse than to wait.
         let cancellation = Cancellation(.after(max(cancellation.deadline.remaining, .seconds(5))))
-        var outcome = "in progress"
-        while outcome == "in progress" {
-            do throws(StoreError) {
-                let connection = try pool.take(cancellation)
-                defer { pool.give(connection) }
-                outcome = try connection.outcome(of: number, cancellation)
-            } catch {
-                if error.code != .busy || cancellation.deadline.hasPassed { throw .outcomeUnknown }
+        while !cancellation.deadline.hasPassed {
+            let outcome = try? withConnection(cancellation) { (connection) throws(StoreError) in
+                try connection.outcome(of: number, cancellation)
             }
-            if cancellation.deadline.hasPassed { throw .outcomeUnknown }
+            if let outcome, outcome != "in progress" { return outcome == "committed" }
             usleep(20_000)
         }
-        return outcome == "committed"
+        throw .outcomeUnknown
     }
 
     /// Half a megabyte goes over the network for these.
@@ -149,7 +139,7 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    private func withConnection<Result>(
+    private func withConnection<Result: ~Copyable>(
         _ cancellation: Cancellation, _ body: (PostgreSQLConnection) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let connection = try pool.take(cancellation)

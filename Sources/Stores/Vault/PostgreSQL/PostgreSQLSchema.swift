@@ -41,9 +41,9 @@ struct PostgreSQLSchema: Sendable {
     private static func bounded(_ column: String, _ limit: Int) -> String {
         "CASE WHEN octet_length(\(column)) <= \(limit) THEN \(column) END"
     }
-    private static let metadata = bounded("i.metadata", SealedSize.maximumMetadataByteCount + 64)
-    private static let secret = bounded("i.secret", SealedSize.maximumRowByteCount)
-    private static let lookup = bounded("i.lookup", VaultKeys.lookupByteCount)
+    private static let metadata = bounded("metadata", SealedSize.maximumMetadataByteCount + 64)
+    private static let secret = bounded("secret", SealedSize.maximumRowByteCount)
+    private static let lookup = bounded("lookup", VaultKeys.lookupByteCount)
     private static let content = bounded("content", PostgreSQLSchema.maximumRecordByteCount)
     static let maximumRecordByteCount = 4 << 20
 
@@ -52,13 +52,19 @@ struct PostgreSQLSchema: Sendable {
         query(
             "item",
             """
-            SELECT \(Self.mark), i.place, \(Self.metadata), \(Self.secret) FROM %.records \
-            LEFT JOIN %.items i ON i.place BETWEEN $1 AND $2 AND i.lookup = $3 WHERE name = 'manifest'
+            SELECT \(Self.mark), place, \(Self.metadata), \(Self.secret) FROM %.records \
+            LEFT JOIN %.items ON place BETWEEN $1 AND $2 AND lookup = $3 WHERE name = 'manifest'
             """, .bigint, .bigint, .bytea)
     }
 
-    var markNow: PostgreSQLQuery {
-        query("mark", "SELECT \(Self.mark) FROM %.records WHERE name = 'manifest'")
+    /// The same in a transaction, which knows the records.
+    var itemInTransaction: PostgreSQLQuery {
+        query(
+            "item-in-transaction",
+            """
+            SELECT NULL, place, \(Self.metadata), \(Self.secret) FROM %.items \
+            WHERE place BETWEEN $1 AND $2 AND lookup = $3
+            """, .bigint, .bigint, .bytea)
     }
 
     var records: PostgreSQLQuery {
@@ -69,7 +75,7 @@ struct PostgreSQLSchema: Sendable {
     var heading: PostgreSQLQuery {
         query(
             "heading",
-            "SELECT i.place, \(Self.metadata) FROM %.items i WHERE i.place BETWEEN $1 AND $2 AND i.lookup = $3",
+            "SELECT place, \(Self.metadata) FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3",
             .bigint, .bigint, .bytea)
     }
 
@@ -77,14 +83,14 @@ struct PostgreSQLSchema: Sendable {
         query(
             "beginning",
             """
-            SELECT i.place, \(Self.lookup), \(Self.metadata) FROM %.items i \
-            WHERE i.place BETWEEN $1 AND $2 AND substr(i.lookup, 1, 16) = $3
+            SELECT place, \(Self.lookup), \(Self.metadata) FROM %.items \
+            WHERE place BETWEEN $1 AND $2 AND substr(lookup, 1, 16) = $3
             """, .bigint, .bigint, .bytea)
     }
 
     var place: PostgreSQLQuery {
         query(
-            "place", "SELECT \(Self.lookup), \(Self.metadata), \(Self.secret) FROM %.items i WHERE i.place = $1",
+            "place", "SELECT \(Self.lookup), \(Self.metadata), \(Self.secret) FROM %.items WHERE place = $1",
             .bigint)
     }
 
@@ -92,14 +98,14 @@ struct PostgreSQLSchema: Sendable {
         query(
             "items",
             """
-            SELECT i.place, \(Self.lookup), \(Self.metadata) FROM %.items i WHERE i.place > $1 \
-            ORDER BY i.place LIMIT $2
+            SELECT place, \(Self.lookup), \(Self.metadata) FROM %.items WHERE place > $1 \
+            ORDER BY place LIMIT $2
             """, .bigint, .bigint)
     }
 
     var taken: PostgreSQLQuery {
         query(
-            "taken", "SELECT i.place, \(Self.lookup) FROM %.items i WHERE i.place BETWEEN $1 AND $2 ORDER BY i.place",
+            "taken", "SELECT place, \(Self.lookup) FROM %.items WHERE place BETWEEN $1 AND $2 ORDER BY place",
             .bigint, .bigint)
     }
 

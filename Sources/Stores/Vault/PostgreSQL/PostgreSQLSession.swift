@@ -94,14 +94,8 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     func commit() throws(StoreError) {
         let waiting = Cancellation(cancellation.deadline)
         try connection.send(schema.notify, [.text(changedItem)], cancellation)
+        try connection.commit(waiting)
         view = .none
-        do throws(StoreError) {
-            try connection.commit(waiting)
-        } catch {
-            view = .transaction
-            if failure(StoreError.self, of: try rollBack()) != nil { connection.giveUp() }
-            throw error
-        }
     }
 
     /// Undoes everything, where the connection is still of use.
@@ -122,8 +116,12 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     ) throws(StoreError) -> Result? {
         if view == .lookup { try holdView() }
         let places = ItemPlaces(of: lookup)
-        let rows = try ask(schema.item, .integer(places.first), .integer(places.last), .bytes(lookup))
-        guard rows.rowCount > 0 else { throw .noVaultRecords }
+        let query = view == .none ? schema.item : schema.itemInTransaction
+        let rows = try ask(query, .integer(places.first), .integer(places.last), .bytes(lookup))
+        guard rows.rowCount > 0 else {
+            if view == .transaction { return nil }
+            throw .noVaultRecords
+        }
         if view == .none {
             view = .lookup
             mark = Self.mark(try rows.bytes(0, 0))
@@ -282,16 +280,14 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 
     /// The first records of a vault. Throws `conflict` where there are some, or others write some meanwhile.
     func create(_ records: [NamedRecord]) throws(StoreError) {
-        do throws(StoreError) {
-            guard content.isEmpty else { throw .vaultExists }
-            for record in records {
-                try send(schema.addRecord, .text(record.name), .bytes(record.content))
-                content[record.name] = record.content
-            }
-            try connection.settle(cancellation)
-        } catch {
-            throw error.code == .corrupted ? .vaultExists : error
+        guard content.isEmpty else { throw .vaultExists }
+        for record in records {
+            try send(schema.addRecord, .text(record.name), .bytes(record.content))
+            content[record.name] = record.content
         }
+        _ = try mapError(
+            { (error: StoreError) in error.code == .corrupted ? StoreError.vaultExists : error },
+            of: connection.settle(cancellation))
     }
 
     func put(record name: String, _ content: [UInt8]) throws(StoreError) {

@@ -1,0 +1,93 @@
+#if SwiftLog
+    internal import LatchkeyLog
+    internal import Logging
+
+    /// Puts a line's metadata into fields: each key is one, and what is nested becomes text.
+    struct MetadataFields {
+        /// How many keys of a line become fields.
+        static let maximumCount = 64
+
+        /// How deep values in values are shown.
+        static let maximumDepth = 8
+
+        /// Whether a value that a package has marked may be shown.
+        private let showsMarked: (@Sendable (Logger.MetadataValue) -> Bool)?
+        private(set) var fields: [LogField]
+
+        init(beginningWith fields: [LogField], showsMarked: (@Sendable (Logger.MetadataValue) -> Bool)?) {
+            self.fields = fields
+            self.showsMarked = showsMarked
+        }
+
+        /// Adds a field that the line's metadata didn't bring.
+        mutating func add(_ name: StaticString, _ value: String) {
+            fields.append(LogField(foreign: free(name.description), LogMessage(foreign: value)))
+        }
+
+        /// Adds all of the metadata, by the order of the keys; how many were left out is a field too.
+        mutating func add(_ metadata: Logger.Metadata, through text: inout ForeignText) {
+            var count = 0
+            for (key, value) in metadata.count > 1 ? metadata.sorted(by: { $0.key < $1.key }) : Array(metadata) {
+                guard count < Self.maximumCount, text.metadataByteCount > 0 else { break }
+                count += 1
+                let name = free(text.name(key))
+                fields.append(LogField(foreign: name, LogMessage(foreign: shown(value, of: key, through: &text))))
+            }
+            if count < metadata.count { add("metadata_left_out", "\(metadata.count - count)") }
+        }
+
+        /// The name, or with `_` at its end until no field has it. A journal's entry has two names of its own.
+        private func free(_ name: String) -> String {
+            var name = name
+            while name == "category" || name == "level" || fields.contains(where: { $0.name == name }) { name += "_" }
+            return name
+        }
+
+        /// The text of one value; what it is called decides whether it is shown at all.
+        private func shown(
+            _ value: Logger.MetadataValue, of key: String?, depth: Int = 0, through text: inout ForeignText
+        ) -> String {
+            // A value may hold another one many times over, which takes no memory: so each costs something.
+            text.charge(2)
+            if let key, CredentialFields.isCredential(key.utf8.span),
+                !(CredentialFields.isCountable(key.utf8.span) && Self.isNumber(value))
+            {
+                return ForeignText.withheld
+            }
+            switch value {
+            case .string(let string): return text.shownInMetadata(string)
+            case .stringConvertible(let convertible):
+                if value.attributes != [], showsMarked?(value) != true { return ForeignText.withheld }
+                return text.shownInMetadata(convertible.description)
+            case .array(let values):
+                guard depth < Self.maximumDepth else { return "[…]" }
+                var parts: [String] = []
+                for value in values {
+                    guard text.metadataByteCount > 0, parts.count < 1000 else { break }
+                    parts.append(shown(value, of: nil, depth: depth + 1, through: &text))
+                }
+                if parts.count < values.count { parts.append("… \(values.count - parts.count) more") }
+                return "[\(parts.joined(separator: ", "))]"
+            case .dictionary(let values):
+                guard depth < Self.maximumDepth else { return "{…}" }
+                text.charge(values.count / 16)
+                var parts: [String] = []
+                for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                    guard text.metadataByteCount > 0, parts.count < 1000 else { break }
+                    let name = text.shownInMetadata(key)
+                    parts.append("\(name): \(shown(value, of: key, depth: depth + 1, through: &text))")
+                }
+                if parts.count < values.count { parts.append("… \(values.count - parts.count) more") }
+                return "{\(parts.joined(separator: ", "))}"
+            }
+        }
+
+        private static func isNumber(_ value: Logger.MetadataValue) -> Bool {
+            switch value {
+            case .string(let text): !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            case .stringConvertible(let value): value is any BinaryInteger
+            case .array, .dictionary: false
+            }
+        }
+    }
+#endif

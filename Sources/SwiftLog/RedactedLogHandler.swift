@@ -1,0 +1,114 @@
+#if SwiftLog
+    public import LatchkeyLog
+    public import Logging
+
+    /// swift-log's backend that hands other packages' lines to a sink of ours.
+    ///
+    ///     let sink = TextLogSink()
+    ///     LoggingSystem.bootstrap { RedactedLogHandler(label: $0, sink: sink) }
+    ///
+    /// What it gets is text whose types say nothing, so each message, value, key, label and source is bounded, made
+    /// inert, and searched. A line that holds a secret in use is withheld as a whole. What is named as a credential, or
+    /// has the form of a well-known service's, is replaced by `(withheld)`. So is the value of a key that is called a
+    /// credential, and each value that a package has marked (`Logger.MetadataValue.attributes`).
+    ///
+    /// The label becomes the record's category; keys of the metadata become fields, after those of `LogContext`;
+    /// `source` is a field too, and `at` the file and line of `trace` and `debug`. `notice` becomes `info`, and
+    /// `critical` becomes `error`, with the field `swift_log_level`.
+    ///
+    /// It can be called from any thread. It isn't for a C signal handler, in which Swift can't allocate memory; where
+    /// one interrupts the handing over of another line, its own is dropped.
+    public struct RedactedLogHandler: LogHandler {
+        /// A line below it isn't made. `info` unless told otherwise.
+        public var logLevel: Logger.Level = .info
+        /// What comes with each line of this logger, under the provider's and the line's own.
+        public var metadata: Logger.Metadata = [:]
+        /// Asked once for each line.
+        public var metadataProvider: Logger.MetadataProvider?
+
+        private let category: LogCategory
+        private let label: String
+        private let sink: any LogSink
+        private let secrets: LiveSecrets
+        private let showsMarked: (@Sendable (Logger.MetadataValue) -> Bool)?
+
+        /// - Parameters:
+        ///   - label: the logger's label.
+        ///   - sink: where records go.
+        ///   - secrets: what is searched for. `ofThisProcess` knows a secret that is made after its first use, so use
+        ///     it at the program's start.
+        ///   - metadataProvider: called once for each line; by default swift-log's own.
+        ///   - showsMarked: whether a value with a mark may be shown. A mark is a type of the package that defines it,
+        ///     so that only the program knows what it means: `{ $0.attributes[Sensitivity.self] == .public }`. Without
+        ///     it no marked value is shown.
+        public init(
+            label: String, sink: any LogSink, secrets: LiveSecrets = .ofThisProcess,
+            metadataProvider: Logger.MetadataProvider? = LoggingSystem.metadataProvider,
+            showsMarked: (@Sendable (Logger.MetadataValue) -> Bool)? = nil
+        ) {
+            self.label = label
+            var text = ForeignText(secrets: secrets)
+            category = LogCategory(foreign: text.shown(label, limit: 256))
+            self.sink = sink
+            self.secrets = secrets
+            self.metadataProvider = metadataProvider
+            self.showsMarked = showsMarked
+        }
+
+        /// One value of `metadata`.
+        public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        /// Hands a line over. It throws nothing, and waits as long as the sink does.
+        public func log(event: LogEvent) {
+            HandingOver.once { sink.write(record(of: event)) }
+        }
+
+        private func record(of event: LogEvent) -> LogEntry {
+            let time = LogEntry.now()
+            let level = LogLevel(event.level)
+            var text = ForeignText(secrets: secrets)
+            text.search(label)
+            let message = LogMessage(foreign: text.shown(event.message.description))
+            var fields = MetadataFields(beginningWith: LogContext.fields, showsMarked: showsMarked)
+            fields.add("source", text.shown(event.source, limit: 256))
+            if event.level <= .debug { fields.add("at", text.shown("\(event.file):\(event.line)", limit: 256)) }
+            if event.level == .notice || event.level == .critical {
+                fields.add("swift_log_level", event.level.rawValue)
+            }
+            if let error = event.error { fields.add("error", text.shown("\(error)")) }
+            fields.add(merged(event.metadata), through: &text)
+            if text.holdsSecret {
+                secrets.countWithheld()
+                return .withheld(level: level, category: "swift-log", timeNanoseconds: time)
+            }
+            let dropped = HandingOver.takeDropped()
+            if dropped > 0 { fields.add("lines_dropped", "\(dropped)") }
+            return LogEntry(
+                level: level, category: category, message: message, timeNanoseconds: time, fields: fields.fields)
+        }
+
+        /// The handler's metadata, over it the provider's, over these the line's own.
+        private func merged(_ own: Logger.Metadata?) -> Logger.Metadata {
+            var all = metadata
+            if let provided = metadataProvider?.get(), !provided.isEmpty { all.merge(provided) { $1 } }
+            if let own { all = all.isEmpty ? own : all.merging(own) { $1 } }
+            return all
+        }
+    }
+
+    extension LogLevel {
+        init(_ level: Logger.Level) {
+            self =
+                switch level {
+                case .trace: .trace
+                case .debug: .debug
+                case .info, .notice: .info
+                case .warning: .warning
+                case .error, .critical: .error
+                }
+        }
+    }
+#endif

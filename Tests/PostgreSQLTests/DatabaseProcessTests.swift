@@ -1,0 +1,92 @@
+import Foundation
+import LatchkeyCredentials
+import LatchkeySecrets
+import Testing
+import TestServices
+
+@testable import LatchkeyVault
+
+/// Many processes, and vaults of both kinds.
+@Suite struct DatabaseProcessTests {
+    /// Hosts with a network, a user and a state directory of their own, that reach the database's socket alone.
+    @Test func `processes of two hosts that save at once lose nothing`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create()
+        let hosts = try (0..<2).map { _ in try TestDirectory() }
+        let key = try vault.directory.read("key")
+        var writers: [RunningProgram] = []
+        for number in 0..<8 {
+            let host = hosts[number % 2]
+            let isOther = getuid() == 0 && number % 2 == 1
+            let file = try host.write("key", key)
+            var command = [
+                try BuiltProducts.program("vault-writer").path, "save", vault.uri, file, "\(number)", "500",
+            ]
+            if isOther {
+                // As another user, without any network.
+                _ = unsafe chown(host.path, 65534, 65534) + chown(file, 65534, 65534)
+                command = ["unshare", "--net", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + command
+            }
+            writers.append(
+                try Program("env").start(
+                    command, environment: ["PATH": Program.searchPath, "VAULT_MEMORY": host / "state"]))
+        }
+        for writer in writers {
+            let run = try await writer.finish(within: .seconds(300))
+            #expect(run.status == 0, "\(run.outputText.suffix(200)) \(run.errorText)")
+        }
+        let report = try await store.verify()
+        #expect(report.problems == [] && report.itemCount == 4000)
+    }
+
+    @Test func `a number that processes of two hosts count up by conditions loses no count`() async throws {
+        let vault = try await DatabaseVault()
+        try await vault.create()
+        let writers = try (0..<6).map { _ in
+            try BuiltProducts.program("vault-writer").start(["count", vault.uri, vault.keyFile, "number", "50"])
+        }
+        for writer in writers { try await writer.finish(within: .seconds(300)).successful("count") }
+        #expect(
+            try await vault.open().text(try CredentialKey(service: "writer", account: "number")) == "300")
+    }
+
+    @Test func `a file's vault goes into a database and back, verified`() async throws {
+        let vault = try await DatabaseVault()
+        let database = try await vault.create()
+        let folder = vault.directory.path + "/files"
+        try vault.directory.makeFolder("files")
+        let file = try await VaultStore.create(at: folder + "/vault", unlockedBy: .keyFile(vault.keyFile))
+        for number in 0..<300 { try await file.save(secret("secret \(number)"), for: key("\(number)")) }
+        try await file.save(Secret<Password>.random(byteCount: 200_000), for: key("large"))
+        #expect(try await database.importAll(from: file, onConflict: .refuse).addedCount == 301)
+        #expect(try await database.verify().problems == [])
+        let done = try await database.export(to: folder + "/back", unlockedBy: .keyFile(vault.keyFile))
+        #expect(done.itemCount == 301 && done.missingCount == 0)
+        let back = try await VaultStore.open(at: folder + "/back", unlockedBy: .keyFile(vault.keyFile))
+        #expect(try await back.verify().problems == [])
+        for number in [0, 150, 299] { #expect(try await back.text(key("\(number)")) == "secret \(number)") }
+        // And from one database's vault into another's, by an export.
+        let second = try await DatabaseVault()
+        let moved = try await database.export(to: second.uri, unlockedBy: .keyFile(second.keyFile))
+        #expect(moved.itemCount == 301)
+        #expect(try await second.open().verify().problems == [])
+    }
+
+    @Test func `processes that are killed while they save leave a whole vault`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create()
+        for round in 0..<6 {
+            let writers = try (0..<3).map {
+                try BuiltProducts.program("vault-writer").start(["churn", vault.uri, vault.keyFile, "\($0)", "10000"])
+            }
+            for writer in writers {
+                try await writer.wait(for: "some steps") { writer.outputSoFar.contains("did \(3 + round)") }
+            }
+            for writer in writers {
+                writer.kill()
+                _ = try await writer.finish()
+            }
+            #expect(try await store.verify().problems == [])
+        }
+    }
+}

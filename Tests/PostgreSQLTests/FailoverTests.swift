@@ -1,0 +1,130 @@
+import Foundation
+import LatchkeyCredentials
+import LatchkeyTestServer
+import Synchronization
+import Testing
+import TestServices
+
+@testable import LatchkeyVault
+
+/// A primary and a standby that commits with it: what was acknowledged is there after the primary is gone.
+@Suite struct FailoverTests {
+    private func servers() async throws -> (PostgreSQLServer, PostgreSQLServer) {
+        let primary = try await PostgreSQLServer()
+        let standby = try await PostgreSQLServer(following: primary, name: "standby")
+        try await primary.commitTogether(with: "standby")
+        return (primary, standby)
+    }
+
+    @Test func `a standby promoted between saves loses nothing that was acknowledged`() async throws {
+        let (primary, standby) = try await servers()
+        var vault = try await DatabaseVault(on: primary)
+        vault.uri = PostgreSQLServer.vault(vault.schema.name, on: [primary, standby])
+        let store = try await vault.create()
+        let acknowledged = Mutex(0)
+        let isOver = Mutex(false)
+        let writer = Task {
+            var number = 0
+            while !isOver.withLock({ $0 }) {
+                try await store.save(
+                    secret("secret \(number)"), for: key("\(number)"), options: SaveOptions(),
+                    deadline: .after(.seconds(60)))
+                number += 1
+                acknowledged.withLock { [number] in $0 = number }
+            }
+        }
+        while acknowledged.withLock({ $0 }) < 50 { try await Task.sleep(for: .milliseconds(10)) }
+        try await primary.kill()
+        try await standby.promote()
+        let before = acknowledged.withLock { $0 }
+        while acknowledged.withLock({ $0 }) < before + 20 { try await Task.sleep(for: .milliseconds(10)) }
+        isOver.withLock { $0 = true }
+        try await writer.value
+        let count = acknowledged.withLock { $0 }
+        let other = try await vault.open()
+        for number in 0..<count { #expect(try await other.text(key("\(number)")) == "secret \(number)") }
+        let report = try await other.verify()
+        #expect(report.problems == [] && report.itemCount == count)
+    }
+
+    @Test func `a standby promoted in the middle of a renewal: nothing is renewed twice`() async throws {
+        let (primary, standby) = try await servers()
+        let fleet = try await Fleet(on: primary) { PostgreSQLServer.vault($0.schema.name, on: [primary, standby]) }
+        fleet.server.expireAccessTokens()
+        fleet.server.switchOn(.heldResponse(.token))
+        let programs = try fleet.ask(4)
+        try await programs[0].wait(for: "the server's refresh") { fleet.server.record.refreshes == 1 }
+        try await primary.kill()
+        try await standby.promote()
+        fleet.server.switchOff(.heldResponse(.token))
+        try await fleet.expectAnswers(of: programs)
+        #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
+    }
+
+    /// The primary waits for its standby in vain, and its answer to COMMIT never comes.
+    @Test func `a commit whose answer never comes is said to be unknown, and is found out`() async throws {
+        let (primary, standby) = try await servers()
+        var vault = try await DatabaseVault(on: primary)
+        vault.uri = PostgreSQLServer.vault(vault.schema.name, on: [primary, standby])
+        let store = try await vault.create(1)
+        try await standby.kill()
+        let unknown = await refusal { () async throws(StoreError) in
+            try await store.save(
+                secret("newer"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(1)))
+        }
+        #expect(unknown?.code == .timedOut && "\(unknown!)".contains("may be there or not"), "\(unknown!)")
+        try await standby.start()
+        // Whatever became of it, what is there is whole.
+        let text = try await vault.open().text(key("0"))
+        #expect(text == "newer" || text == "secret 0")
+        #expect(try await vault.open().verify().problems == [])
+    }
+
+    @Test func `a connection that is lost at the commit is asked after, and the save is reported for what it was`()
+        async throws
+    {
+        let server = try await PostgreSQLServer()
+        let vault = try await DatabaseVault(on: server)
+        let store = try await vault.create(1)
+        // Backends die at any step while saves go on: each save that returned is there, and none is there twice.
+        let isOver = Mutex(false)
+        let killer = Task {
+            while !isOver.withLock({ $0 }) {
+                try await vault.sql(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                    WHERE application_name = 'latchkey' AND state <> 'idle'
+                    """)
+            }
+        }
+        for number in 1...60 {
+            try await store.save(
+                secret("secret \(number)"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(60)))
+            #expect(try await store.text(key("0"), deadline: .after(.seconds(60))) == "secret \(number)")
+        }
+        isOver.withLock { $0 = true }
+        try await killer.value
+        let report = try await vault.open().verify()
+        // One generation for each save, and none for a retry.
+        #expect(report.problems == [] && report.generation == 62)
+    }
+
+    @Test func `a network that is cut for a while is waited out`() async throws {
+        let server = try await PostgreSQLServer()
+        let vault = try await DatabaseVault(on: server)
+        let store = try await vault.create(1)
+        // As if its packets went nowhere: the server's processes are stopped, and the connection stays open.
+        let family = try await server.stopAll()
+        let saving = Task {
+            try await store.save(
+                secret("after the cut"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(60)))
+        }
+        let reading = await refusal { () async throws(StoreError) in
+            try await store.text(key("0"), deadline: .after(.seconds(1)))
+        }
+        #expect(reading?.code == .timedOut || reading?.code == .unavailable)
+        server.continueAll(family)
+        _ = try await saving.value
+        #expect(try await vault.open().text(key("0")) == "after the cut")
+    }
+}

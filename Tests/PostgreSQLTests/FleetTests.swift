@@ -1,0 +1,146 @@
+import Foundation
+import LatchkeyTestServer
+import Testing
+import TestServices
+
+/// Hosts that share a login, against a server that revokes all of it when a refresh token comes twice.
+@Suite struct FleetTests {
+    @Test func `sixty-four processes on two hosts make one refresh, and all get their answer`() async throws {
+        let fleet = try await Fleet()
+        fleet.server.expireAccessTokens()
+        try await fleet.expectAnswers(of: fleet.ask(64))
+        #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
+    }
+
+    @Test func `a host that is killed before it has sent anything costs nothing`() async throws {
+        let fleet = try await Fleet()
+        fleet.server.expireAccessTokens()
+        // The server's metadata is requested with the lease in hand.
+        fleet.server.switchOn(.slow(.seconds(2), .metadata))
+        let asked = fleet.count(.metadata)
+        let first = try fleet.ask(1)[0]
+        try await first.wait(for: "the lease") { fleet.count(.metadata) > asked }
+        first.kill()
+        _ = try await first.finish()
+        fleet.server.switchOff(.slow(.seconds(2), .metadata))
+        let others = try fleet.ask(4)
+        try await others[3].wait(for: "the others' refusals") { fleet.count(.userInfo) >= 5 }
+        try await fleet.passLeaseTime()
+        try await fleet.expectAnswers(of: others)
+        #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
+    }
+
+    @Test func `a host that is killed while the answer is on its way is told for what it is`() async throws {
+        let fleet = try await Fleet()
+        fleet.server.expireAccessTokens()
+        fleet.server.switchOn(.heldResponse(.token))
+        let first = try fleet.ask(1)[0]
+        try await first.wait(for: "the server's refresh") { fleet.server.record.refreshes == 1 }
+        // With its worker: nobody is left who could store the answer.
+        first.kill()
+        _ = try await first.finish()
+        fleet.server.switchOff(.heldResponse(.token))
+        try await fleet.passLeaseTime()
+        let second = try await fleet.hosts[1].start(
+            ["request", "work", "GET", fleet.server.userInfoEndpoint, "--timeout", "60"]
+        ).finish()
+        #expect(second.status != 0 && second.errorText.contains("[sign-in.refresh-lost]"), "\(second.errorText)")
+    }
+
+    @Test func `a host that is stopped past its lease stores nothing over the other's session`() async throws {
+        let fleet = try await Fleet()
+        fleet.server.expireAccessTokens()
+        fleet.server.switchOn(.slow(.seconds(3), .metadata))
+        let asked = fleet.count(.metadata)
+        let first = try fleet.ask(1)[0]
+        try await first.wait(for: "the lease") { fleet.count(.metadata) > asked }
+        first.signalGroup(SIGSTOP)
+        fleet.server.switchOff(.slow(.seconds(3), .metadata))
+        try await fleet.passLeaseTime()
+        try await fleet.expectAnswers(
+            of: [fleet.hosts[1].start(["request", "work", "GET", fleet.server.userInfoEndpoint, "--timeout", "60"])])
+        #expect(fleet.server.record.refreshes == 1)
+        let session = try await fleet.vault.sql("SELECT md5(string_agg(secret::text, '' ORDER BY place)) FROM %.items")
+        first.signalGroup(SIGCONT)
+        let late = try await first.finish()
+        // It has not asked the server with the spent token, and has changed nothing.
+        #expect(late.errorText.contains("[store.conflict]") || late.status == 0, "\(late.errorText)")
+        #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
+        #expect(
+            try await fleet.vault.sql("SELECT md5(string_agg(secret::text, '' ORDER BY place)) FROM %.items") == session
+        )
+        try await fleet.expectAnswers(of: fleet.ask(2))
+        #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
+    }
+
+    /// The server's processes of its connections are killed at each step.
+    @Test(arguments: ["lease", "request", "answer"])
+    func `connections that are killed in a renewal cost nothing`(step: String) async throws {
+        let fleet = try await Fleet(on: PostgreSQLServer())
+        fleet.server.expireAccessTokens()
+        func terminate() async throws {
+            try await fleet.vault.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'latchkey'")
+        }
+        let fault: AuthorizationServerFault =
+            step == "lease"
+            ? .slow(.seconds(1), .metadata) : step == "request" ? .slow(.seconds(1), .token) : .heldResponse(.token)
+        fleet.server.switchOn(fault)
+        let asked = (fleet.count(.metadata), fleet.count(.token))
+        let programs = try fleet.ask(4)
+        try await programs[0].wait(for: "the step") {
+            switch step {
+            case "lease": fleet.count(.metadata) > asked.0
+            case "request": fleet.count(.token) > asked.1
+            default: fleet.server.record.refreshes == 1
+            }
+        }
+        try await terminate()
+        fleet.server.switchOff(fault)
+        try await fleet.expectAnswers(of: programs)
+        #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
+    }
+
+    @Test func `a database that is killed and started again in a renewal costs nothing`() async throws {
+        let database = try await PostgreSQLServer()
+        let fleet = try await Fleet(on: database)
+        fleet.server.expireAccessTokens()
+        fleet.server.switchOn(.heldResponse(.token))
+        let programs = try fleet.ask(4)
+        try await programs[0].wait(for: "the server's refresh") { fleet.server.record.refreshes == 1 }
+        try await database.kill()
+        fleet.server.switchOff(.heldResponse(.token))
+        try await database.start()
+        try await fleet.expectAnswers(of: programs)
+        #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
+    }
+
+    @Test func `with the database gone there is no refresh`() async throws {
+        let database = try await PostgreSQLServer()
+        let fleet = try await Fleet(on: database)
+        fleet.server.expireAccessTokens()
+        try await database.stop()
+        let run = try await fleet.hosts[0].run("token", "work")
+        #expect(run.status == 69 && run.errorText.contains("[store.unavailable]"), "\(run.errorText)")
+        #expect(fleet.server.record.refreshes == 0)
+        try await database.start()
+        try await fleet.expectAnswers(of: fleet.ask(2))
+        #expect(fleet.server.record.refreshes == 1)
+    }
+
+    @Test func `a host that is dropped is locked out, and the others need nothing`() async throws {
+        let fleet = try await Fleet()
+        let (first, second) = (fleet.hosts[0], fleet.hosts[1])
+        try await second.run("set", "example.org", "ada", input: "one").successful("set")
+        try await first.run("vault", "remove-slot", "second").successful("remove-slot")
+        try await first.run("vault", "rekey").successful("rekey")
+        let refused = try await second.run("get", "example.org", "ada")
+        #expect(refused.status == 77 && refused.errorText.contains("[store.wrong-key]"), "\(refused.errorText)")
+        #expect(try await first.run("get", "example.org", "ada").successful("get").outputText == "one")
+    }
+}
+
+extension RunningProgram {
+    /// The program and its worker, which are one group.
+    func signalGroup(_ number: Int32) { if isRunning { Foundation.kill(-pid, number) } }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeyStoreContract
+import Testing
+import TestServices
+
+@testable import LatchkeyVault
+
+/// Behind pgbouncer, which gives each transaction whichever connection is free.
+@Suite struct PooledDatabaseTests {
+    private let pool: PgBouncer
+    private let vault: DatabaseVault
+
+    init() async throws {
+        let server = try await PostgreSQLServer.shared()
+        pool = try await PgBouncer(before: server)
+        var vault = try await DatabaseVault(on: server)
+        vault.uri = pool.vault(vault.schema.name)
+        self.vault = vault
+    }
+
+    @Test func `everything works but news of changes, and that is said`() async throws {
+        let store = try await vault.create(3)
+        // Several at once, so that the pool has something to mix.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let store = try await vault.open()
+                    for round in 0..<10 {
+                        try await store.save(secret("\(round)"), for: key("task \(number)"))
+                        #expect(try await store.text(key("task \(number)")) == "\(round)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await store.rekey() == 11)
+        #expect(try await store.verify().problems == [])
+        let lease = try await store.exclusiveAccess(to: key("0"), in: vault.leases, deadline: .standard)
+        let busy = await refusal { () async throws(StoreError) -> Void in
+            try await vault.open().exclusiveAccess(
+                to: key("0"), in: vault.leases, deadline: .after(.milliseconds(300))
+            ).release()
+        }
+        #expect(busy?.code == .busy)
+        lease.release()
+        let changes = await refusal { () async throws(StoreError) -> Int in
+            _ = try await store.changes(deadline: .standard)
+            return 0
+        }
+        #expect(changes?.code == .unsupported && changes?.cause.text.contains("pool") == true)
+    }
+}
+
+/// A real pgbouncer in transaction mode, with two connections for everybody.
+private final class PgBouncer: Sendable {
+    private let directory: TestDirectory
+    private let port: UInt16
+    private let running: RunningProgram
+
+    init(before server: PostgreSQLServer) async throws {
+        directory = try TestDirectory()
+        port = try LoopbackPort.free()
+        try directory.write(
+            "pgbouncer.ini",
+            """
+            [databases]
+            secrets = host=\(server.directory.path) port=\(server.port) dbname=secrets user=admin
+            [pgbouncer]
+            listen_addr = 127.0.0.1
+            listen_port = \(port)
+            unix_socket_dir =
+            auth_type = any
+            pool_mode = transaction
+            default_pool_size = 2
+            logfile = \(directory / "log")
+            pidfile = \(directory / "pid")
+
+            """)
+        // It refuses to be root's as well.
+        var arguments = [directory / "pgbouncer.ini"]
+        var program = try Program("pgbouncer")
+        if getuid() == 0 {
+            for name in [directory.path, directory / "pgbouncer.ini"] { _ = unsafe chmod(name, 0o777) }
+            arguments = ["--reuid=postgres", "--regid=postgres", "--clear-groups", "--", program.path] + arguments
+            program = try Program("setpriv")
+        }
+        running = try program.start(arguments)
+        running.closeInput()
+        let uri = "postgresql://admin@127.0.0.1:\(port)/secrets"
+        try await running.wait(for: "pgbouncer") {
+            try await Program("psql").run(["-X", "-c", "SELECT 1", uri]).status == 0
+        }
+    }
+
+    deinit { running.kill() }
+
+    func vault(_ schema: String) -> String { "postgresql://admin@127.0.0.1:\(port)/secrets?schema=\(schema)" }
+}

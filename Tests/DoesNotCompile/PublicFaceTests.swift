@@ -111,6 +111,7 @@ import Testing
             public protocol Reader { func read() }
             public final class Letter {
                 public var size: Int { 0 }
+                public let name = ""
                 public func send(_ text: String) throws(Trouble) {}
                 public func keep<T: Sendable>(_ value: T) {}
             }
@@ -119,7 +120,9 @@ import Testing
         let face = try await Self.face(of: source)
         #expect(face.contains("Letter.send(_:): func send(_ text: String) throws(Trouble)"))
         #expect(try await Self.face(of: source.replacing(before, with: after)) != face)
-        // What is inside is ours.
+        // What is inside is ours, and whether a property is stored.
+        let computed = source.replacing("let name = \"\"", with: "var name: String { \"\" }")
+        #expect(try await Self.face(of: computed) == face)
         #expect(try await Self.face(of: source.replacing("{ 0 }", with: "{ inner }\n    var inner: Int { 1 }")) == face)
     }
 

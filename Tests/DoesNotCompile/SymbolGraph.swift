@@ -80,9 +80,11 @@ struct SymbolGraph {
             }
         }
 
-        /// On one line.
+        /// On one line. What is stored and what is computed are the same to a caller who reads it.
         var declaration: String {
-            Self.text(declarationFragments).split { $0.isWhitespace }.joined(separator: " ")
+            let text = Self.text(declarationFragments).split { $0.isWhitespace }.joined(separator: " ")
+            guard let found = text.firstMatch(of: /^((?:\w+ )*)let (.*)$/) else { return text }
+            return "\(found.output.1)var \(found.output.2) { get }"
         }
 
         /// Whether a call of it throws, rather than a closure that it takes.

@@ -419,7 +419,7 @@ let package = Package(
                 "LatchkeyLoopback",
                 "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeySignIn",
                 "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
-                "CLatchkeySQLite", "CLatchkeyLibsecret", "LatchkeyCommand", "LatchkeyKeyringCommand",
+                "CLatchkeySQLite", "CLatchkeyLibsecret", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
             ],
             path: "Tests/Benchmarks"),
         .testTarget(

@@ -7,10 +7,12 @@ extension VaultStore {
 
     /// Makes a new, empty vault with one key slot and opens it.
     ///
-    /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing.
+    /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing. A database has to
+    /// have the tables, which `latchkey vault schema` prints, and no vault in them.
     ///
     /// - Parameters:
-    ///   - path: where it will be; there must be nothing yet.
+    ///   - path: where the file will be, with nothing there yet; or a URI such as
+    ///     `postgresql://host/database?sslmode=verify-full&schema=name`. One with a password in it is refused.
     ///   - source: what opens the vault from now on. A key file must exist: see ``VaultKeyFile/create(at:)``.
     ///   - name: what people call the slot; `nil` for the kind's own name.
     ///   - cost: for a passphrase; `nil` for one that fits this machine: about 0.75 s a try, and
@@ -59,7 +61,7 @@ extension VaultStore {
     /// meanwhile is kept.
     ///
     /// - Parameters:
-    ///   - path: the vault's file.
+    ///   - path: the vault's file, or the URI of its database.
     ///   - source: what opens it.
     ///   - memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing outside the
     ///     vault and notices no older copy of it. Where it can't be used the vault opens all the same.
@@ -67,10 +69,10 @@ extension VaultStore {
     ///   - deadline: 30 seconds from now unless told otherwise.
     ///   - now: the clock that credentials get their times from.
     ///
-    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
-    /// kernel, `permissionDenied` when the file, its directory, the key file or the memory isn't this user's alone,
-    /// `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen, `unsupported` for a newer format,
-    /// `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
+    /// Throws `unavailable` when there is no vault or key file, or the database can't be reached, `locked` when there
+    /// is no credential or no key in the kernel, `permissionDenied` when the file, its directory, the key file or the
+    /// memory isn't this user's alone, `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen,
+    /// `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, memory: RollbackMemory? = nil,
         itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,

@@ -4,9 +4,9 @@ public import LatchkeySecrets
 
 /// Keeps credentials in one encrypted file, or as sealed rows in a PostgreSQL database that several hosts share.
 ///
-/// Neither shows a name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated file or a
-/// flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save that
-/// returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
+/// Neither shows a name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated
+/// file or a flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save
+/// that returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
 ///
 /// Reads of a file run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes,
 /// a read while others write or after they have changed the vault, and everything that asks a database.
@@ -57,6 +57,9 @@ public final class VaultStore: CredentialStore {
     /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a
     /// page may be empty before the end. When the vault is rekeyed meanwhile nothing is missed, but a credential may
     /// come twice.
+    ///
+    /// Throws `corrupted` for a name that doesn't open, `wrongKey` when the vault was rekeyed and this key is no slot
+    /// of it any more.
     public func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {

@@ -12,7 +12,8 @@ struct DatabaseVaults {
     private var keyFile: String { directory / "key" }
 
     static func run() async throws {
-        let group = DatabaseVaults(server: try await PostgreSQLServer(), directory: try TestDirectory())
+        let group = DatabaseVaults(
+            server: try await PostgreSQLServer(settings: ["shared_buffers = 1GB"]), directory: try TestDirectory())
         try VaultKeyFile.create(at: group.keyFile)
         try await group.warm()
         try await group.scale()
@@ -38,11 +39,22 @@ struct DatabaseVaults {
         return store
     }
 
+    private func bareConnection() throws -> BareLibpq {
+        try BareLibpq("host=\(server.directory.path) port=\(server.port) user=admin dbname=secrets")
+    }
+
+    /// Of hexadecimal digits.
+    private static func bytes(_ digits: String) -> [UInt8] {
+        let all = Array(digits.utf8)
+        return stride(from: 0, to: all.count, by: 2).map {
+            UInt8(String(decoding: all[$0..<$0 + 2], as: UTF8.self), radix: 16)!
+        }
+    }
+
     private func warm() async throws {
         let store = try await make("warm", 100)
         let key = try Self.key(7)
-        let bare = try BareLibpq(
-            "host=\(server.directory.path) port=\(server.port) user=admin dbname=secrets")
+        let bare = try bareConnection()
         try bare.prepare("read", "SELECT metadata, secret FROM warm.items WHERE place = $1")
         try bare.prepare("begin", "BEGIN")
         try bare.prepare("lock", "SELECT content FROM warm.records WHERE name = 'manifest' FOR UPDATE")
@@ -56,10 +68,7 @@ struct DatabaseVaults {
             ORDER BY place LIMIT 1
             """)
         let parts = place.split(whereSeparator: { "|\n".contains($0) }).map(String.init)
-        let number = stride(from: 0, to: 16, by: 2).map { offset -> UInt8 in
-            let start = parts[0].index(parts[0].startIndex, offsetBy: offset)
-            return UInt8(parts[0][start...].prefix(2), radix: 16)!
-        }
+        let number = Self.bytes(parts[0])
         let (metadata, secret) = (
             [UInt8](repeating: 1, count: Int(parts[1])!), [UInt8](repeating: 2, count: Int(parts[2])!)
         )
@@ -100,6 +109,8 @@ struct DatabaseVaults {
     private func scale() async throws {
         let sizes = [100, 100_000, 1_000_000]
         var reads: [(name: String, run: () async throws -> Void)] = []
+        var controls: [(name: String, run: () async throws -> Void)] = []
+        let bare = try bareConnection()
         var saves: [(name: String, run: () async throws -> Void)] = []
         let value = try Secret<Password>.random(byteCount: 40)
         for size in sizes {
@@ -110,12 +121,23 @@ struct DatabaseVaults {
                     "a vault of \(size)",
                     { _ = try await store.read(Self.key(Int.random(in: 0..<size)), as: Password.self) != nil }
                 ))
+            try bare.prepare("read-\(size)", "SELECT metadata, secret FROM s\(size).items WHERE place = $1")
+            let places = try await server.sql(
+                "SELECT encode(int8send(place), 'hex') FROM s\(size).items ORDER BY random() LIMIT 20000"
+            )
+            .split(separator: "\n").map { Self.bytes(String($0)) }
+            controls.append(
+                ("bare libpq, a table of \(size)", { try bare.run("read-\(size)", places.randomElement()!) }))
             saves.append(
                 ("a vault of \(size)", { _ = try await store.save(value, for: Self.key(Int.random(in: 0..<size))) }))
         }
         Comparison(
             title: "Warm read, drawn from all (limit: 1.5 × a vault of 100)", limit: 1.5,
             rows: try await Measurement.take(rounds: 21, count: 200, reads)
+        ).show()
+        Comparison(
+            title: "The same rows through libpq alone",
+            rows: try await Measurement.take(rounds: 21, count: 200, controls)
         ).show()
         Comparison(
             title: "Save, drawn from all (limit: 1.5 × a vault of 100)", limit: 1.5,

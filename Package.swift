@@ -266,7 +266,8 @@ let package = Package(
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeySecrets", "LatchkeyLog",
                 "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
                 "vault-writer",
-            ]),
+            ],
+            exclude: ["hostile_database.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
             path: "Tests/KeyringProbe"),

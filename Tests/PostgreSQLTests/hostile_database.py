@@ -175,14 +175,16 @@ def relay(client, chance):
         server.close()
 
     threading.Thread(target=forward, daemon=True).start()
-    isReady = False
+    is_ready = has_written = False
     try:
         while True:
             head = exactly(server, 5)
             data = head + exactly(server, struct.unpack("!i", head[1:])[0] - 4)
             if mode == "undo" and data == message(b"C", b"COMMIT\0"):
                 data = message(b"C", b"ROLLBACK\0")
-            elif mode == "cut" and data == message(b"C", b"COMMIT\0"):
+            elif mode == "cut" and data[:12] == message(b"C", b"INSERT 0 1\0")[:12]:
+                has_written = True
+            elif mode == "cut" and has_written and data == message(b"C", b"COMMIT\0"):
                 # Once: what comes after it is asked about on another connection.
                 if not os.path.exists(argument):
                     open(argument, "w").close()
@@ -190,9 +192,9 @@ def relay(client, chance):
             elif mode == "cut" and head[:1] == b"D" and data.endswith(b"committed"):
                 data = message(b"D", struct.pack("!hi", 1, 7) + b"aborted")
                 print("lied", flush=True)
-            elif mode == "change" and isReady:
+            elif mode == "change" and is_ready:
                 data = changed(data, chance)
-            isReady = isReady or head[:1] == b"Z"
+            is_ready = is_ready or head[:1] == b"Z"
             client.sendall(data)
     except (OSError, EOFError):
         pass
@@ -208,13 +210,19 @@ def serve(client, chance):
         relay(client, chance) if upstream else alone(client)
     except (OSError, EOFError, struct.error):
         pass
+    try:
+        # The other thread still waits at it.
+        client.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
     client.close()
 
 
 chance = random.Random(argument)
 listener = socket.socket()
 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-listener.bind(("127.0.0.1", port))
+# Not what counts as this machine, where a password may go in clear.
+listener.bind(("127.0.0.2" if mode == "clear-text" else "127.0.0.1", port))
 listener.listen(50)
 print("ready", flush=True)
 while True:

@@ -264,7 +264,8 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeySecrets", "LatchkeyLog",
-                "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand",
+                "LatchkeyAuthCommand",
                 "vault-writer",
             ],
             exclude: ["hostile_database.py"]),
@@ -420,7 +421,7 @@ let package = Package(
                 "LatchkeyLoopback",
                 "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeySignIn",
                 "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
-                "CLatchkeySQLite", "CLatchkeyLibsecret", "LatchkeyCommand", "LatchkeyKeyringCommand",
+                "CLatchkeySQLite", "CLatchkeyLibsecret", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
             ],
             path: "Tests/Benchmarks"),
         .testTarget(

@@ -6,26 +6,34 @@ public import LatchkeySignIn
 /// Why an account on AT Protocol can't be found, signed in, used or signed out. It holds no secret and no one else's
 /// prose.
 public struct ATProtocolError: RedactedError, Hashable {
+    /// What went wrong. An error inside keeps its own `codeName`, cause and hint.
     public enum Code: Sendable, Hashable {
         // MARK: Who it is
-        case invalidHandle, invalidDID
+        /// The text is no handle; see ``ATProtocolHandle``.
+        case invalidHandle
+        /// The text is no DID, or one of a method other than `plc` and `web`; see ``DID``.
+        case invalidDID
         /// Neither the DNS nor the host names a DID.
         case handleNotFound
         /// The DNS names several.
         case handleAmbiguous
         /// The handle leads to a DID whose document names another handle, or none.
         case handleMismatch
+        /// The directory or the host has no document of this DID.
         case didNotFound
+        /// The DID's document can't be used.
         case invalidDocument(DocumentProblem)
         /// An address that leads to this machine, into a private network, or isn't HTTPS; nothing was sent.
         case addressRefused
 
         // MARK: Its servers
+        /// The account's server doesn't say, in a way that can be used, which server authorizes for it (RFC 9728).
         case invalidResourceMetadata(ResourceProblem)
         /// The authorization server lacks what the profile requires.
         case requirementMissing(Requirement)
 
         // MARK: The client
+        /// The client's own metadata document can't be used.
         case invalidClientMetadata(ClientProblem)
         /// The redirect address is not in the client's metadata, or not one that such a client may have.
         case invalidRedirectURI
@@ -35,7 +43,9 @@ public struct ATProtocolError: RedactedError, Hashable {
         case authorizationInProgress
         /// There is none that could go on: none has begun, or it has its response already.
         case noAuthorizationPending
+        /// The response came after the configuration's `timeout`.
         case authorizationExpired
+        /// The person gave up.
         case authorizationCancelled
         /// The user interface failed; what it said is not kept.
         case presenterFailed
@@ -51,37 +61,106 @@ public struct ATProtocolError: RedactedError, Hashable {
         // MARK: From below
         /// A server responded with this status.
         case refused(statusCode: Int)
+        /// A server gave no whole response.
         case network(TransportError)
+        /// Any other error of the sign-in, the session or its store.
         case signIn(SignInError)
+        /// The task was cancelled.
         case cancelled
     }
 
     /// What is wrong with a DID document.
     public enum DocumentProblem: Sendable, Hashable, CaseIterable {
-        case notJSON, tooLarge, notThisDID, malformedList, withoutPersonalServer, repeatedPersonalServer,
-            malformedPersonalServer
+        /// It is no valid JSON object.
+        case notJSON
+        /// It has more than ``DIDDocument/maximumByteCount`` bytes, or is nested too deep.
+        case tooLarge
+        /// Its `id` is another DID.
+        case notThisDID
+        /// A list in it is malformed, or too long.
+        case malformedList
+        /// It has no service `#atproto_pds`.
+        case withoutPersonalServer
+        /// It has several services `#atproto_pds`.
+        case repeatedPersonalServer
+        /// The account's server is no origin.
+        case malformedPersonalServer
     }
 
     /// What is wrong with a protected resource's metadata (RFC 9728).
     public enum ResourceProblem: Sendable, Hashable, CaseIterable {
-        case notFound, redirected, notJSON, otherResource, withoutAuthorizationServer, severalAuthorizationServers,
-            malformedAuthorizationServer
+        /// There is none at the well-known address.
+        case notFound
+        /// The well-known address redirects, which is not followed.
+        case redirected
+        /// It is no valid JSON object.
+        case notJSON
+        /// Its `resource` is another server.
+        case otherResource
+        /// It names no authorization server.
+        case withoutAuthorizationServer
+        /// It names several authorization servers.
+        case severalAuthorizationServers
+        /// The authorization server that it names is no origin.
+        case malformedAuthorizationServer
     }
 
     /// What AT Protocol's profile requires of an authorization server.
     public enum Requirement: Sendable, Hashable, CaseIterable {
-        case pushedRequests, pushedRequestsRequired, es256Proofs, atprotoScope, clientDocuments, issuerInResponses,
-            s256Challenge, refreshGrant, codeGrant, publicClients
+        /// An endpoint for pushed requests (RFC 9126).
+        case pushedRequests
+        /// `require_pushed_authorization_requests` (RFC 9126 section 5).
+        case pushedRequestsRequired
+        /// DPoP proofs with ES256 (RFC 9449).
+        case es256Proofs
+        /// The scope `atproto`.
+        case atprotoScope
+        /// `client_id_metadata_document_supported`: clients are known by documents.
+        case clientDocuments
+        /// `authorization_response_iss_parameter_supported` (RFC 9207).
+        case issuerInResponses
+        /// PKCE with S256 (RFC 7636).
+        case s256Challenge
+        /// Refresh tokens.
+        case refreshGrant
+        /// The authorization code flow.
+        case codeGrant
+        /// Clients without a secret or a key.
+        case publicClients
     }
 
     /// What is wrong with a client's metadata document.
     public enum ClientProblem: Sendable, Hashable, CaseIterable {
-        case malformedAddress, notFound, notJSON, otherClient, withoutRedirects, withoutCodeGrant, withoutCodeResponse,
-            withoutBoundTokens, notPublic, scopeNotRegistered, withoutATProtoScope, nativeRedirectOfWebClient
+        /// Its address is no public HTTPS address with a path.
+        case malformedAddress
+        /// There is none at its address.
+        case notFound
+        /// It is no valid JSON object.
+        case notJSON
+        /// Its `client_id` is another address.
+        case otherClient
+        /// `redirect_uris` is missing.
+        case withoutRedirects
+        /// `grant_types` lacks `authorization_code` or `refresh_token`.
+        case withoutCodeGrant
+        /// `response_types` lacks `code`.
+        case withoutCodeResponse
+        /// `dpop_bound_access_tokens` is not true.
+        case withoutBoundTokens
+        /// It is a client that proves itself with a private key, which isn't supported.
+        case notPublic
+        /// A requested scope is not in its `scope`.
+        case scopeNotRegistered
+        /// The scope `atproto` is not requested.
+        case withoutATProtoScope
+        /// It is a web client, and the redirect address is a native client's.
+        case nativeRedirectOfWebClient
     }
 
+    /// What a program decides by; cause and hint are for people.
     public let code: Code
 
+    /// For an ``IdentityResolver`` of the caller's own to throw.
     public init(_ code: Code) {
         self.code = code
     }

@@ -12,31 +12,38 @@ extension OAuthAuthenticator {
         public enum Mode: Sendable, Hashable {
             /// A request that needs a sign-in starts it, by the user authenticator that was given and by no other.
             case automatic
-            /// Only `authenticate()` asks; a request without a login throws `.loginRequired`.
+            /// Only ``authenticate()`` asks; a request without a login throws `.loginRequired`.
             case manualOnly
         }
 
+        /// The service, and which client of it we are.
         public var provider: OAuthProvider
         /// In place of the one in the store; sent only where the provider has a secret at all.
         package var clientSecret: GivenClientSecret?
         /// The name to keep the login under; `nil`: what the server calls the person.
         public var account: String?
+        /// Where the login is kept; in memory alone unless told otherwise.
         public var storage: Storage
+        /// What is done with tokens; the safe defaults unless told otherwise.
         public var tokens: TokenHandling
+        /// Whether a request may start a sign-in by itself; `automatic` unless told otherwise.
         public var mode: Mode
+        /// What a person signs in with.
         public var userAuthenticator: UserAgent
         /// How long a person may take, from the moment they are asked.
         public var timeout: Duration
         /// Is told how each sign-in ended, and awaited before any request goes on.
         public var statusHandler: (@Sendable (Status) async -> Void)?
-        /// Sends the requests that carry the token; `nil`: what sends everything else, or the module FoundationBridge's
-        /// own URLSession for a URLRequest.
+        /// Sends the requests that carry the token; `nil`: what sends everything else, or a URLSession of
+        /// `LatchkeyFoundation`'s own for a URLRequest.
         public var responses: (any HTTPTransport)?
         /// Where the token may be sent to.
         public var origins = Origins.ofProvider
         /// The transport to the authorization server, randomness, clock, leases and log.
         public var context: SignInContext
 
+        /// What isn't named here keeps its default until it is set: a sign-in may take ten minutes, and the token goes
+        /// to the provider's own origins alone.
         public init(
             provider: OAuthProvider, userAuthenticator: UserAgent, storage: Storage = .untilDiscarded,
             tokens: TokenHandling = TokenHandling(), mode: Mode = .automatic, context: SignInContext
@@ -81,7 +88,9 @@ extension OAuthAuthenticator {
 extension OAuthAuthenticator {
     /// How a sign-in ended. It holds no token.
     public enum Status: Sendable, Hashable {
+        /// A session was stored.
         case signedIn(SessionSummary)
+        /// There is no new session.
         case failed(Failure)
     }
 }

@@ -6,6 +6,7 @@ extension OAuthAuthenticator {
     /// Why a sign-in or a request of an `OAuthAuthenticator` did not come about. It holds no secret and no one else's
     /// prose.
     public struct Failure: RedactedError, Hashable {
+        /// What went wrong. An error inside keeps its own `codeName`, cause and hint.
         public enum Code: Sendable, Hashable {
             /// A person has to sign in, and this authenticator asks nobody by itself.
             case loginRequired
@@ -17,27 +18,40 @@ extension OAuthAuthenticator {
             case unsupportedRequest(RequestProblem)
             /// A file that is sent or received can't be used; the number is the errno.
             case fileFailed(number: Int32)
+            /// The sign-in, the session or its store failed.
             case signIn(SignInError)
+            /// The task was cancelled.
             case cancelled
         }
 
         /// What a request of another kind has that ours don't.
         public enum RequestProblem: Sendable, Hashable, CaseIterable {
-            case address, method, field, body
+            /// Another address than an `http` or `https` URL without a fragment.
+            case address
+            /// Another method than those of `GuardedRequest.Method`.
+            case method
+            /// A field that isn't the caller's to set, such as `Authorization` or `Cookie`.
+            case field
+            /// A body that can't be sent again: a stream, or one beside a file.
+            case body
             /// A file, which another response provider than a URLSession can't send or receive.
             case file
         }
 
+        /// What a program decides by; cause and hint are for people.
         public let code: Code
 
+        /// A failure with this code.
         public init(_ code: Code) {
             self.code = code
         }
 
+        /// `.signIn` with this error, or `.cancelled` where that is what it says.
         public static func signIn(_ error: SignInError) -> Failure {
             Failure(error.code == .cancelled ? .cancelled : .signIn(error))
         }
 
+        /// The task was cancelled.
         public static let cancelled = Failure(.cancelled)
 
         public var codeName: StaticString {

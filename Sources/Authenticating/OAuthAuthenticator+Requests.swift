@@ -111,8 +111,11 @@ extension OAuthAuthenticator {
     ///
     /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
     /// `Authorization` and `DPoP`. A proof is for this method and address, and good once and for a short while; the
-    /// response is to be shown to `learn(from:ofResponseAt:)`, and after a 401 with a new nonce the request is signed
+    /// response is to be shown to ``learn(from:ofResponseAt:)``, and after a 401 with a new nonce the request is signed
     /// once more.
+    ///
+    /// Throws `.otherOrigin` before anything else; `.loginRequired` where nobody may be asked; otherwise as
+    /// ``authenticate()``.
     public func authenticated(_ request: consuming GuardedRequest) async throws(Failure) -> GuardedRequest {
         try checkOrigin(of: request.url)
         let session = try await usableSession()
@@ -125,6 +128,8 @@ extension OAuthAuthenticator {
 
     /// Takes the nonce and the time that a server wants in the next proof from a response that another client got.
     /// Bearer tokens have nothing to learn.
+    ///
+    /// Throws `.signIn` when there is no login or its store can't be read.
     ///
     /// - Parameters:
     ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.

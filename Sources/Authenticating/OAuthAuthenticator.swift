@@ -11,11 +11,12 @@ internal import LatchkeySystem
 ///     let authenticator = try OAuthAuthenticator(config: configuration)
 ///     let response = try await authenticator.response(for: GuardedRequest(.get, url))
 ///
-/// For `URLRequest` see the module FoundationBridge. Many tasks that need a sign-in share one, and a person is asked
-/// once; the sign-in ends when no task waits for it any more. Everything else is `SignInService`'s: a refresh happens
-/// once among all tasks and processes and is stored before it is used. Every error is an `OAuthAuthenticator.Failure`,
-/// which holds no secret.
+/// For `URLRequest` see the product `LatchkeyFoundation`. Many tasks that need a sign-in share one, and a person is
+/// asked once; the sign-in ends when no task waits for it any more. Everything else is `SignInService`'s: a refresh
+/// happens once among all tasks and processes and is stored before it is used. Every error is an
+/// ``OAuthAuthenticator/Failure``, which holds no secret.
 public actor OAuthAuthenticator {
+    /// What it was made with.
     public nonisolated let configuration: Configuration
     nonisolated let service: SignInService
     private var attempt: Attempt?
@@ -38,6 +39,8 @@ public actor OAuthAuthenticator {
     // MARK: - The login
 
     /// What can be shown of the login, or `nil` when there is none. Nobody is asked.
+    ///
+    /// Throws `.signIn` when the store can't be read, or holds logins of which none is the current one.
     public func login() async throws(Failure) -> SessionSummary? {
         do throws(SignInError) {
             return try await service.session(of: try await account()).summary

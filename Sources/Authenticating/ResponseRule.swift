@@ -4,6 +4,7 @@ public import LatchkeyOAuth
 extension OAuthAuthenticator {
     /// Says what a response to a request with the token means for the login.
     public struct ResponseRule: Sendable {
+        /// What is done with a response.
         public enum Action: Sendable, Hashable, CaseIterable {
             /// It is returned.
             case accept
@@ -18,6 +19,7 @@ extension OAuthAuthenticator {
 
         /// What it is told of a response. The body and all other fields stay away.
         public struct Response: Sendable, Hashable {
+            /// The response's status (RFC 9110 section 15).
             public let status: Int
             /// The `error` of the response's challenge (RFC 6750 section 3.1, RFC 9449 section 7.1), if it is a known
             /// one.
@@ -31,6 +33,8 @@ extension OAuthAuthenticator {
 
         private let decide: @Sendable (Response) -> Action
 
+        /// A rule of the caller's own.
+        ///
         /// - Parameter decide: is called once for each request: the second response is returned whatever it is.
         public init(_ decide: @escaping @Sendable (Response) -> Action) {
             self.decide = decide

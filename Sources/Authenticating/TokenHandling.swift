@@ -17,6 +17,8 @@ extension OAuthAuthenticator {
         /// Exchanges the code for tokens. It gets a callback that was validated, never a response as it came.
         ///
         /// The token endpoint and the client's proof are what the built-in way uses: `endpoint.exchange(callback, …)`.
+        ///
+        /// What it throws becomes `.stepFailed(.login)`, unless it is an `OAuthError` or a `CancellationError`.
         public typealias LoginProvider =
             @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws
             -> TokenResponse
@@ -33,12 +35,16 @@ extension OAuthAuthenticator {
         /// Binds tokens to a key (RFC 9449), as for a provider that does so itself; a server that gives others is
         /// refused.
         public var bindsTokensToKey = false
+        /// Makes the address that the person is sent to; `nil`: the built-in way.
         public var authorizationURLProvider: AuthorizationURLProvider?
+        /// Exchanges the code; `nil`: the built-in way.
         public var loginProvider: LoginProvider?
+        /// Refreshes the login; `nil`: the built-in way.
         public var refreshProvider: RefreshProvider?
         /// What a response to a request means for the login.
         public var responseStatusProvider = ResponseRule.refreshOrAuthorizeWhenUnauthorized
 
+        /// The safe defaults: every step is the built-in one.
         public init() {}
 
         /// The provider with what is stricter here.

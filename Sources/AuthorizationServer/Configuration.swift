@@ -2,6 +2,7 @@ public import LatchkeySecrets
 
 /// A client that the server knows.
 public final class RegisteredClient: Sendable {
+    /// Its `client_id`.
     public let identifier: String
     /// Compared exactly; one with `http://127.0.0.1`, `http://[::1]` or `http://localhost` and no port fits any port
     /// (RFC 8252 section 7.3), and one with a path that ends in `/*` any path below it.
@@ -9,6 +10,7 @@ public final class RegisteredClient: Sendable {
     /// `nil` for a public client.
     let secret: Secret<ClientSecret>?
 
+    /// A public client, or one that has to prove itself by `secret`. Nothing is checked.
     public init(_ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>? = nil) {
         self.identifier = identifier
         self.redirectURIs = redirectURIs
@@ -46,9 +48,18 @@ public struct AuthorizationServerConfiguration: Sendable {
     }
 
     /// Whether authorization requests are pushed (RFC 9126).
-    public enum PushedRequests: Sendable, Hashable { case none, offered, required }
+    public enum PushedRequests: Sendable, Hashable {
+        /// There is no endpoint for it.
+        case none
+        /// There is an endpoint, which clients may use.
+        case offered
+        /// A request that wasn't pushed is refused.
+        case required
+    }
 
+    /// The clients that the server knows from the start.
     public var clients: [RegisteredClient]
+    /// Who says yes; `automatic` unless told otherwise.
     public var consent: Consent
     /// The one account that signs in.
     public var login: String
@@ -64,17 +75,23 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var pushedRequests: PushedRequests
     /// Whether people may sign in on another device (RFC 8628), and what it says there.
     public var offersDeviceGrant: Bool
+    /// How long a code for another device is good; ten minutes unless told otherwise.
     public var deviceCodeLifetime: Duration
+    /// How many seconds a device has to wait between two questions (RFC 8628 section 3.5).
     public var deviceIntervalSeconds: Int
     /// Whether anyone may register a client (RFC 7591).
     public var allowsRegistration: Bool
     /// Whose tokens it gives, where it follows AT Protocol's profile, and refuses what that forbids.
     public var atProtocolAccount: String?
+    /// How long an access token is good; an hour unless told otherwise.
     public var accessTokenLifetime: Duration
+    /// How long an authorization code is good; a minute unless told otherwise.
     public var codeLifetime: Duration
+    /// Which loopback address the server listens on.
     public var family: AddressFamily
     /// 0 stands for any free port.
     public var port: UInt16
+    /// With which certificate it speaks TLS; `nil`: plain HTTP.
     public var tls: TLS?
 
     /// The defaults know one public client, `latchkey`, with any path of a loopback address.

@@ -1,7 +1,23 @@
 /// The places of the server that a fault can sit at, and that the record counts.
 public enum AuthorizationServerEndpoint: Sendable, Hashable, CaseIterable {
-    case metadata, keySet, authorization, pushedAuthorization, deviceAuthorization, registration, token, revocation,
-        userInfo
+    /// The metadata (RFC 8414, OpenID Connect Discovery).
+    case metadata
+    /// The public keys (RFC 7517).
+    case keySet
+    /// The authorization endpoint (RFC 6749 section 3.1).
+    case authorization
+    /// The endpoint for pushed requests (RFC 9126).
+    case pushedAuthorization
+    /// The device authorization endpoint (RFC 8628 section 3.1).
+    case deviceAuthorization
+    /// The registration endpoint (RFC 7591).
+    case registration
+    /// The token endpoint (RFC 6749 section 3.2).
+    case token
+    /// The revocation endpoint (RFC 7009), and GitHub's.
+    case revocation
+    /// User information (OpenID Connect Core section 5.3), and other resources of the account.
+    case userInfo
     /// Where a 307 points: no client should ever come here.
     case stray
 }
@@ -9,9 +25,13 @@ public enum AuthorizationServerEndpoint: Sendable, Hashable, CaseIterable {
 /// Something the server does wrong because a test asked for it.
 public enum AuthorizationServerFault: Sendable, Hashable {
     // MARK: In the redirect back to the client
+    /// `state` is another than the request's.
     case wrongState
+    /// `state` is missing.
     case missingState
+    /// `iss` is another server (RFC 9207).
     case wrongIssuer
+    /// `iss` is missing, although the metadata announces it.
     case missingIssuer
     /// The response's parameters, twice.
     case repeatedParameters
@@ -19,7 +39,9 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case denied
 
     // MARK: In the metadata
+    /// `issuer` is another than the one that was asked (RFC 8414 section 3.3).
     case metadataNamesAnotherIssuer
+    /// PKCE with `plain` alone.
     case metadataWithoutS256
     /// DPoP proofs with EdDSA alone.
     case metadataWithoutES256
@@ -49,9 +71,11 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case hugeBody(byteCount: Int, AuthorizationServerEndpoint)
     /// A `token_type` that no client knows.
     case unknownTokenType
+    /// The response has no `access_token`.
     case missingAccessToken
-    /// AT Protocol's tokens are for another account, or for nobody in particular.
+    /// AT Protocol's tokens are for another account.
     case wrongSubject
+    /// AT Protocol's tokens come without `sub`.
     case missingSubject
     /// The person grants the first of the requested scopes, and no other.
     case grantsOneScope
@@ -69,6 +93,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case dpopNonceChurn
     /// No nonce is ever good, and each response has a new one.
     case unendingDPoPNonces
+    /// The response has no ID token, although `openid` was requested.
     case missingIDToken
     /// The ID token is about another person than the one who signed in.
     case foreignIDToken
@@ -78,6 +103,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case symmetricIDToken
     /// Each request of a device gets `slow_down`.
     case slowDown
+    /// Each request of a device gets `expired_token`.
     case deviceCodeExpired
 
     /// The endpoint whose whole response it replaces or delays.
@@ -97,10 +123,15 @@ public enum AuthorizationServerFault: Sendable, Hashable {
 public struct AuthorizationServerRecord: Sendable, Hashable {
     /// Requests by endpoint, refused ones included.
     public internal(set) var requests: [AuthorizationServerEndpoint: Int] = [:]
+    /// Authorization codes that were given out.
     public internal(set) var codesIssued = 0
+    /// Times that the person, or a fault for them, said no.
     public internal(set) var denials = 0
+    /// Codes that were exchanged for tokens.
     public internal(set) var codesExchanged = 0
+    /// Refresh tokens that were exchanged.
     public internal(set) var refreshes = 0
+    /// Tokens that were revoked by request.
     public internal(set) var revocations = 0
     /// Token requests whose verifier fits the challenge.
     public internal(set) var matchingVerifiers = 0
@@ -114,17 +145,29 @@ public struct AuthorizationServerRecord: Sendable, Hashable {
     public internal(set) var hurriedQuestions = 0
     /// Clients that registered.
     public internal(set) var registrations = 0
-    /// DPoP proofs that were good, and those that were not, by what was wrong with them.
+    /// DPoP proofs that were good.
     public internal(set) var proofs = 0
+    /// DPoP proofs that weren't, by what was wrong with them.
     public internal(set) var proofProblems: [DPoPProofProblem: Int] = [:]
     /// Whether anything came with `Authorization` or a body where a 307 pointed.
     public internal(set) var strayCredentials = false
-    /// Whether each authorization request had a `state` and a `nonce`, and which scopes it requested.
+    /// Whether the last authorization request had a `state`.
     public internal(set) var lastRequestHadState = false
+    /// Whether the last authorization request had a `nonce`.
     public internal(set) var lastRequestHadNonce = false
+    /// The scopes of the last authorization request, in its order.
     public internal(set) var lastScopes: [String] = []
 
-    public enum ClientAuthentication: Sendable, Hashable, CaseIterable { case none, basic, post }
+    /// How a client says who it is (RFC 6749 section 2.3).
+    public enum ClientAuthentication: Sendable, Hashable, CaseIterable {
+        /// By its client id alone.
+        case none
+        /// By a secret in an `Authorization: Basic` field.
+        case basic
+        /// By a secret in the form.
+        case post
+    }
 
+    /// An empty record: nothing was seen.
     public init() {}
 }

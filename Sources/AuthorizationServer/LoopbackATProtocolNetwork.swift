@@ -26,8 +26,11 @@ public final class LoopbackATProtocolNetwork: Sendable {
         init() {}
     }
 
+    /// The account's DID.
     public let did: String
+    /// The account's handle.
     public let handle: String
+    /// The server that authorizes for the account.
     public let authorizationServer: LoopbackAuthorizationServer
     private let personalServer: LoopbackServer
     private let directoryServer: LoopbackServer
@@ -40,9 +43,13 @@ public final class LoopbackATProtocolNetwork: Sendable {
 
     /// Starts the three servers.
     ///
+    /// Throws as ``LoopbackAuthorizationServer/init(_:)``; none of them is left running then.
+    ///
     /// - Parameters:
     ///   - did: the account's; a did:web's document is on the account's own server as well.
+    ///   - handle: the account's.
     ///   - configuration: of the authorization server; what the profile asks for is set in it.
+    ///   - tls: with which certificate all three speak TLS; `nil`: plain HTTP.
     public init(
         did: String = "did:plc:ewvi7nxzyoun6zhxrhs64oiz", handle: String = "alice.test",
         configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration(),
@@ -91,7 +98,9 @@ public final class LoopbackATProtocolNetwork: Sendable {
 
     // MARK: - Addresses
 
+    /// The account's own server, such as `http://127.0.0.1:PORT`.
     public var personalServerOrigin: String { personalServer.origin }
+    /// The directory of did:plc, for `NetworkIdentityResolver`.
     public var directoryOrigin: String { directoryServer.origin }
     /// A resource that the account's token opens, with a proof: it responds with the DID and the handle.
     public var sessionEndpoint: String { personalServer.origin + "/xrpc/com.atproto.server.getSession" }
@@ -108,6 +117,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
     /// - Parameters:
     ///   - handle: in place of the account's own; empty for none.
     ///   - server: in place of the account's own server.
+    ///   - id: in place of the account's DID.
     public func document(handle: String? = nil, server: String? = nil, id: String? = nil) -> String {
         let handle = handle ?? self.handle
         return JSONText.object([

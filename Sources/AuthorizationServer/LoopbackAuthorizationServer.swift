@@ -23,6 +23,8 @@ public final class LoopbackAuthorizationServer: Sendable {
     private let server: LoopbackServer
 
     /// Starts the server.
+    ///
+    /// Throws when its port is in use, the machine has no such address, or key and certificate don't fit.
     public init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
     ) throws(StartError) {
@@ -48,15 +50,23 @@ public final class LoopbackAuthorizationServer: Sendable {
 
     /// `http://127.0.0.1:PORT`, or the like.
     public var origin: String { server.origin }
+    /// The port that the server listens on, whichever was configured.
     public var port: UInt16 { server.port }
     /// The origin and the configured path.
     public var issuer: String { service.issuer }
+    /// Where the person is sent (RFC 6749 section 3.1).
     public var authorizationEndpoint: String { origin + "/authorize" }
+    /// Where codes and refresh tokens are exchanged (RFC 6749 section 3.2).
     public var tokenEndpoint: String { origin + "/token" }
+    /// Where tokens are revoked (RFC 7009).
     public var revocationEndpoint: String { origin + "/revoke" }
+    /// Who signed in (OpenID Connect Core section 5.3).
     public var userInfoEndpoint: String { origin + "/userinfo" }
+    /// Where GitHub's web flow begins.
     public var gitHubAuthorizationEndpoint: String { origin + "/login/oauth/authorize" }
+    /// Where GitHub's web flow and device flow end.
     public var gitHubTokenEndpoint: String { origin + "/login/oauth/access_token" }
+    /// GitHub's `GET /user`.
     public var gitHubUserEndpoint: String { origin + "/user" }
     /// Where `DELETE` ends a token of this client.
     public func gitHubRevocationEndpoint(client identifier: String) -> String {
@@ -70,10 +80,12 @@ public final class LoopbackAuthorizationServer: Sendable {
         _ = service.state.withLock { $0.faults.insert(fault) }
     }
 
+    /// Switches a fault off. One that isn't on does no harm.
     public func switchOff(_ fault: AuthorizationServerFault) {
         _ = service.state.withLock { $0.faults.remove(fault) }
     }
 
+    /// Switches every fault off.
     public func switchOffAllFaults() {
         service.state.withLock { $0.faults = [] }
     }
@@ -104,6 +116,8 @@ public final class LoopbackAuthorizationServer: Sendable {
 
     /// Lends each secret that came in or went out, with its parameter's name: codes, tokens, states, verifiers, nonces,
     /// client secrets. It is for audits that search output for them; the bytes stay in guarded memory.
+    ///
+    /// Throws what `body` throws.
     public func withEachSecret<Failure: Error>(
         _ body: (_ name: String, borrowing Secret<MessageBody>) throws(Failure) -> Void
     ) throws(Failure) {

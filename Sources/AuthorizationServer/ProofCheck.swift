@@ -10,13 +10,27 @@ internal import Synchronization
 public enum DPoPProofProblem: Sendable, Hashable, CaseIterable {
     /// None, or more than one field.
     case count
-    case malformed, type, algorithm, key
+    /// It is no JSON Web Token, or lacks a claim.
+    case malformed
+    /// Its `typ` is not `dpop+jwt`.
+    case type
+    /// Its `alg` is not ES256.
+    case algorithm
+    /// Its `jwk` is no P-256 key.
+    case key
     /// The key's private half is in it.
     case privateKey
+    /// Its signature isn't its key's.
     case signature
     /// Shorter than 96 bits, or used before.
     case identifier
-    case method, address, time
+    /// Its `htm` is another method than the request's.
+    case method
+    /// Its `htu` is another address than the request's.
+    case address
+    /// Its `iat` is more than a minute from now.
+    case time
+    /// Its `ath` isn't the hash of the token in the request.
     case tokenHash
     /// Not the nonce that was given out.
     case nonce

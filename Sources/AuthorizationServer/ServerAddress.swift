@@ -21,6 +21,7 @@ extension AuthorizationServerConfiguration {
     public struct TLS: Sendable {
         let loopback: LoopbackTLS
 
+        /// Nothing is checked before the server starts. The key is duplicated.
         public init(certificatePEM: String, key: borrowing Secret<PrivateKey>) {
             loopback = LoopbackTLS(certificatePEM: certificatePEM, key: key)
         }

@@ -32,6 +32,8 @@ public struct CredentialListing: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(listing: self) }
 
     /// Reads everything into an array, each key once: of what was changed and so came twice, the later state.
+    ///
+    /// Throws what a page throws.
     public func all() async throws(StoreError) -> [CredentialMetadata] {
         var result: [CredentialMetadata] = []
         var places: [CredentialKey: Int] = [:]
@@ -47,7 +49,7 @@ public struct CredentialListing: AsyncSequence, Sendable {
         return result
     }
 
-    /// Holds one page at a time. A credential that is changed meanwhile may come twice; `all()` keeps the later one.
+    /// Holds one page at a time. A credential that is changed meanwhile may come twice; ``all()`` keeps the later one.
     public struct Iterator: AsyncIteratorProtocol {
         let listing: CredentialListing
         var page: ArraySlice<CredentialMetadata> = []

@@ -4,9 +4,9 @@ internal import LatchkeySystem
 
 /// Which state of a credential a store holds: a keyed hash over secret and attributes, different after each change.
 ///
-/// Without the store's key it says nothing about the secret. Use it with `WriteCondition.matches`.
+/// Without the store's key it says nothing about the secret. Use it with ``WriteCondition/matches(_:)``.
 public struct CredentialVersion: Sendable, Hashable, Loggable {
-    /// 16 to 64 bytes.
+    /// 16 to 64 bytes, opaque; no secret.
     public let bytes: [UInt8]
 
     /// For a store's own versions; that there are 16 to 64 bytes is not checked.
@@ -39,7 +39,7 @@ public struct CredentialMetadata: Sendable, Hashable {
     public let created: UnixTime
     /// When the credential was saved last; in a keyring, what its service says (`Modified` of an item).
     public let modified: UnixTime
-    /// `nil` when the store can't tell without reading the secret (see `StoreCapabilities.versionsInListing`).
+    /// `nil` when the store can't tell without reading the secret (see ``StoreCapabilities/hasVersionsInListing``).
     public let version: CredentialVersion?
 
     /// For a store's own listings and records; nothing is checked.
@@ -58,11 +58,12 @@ public struct CredentialMetadata: Sendable, Hashable {
 public struct CredentialRecord<Purpose: SecretPurpose>: ~Copyable, Sendable {
     /// Its `version` may be `nil`, as in a listing; the record's own never is.
     public let metadata: CredentialMetadata
-    /// The state that was read: give it to `WriteCondition.matches`, so that no other process's save is overwritten.
+    /// The state that was read: give it to ``WriteCondition/matches(_:)``, so that no other process's save is
+    /// overwritten.
     public let version: CredentialVersion
     /// What was saved, where the store's `keepsContentType` is true; elsewhere only a hint.
     public let contentType: SecretContentType
-    /// The bytes as they were saved; there may be none. `takeSecret()` moves it out of the record.
+    /// The bytes as they were saved; there may be none. ``takeSecret()`` moves it out of the record.
     public let secret: Secret<Purpose>
 
     /// For a store's own `read(_:as:deadline:)`; consumes the secret.
@@ -80,7 +81,7 @@ public struct CredentialRecord<Purpose: SecretPurpose>: ~Copyable, Sendable {
     public consuming func takeSecret() -> Secret<Purpose> { secret }
 }
 
-/// What must hold for a save or a delete to happen; otherwise it throws `StoreError.Code.conflict`.
+/// What must hold for a save or a delete to happen; otherwise it throws ``StoreError/Code/conflict``.
 public enum WriteCondition: Sendable, Hashable {
     /// Nothing: update or insert.
     case none

@@ -3,8 +3,8 @@ public import LatchkeySecrets
 
 /// Keeps credentials: bytes under keys. A store knows nothing of OAuth.
 ///
-/// Contract, checked by `StoreContract` for every store:
-/// - Absence is `nil` or `false`; refusal throws `StoreError`.
+/// Contract, checked by `LatchkeyStoreContract` for every store:
+/// - Absence is `nil` or `false`; refusal throws ``StoreError``.
 /// - A save that returned is seen by every later read, of this process and of others where the store is persistent.
 /// - A refused or cancelled save leaves the old secret, whole.
 /// - Every operation throws `timedOut` when its deadline passes and `cancelled` when its task is cancelled.
@@ -14,21 +14,30 @@ public protocol CredentialStore: Sendable {
     /// Tells this store from others in leases, logs and reports: `vault /home/a/.local/share/latchkey/vault`.
     var identity: StoreIdentity { get }
 
-    /// What this store promises beyond the contract above; `StoreContract` tests a store by it.
+    /// What this store promises beyond the contract above; `LatchkeyStoreContract` tests a store by it.
     var capabilities: StoreCapabilities { get }
 
     /// Saves a secret, replacing the one under the key, and returns the new version.
+    ///
+    /// Throws `conflict` when the condition of `options` doesn't hold, and `tooLarge` for a secret past
+    /// `capabilities.maximumSecretByteCount`. A secret without bytes is no error.
     @discardableResult
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion
 
-    /// Returns the credential under a key, or `nil` when there is none.
+    /// Returns the credential under a key, or `nil` when there is none, which is no error.
+    ///
+    /// Its purpose is the caller's word: a store doesn't know what a secret is for.
+    ///
+    /// Throws `locked`, `unavailable`, `corrupted` and the like: what there is can't be read.
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>?
 
-    /// Deletes the credential under a key and returns whether there was one.
+    /// Deletes the credential under a key and returns whether there was one. That there was none is no error.
+    ///
+    /// Throws `conflict` when the condition doesn't hold; nothing is deleted then.
     @discardableResult
     func delete(
         _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
@@ -37,7 +46,12 @@ public protocol CredentialStore: Sendable {
     /// Returns one page of the metadata of all credentials, or of one service's, in an order that is the same for
     /// each call. Callers use `list(service:)`, which walks the pages.
     ///
-    /// - Parameter cursor: `nil` for the first page, then what the page before returned.
+    /// Throws as `read`. No credential at all is a page without entries.
+    ///
+    /// - Parameters:
+    ///   - service: whose credentials; `nil` for all.
+    ///   - cursor: `nil` for the first page, then what the page before returned.
+    ///   - deadline: when to give up with `timedOut`.
     func page(service: String?, after cursor: ListingCursor?, deadline: Deadline) async throws(StoreError)
         -> ListingPage
 
@@ -50,6 +64,8 @@ public protocol CredentialStore: Sendable {
     /// environment and their host.
     ///
     /// The default is `directory`. A store that wraps another one returns what that one does.
+    ///
+    /// Throws when it can't be told where they are.
     func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory
 
     /// Locks the store. The default throws `unsupported`.
@@ -83,7 +99,14 @@ public struct StoreIdentity: Sendable, Hashable, Loggable {
 /// What happened to a credential. `nil` as key: the store can't tell which, so look at all.
 public struct CredentialChange: Sendable, Hashable {
     /// `unknown` where the store sees only that something changed, as a vault does.
-    public enum Kind: Sendable, Hashable { case saved, deleted, unknown }
+    public enum Kind: Sendable, Hashable {
+        /// A credential is new, or was replaced.
+        case saved
+        /// A credential is gone.
+        case deleted
+        /// Something changed.
+        case unknown
+    }
     /// `saved` stands for a new credential and for a replaced one alike.
     public let kind: Kind
     /// `nil` when the store can't tell which credential it was; that may be so for `deleted` too.
@@ -120,6 +143,8 @@ extension CredentialStore {
 
 extension CredentialStore {
     /// Saves a secret with the standard deadline.
+    ///
+    /// Throws as `save(_:for:options:deadline:)`.
     @discardableResult
     public func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions = SaveOptions()
@@ -128,6 +153,8 @@ extension CredentialStore {
     }
 
     /// Returns the credential under a key, or `nil`, with the standard deadline.
+    ///
+    /// Throws as `read(_:as:deadline:)`.
     public func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
@@ -135,12 +162,16 @@ extension CredentialStore {
     }
 
     /// Deletes the credential under a key, with the standard deadline, and returns whether there was one.
+    ///
+    /// Throws as `delete(_:condition:deadline:)`.
     @discardableResult
     public func delete(_ key: CredentialKey) async throws(StoreError) -> Bool {
         try await delete(key, condition: .none, deadline: .standard)
     }
 
     /// Walks the metadata of all credentials, or of one service's, page by page: memory stays flat.
+    ///
+    /// What a page throws, the iteration throws; `all()` reads everything into an array.
     public func list(service: String? = nil, deadline: Deadline = .standard) -> CredentialListing {
         CredentialListing(store: self, service: service, deadline: deadline)
     }

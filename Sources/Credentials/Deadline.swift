@@ -1,6 +1,6 @@
 public import LatchkeyLog
 
-/// The moment at which an operation gives up with `StoreError.timedOut`.
+/// The moment at which an operation gives up with ``StoreError/Code/timedOut``.
 public struct Deadline: Sendable, Hashable, Loggable {
     package let instant: ContinuousClock.Instant
 

@@ -6,7 +6,7 @@ public struct StoreCapabilities: Sendable, Hashable {
     public var canLock: Bool
     /// `changes()` works.
     public var reportsChanges: Bool
-    /// A `WriteCondition` is checked and the write done as one step, among all processes. Otherwise only among
+    /// A ``WriteCondition`` is checked and the write done as one step, among all processes. Otherwise only among
     /// Latchkey's processes, under their lease.
     public var hasAtomicConditions: Bool
     /// `list` gives each credential's version.
@@ -14,7 +14,7 @@ public struct StoreCapabilities: Sendable, Hashable {
     /// What was saved as text is read as text, and bytes as bytes. Otherwise the store may call bytes that happen to be
     /// UTF-8 text.
     public var keepsContentType: Bool
-    /// In bytes.
+    /// The largest secret that it takes, in bytes; of a larger one a save throws `tooLarge`.
     public var maximumSecretByteCount: Int
 
     /// Listing one service looks at all credentials, so that several services are better found in one listing.

@@ -24,7 +24,7 @@ public struct StoreError: RedactedError, Hashable {
         case wrongKey
         /// The secret is larger than the store takes.
         case tooLarge
-        /// A `WriteCondition` doesn't hold, or what was asked to be created is there already.
+        /// A ``WriteCondition`` doesn't hold, or what was asked to be created is there already.
         case conflict
         /// A name fits more than one thing, such as two collections of a keyring with one label.
         case ambiguous
@@ -32,7 +32,7 @@ public struct StoreError: RedactedError, Hashable {
         case busy
         /// The system couldn't write: full or read-only disk, I/O error.
         case cannotWrite
-        /// The store doesn't have this operation; see `StoreCapabilities`.
+        /// The store doesn't have this operation; see ``StoreCapabilities``.
         case unsupported
         /// The store broke its own protocol.
         case protocolViolation

@@ -9,15 +9,17 @@ internal import LatchkeySecrets
 /// The closure gets the request with the token in it. Whether redirects are followed, and with which fields, is its own
 /// affair: it should not follow them. Responses that are too large are refused when they are there.
 public struct ClosureTransport: HTTPTransport {
+    /// Sends a request of Foundation's and returns the whole response, or throws.
     public typealias OAuthProvider = @Sendable (URLRequest) async throws -> (Data, URLResponse)
 
     private let provide: OAuthProvider
 
+    /// Calls `provide` for each request.
     public init(_ provide: @escaping OAuthProvider) {
         self.provide = provide
     }
 
-    /// What the closure throws becomes an `TransportError` of its kind, without its words.
+    /// What the closure throws becomes a `TransportError` of its kind, without its words.
     public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
     {

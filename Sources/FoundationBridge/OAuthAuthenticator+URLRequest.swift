@@ -14,7 +14,9 @@ extension OAuthAuthenticator {
     /// It goes over the configuration's response provider, or else over a URLSession of Latchkey's own, and takes as
     /// long as the request's `timeoutInterval` at most. The response is ordinary memory.
     ///
-    /// - Parameter maximumByteCount: of the response's body; a larger one is an error.
+    /// - Parameters:
+    ///   - request: what to send. A body stream, and an `Authorization` of its own, are refused.
+    ///   - maximumByteCount: of the response's body; a larger one is an error.
     public func response(
         for request: URLRequest, maximumByteCount: Int = 16 << 20
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -42,7 +44,10 @@ extension OAuthAuthenticator {
     /// The file is this user's alone (0600), and takes the place of one with its name when it is whole. Of another
     /// response the body is returned, and no file is there.
     ///
-    /// - Parameter maximumByteCount: of the file; a larger response is an error.
+    /// - Parameters:
+    ///   - request: what to send.
+    ///   - file: where the body goes.
+    ///   - maximumByteCount: of the file; a larger response is an error.
     public func download(
         for request: URLRequest, to file: URL, maximumByteCount: Int
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -88,9 +93,12 @@ extension OAuthAuthenticator {
 
     /// Returns the request with the login's token, and a proof of its key where it is bound to one: secrets, as
     /// ordinary text in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see
-    /// `authenticated(_:)`.
+    /// ``authenticated(_:)``.
     ///
-    /// It must not be logged or kept, and not follow a redirect to another server. Show the response to `learn(from:)`.
+    /// It must not be logged or kept, and not follow a redirect to another server. Show the response to
+    /// ``learn(from:)``.
+    ///
+    /// Throws as ``authenticated(_:)`` does, and `.unsupportedRequest`.
     public func unprotectedAuthenticatedRequest(
         for request: URLRequest
     ) async throws(Failure) -> URLRequest {
@@ -108,6 +116,8 @@ extension OAuthAuthenticator {
     }
 
     /// Takes what a server wants in the next proof from a response that another client got.
+    ///
+    /// Throws as ``learn(from:ofResponseAt:)`` does. A response that isn't HTTP's is no error: nothing is learnt.
     public func learn(from response: URLResponse) async throws(Failure) {
         guard let response = response as? HTTPURLResponse, let address = response.url?.absoluteString,
             let url = try? HTTPURL(address), let fields = response.boundedFields

@@ -5,11 +5,17 @@ public import LatchkeySecrets
 extension GuardedRequest {
     /// A request method (RFC 9110 section 9).
     public enum Method: String, Sendable, Hashable, CaseIterable, Loggable {
+        /// GET (RFC 9110 section 9.3.1).
         case get = "GET"
+        /// HEAD (RFC 9110 section 9.3.2).
         case head = "HEAD"
+        /// POST (RFC 9110 section 9.3.3).
         case post = "POST"
+        /// PUT (RFC 9110 section 9.3.4).
         case put = "PUT"
+        /// PATCH (RFC 5789).
         case patch = "PATCH"
+        /// DELETE (RFC 9110 section 9.3.5).
         case delete = "DELETE"
 
         /// Safe: one of six words.
@@ -50,7 +56,7 @@ public struct HeaderField: Sendable, Hashable {
 
 /// An HTTP request. Noncopyable, because its `Authorization` and its body may be secrets.
 @frozen public struct GuardedRequest: ~Copyable, Sendable {
-    /// `CurlTransport` never sends a request twice unless it is a GET or a HEAD.
+    /// ``CurlTransport`` never sends a request twice unless it is a GET or a HEAD.
     public let method: Method
     /// Plain HTTP goes to loopback addresses alone; for others the transports here throw `notConfidential`.
     public let url: HTTPURL
@@ -83,7 +89,7 @@ public struct HeaderField: Sendable, Hashable {
     public let status: Int
     /// Ordinary text. A name may come more than once; a field with a value outside ASCII is left out.
     public let fields: [HeaderField]
-    /// Empty when there is none; at most `TransferLimits.maximumBodyByteCount` bytes.
+    /// Empty when there is none; at most ``TransferLimits/maximumBodyByteCount`` bytes.
     public let body: Secret<MessageBody>
     /// Whether we connected to an address that isn't a public one; false where that can't be told, as behind a proxy.
     package let isFromPrivateAddress: Bool
@@ -111,7 +117,7 @@ public struct HeaderField: Sendable, Hashable {
 
 /// How large and how slow a response may be.
 public struct TransferLimits: Sendable, Hashable {
-    /// In bytes, after any decoding.
+    /// The largest body that is taken, in bytes, after any decoding.
     public var maximumBodyByteCount: Int
     /// From the start of the call to the end of the response.
     public var timeout: Duration

@@ -1,7 +1,7 @@
 /// Sends HTTP requests. Redirects are responses like any other; cookies and caches don't exist.
 ///
-/// `CurlTransport` alone keeps from addresses that a hostile server names on this machine or in its network; a transport
-/// of the caller's own, one that wraps it too, connects wherever a server's metadata leads.
+/// ``CurlTransport`` alone keeps from addresses that a hostile server names on this machine or in its network; a
+/// transport of the caller's own, one that wraps it too, connects wherever a server's metadata leads.
 public protocol HTTPTransport: Sendable {
     /// Returns the response whatever its status, or throws when there is none that is whole and within the limits.
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
@@ -24,6 +24,8 @@ extension HTTPTransport {
 
 extension HTTPTransport {
     /// Sends with the standard limits: 1 MiB, 30 seconds.
+    ///
+    /// Throws as `send(_:limits:)`.
     public func send(_ request: consuming GuardedRequest) async throws(TransportError) -> GuardedResponse {
         try await send(request, limits: TransferLimits())
     }

@@ -12,14 +12,17 @@ public struct TransportError: RedactedError, Hashable {
         case proxyRefused
         /// Both sides found no way to speak TLS; what responds may not be a TLS server at all.
         case handshakeFailed
-        /// TLS works, but the certificate proves nothing; `certificateProblem` says why.
+        /// TLS works, but the certificate proves nothing; the cause says why.
         case certificateRefused
         /// The file of trusted certificates can't be read or holds none.
         case certificateAuthoritiesUnreadable
         /// The connection ended before the response did.
         case connectionLost
+        /// ``TransferLimits/timeout`` passed before the response was whole.
         case timedOut
+        /// The task was cancelled.
         case cancelled
+        /// The body has more bytes than ``TransferLimits/maximumBodyByteCount``.
         case bodyTooLarge
         /// What came back isn't HTTP, has too many or too large fields, or is in an encoding that wasn't requested.
         case malformedResponse
@@ -29,6 +32,7 @@ public struct TransportError: RedactedError, Hashable {
         case notConfidential
         /// The name leads to no address that this client may connect to; no connection was made.
         case addressRefused
+        /// None of the above; the cause has libcurl's number.
         case other
     }
 
@@ -53,7 +57,9 @@ public struct TransportError: RedactedError, Hashable {
 
     /// What a transport of the caller's own throws.
     ///
-    /// - Parameter origin: the URL's origin, without path and query.
+    /// - Parameters:
+    ///   - code: what went wrong.
+    ///   - origin: the URL's origin, without path and query.
     public init(_ code: Code, origin: LoggableText) {
         self.init(code, origin: origin, number: 0)
     }

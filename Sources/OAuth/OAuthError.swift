@@ -41,29 +41,134 @@ public struct OAuthError: RedactedError, Hashable {
 
     /// What was requested of a server.
     public enum Request: Sendable, Hashable, CaseIterable {
-        case pushedAuthorization, deviceAuthorization, registration, keySet
+        /// An authorization request, pushed (RFC 9126 section 2).
+        case pushedAuthorization
+        /// Codes for another device (RFC 8628 section 3.1).
+        case deviceAuthorization
+        /// The registration of a client (RFC 7591 section 3).
+        case registration
+        /// The server's public keys (RFC 7517 section 5).
+        case keySet
     }
 
     /// What is wrong with a response.
     public enum Malformation: Sendable, Hashable, CaseIterable {
-        case notJSON, tooLarge, missingAccessToken, malformedToken, unknownTokenType, missingIDToken, malformedIDToken,
-            idTokenIssuer, idTokenAudience, idTokenExpired, idTokenNonce, idTokenSubject, malformedQuery,
-            duplicateParameter, neitherCodeNorError, notThisRedirect, malformedScope, tokenNotBound, pushedRequest,
-            deviceCodes, registration, keySet, idTokenAlgorithm, idTokenSignature
+        /// It is no valid JSON object (RFC 8259).
+        case notJSON
+        /// It has more bytes than are taken of such a response.
+        case tooLarge
+        /// `access_token` is missing (RFC 6749 section 5.1).
+        case missingAccessToken
+        /// A token is empty, too long, or has other characters than RFC 6749 appendix A.12 names.
+        case malformedToken
+        /// `token_type` is neither `bearer` nor `dpop`.
+        case unknownTokenType
+        /// `openid` was requested, and no ID token came (OpenID Connect Core section 3.1.3.3).
+        case missingIDToken
+        /// The ID token is no JSON Web Token with the claims that it must have (RFC 7519).
+        case malformedIDToken
+        /// The ID token's `iss` is another server.
+        case idTokenIssuer
+        /// The ID token's `aud` or `azp` is another client.
+        case idTokenAudience
+        /// The ID token's `exp` has passed.
+        case idTokenExpired
+        /// The ID token's `nonce` isn't this sign-in's.
+        case idTokenNonce
+        /// The ID token's `sub` isn't the person's that the session is of.
+        case idTokenSubject
+        /// The query of the redirect address is malformed.
+        case malformedQuery
+        /// A parameter is given twice (RFC 6749 section 3.1).
+        case duplicateParameter
+        /// There is neither a `code` nor an `error`.
+        case neitherCodeNorError
+        /// The address is not this sign-in's redirect address.
+        case notThisRedirect
+        /// `scope` is not a list of scopes (RFC 6749 section 3.3).
+        case malformedScope
+        /// A token that is bound to a key was requested, and another one came (RFC 9449 section 5).
+        case tokenNotBound
+        /// A pushed request got no `request_uri` that can be used (RFC 9126 section 2.2).
+        case pushedRequest
+        /// The codes for another device are incomplete (RFC 8628 section 3.2).
+        case deviceCodes
+        /// The registration is incomplete, or requires what the client doesn't have (RFC 7591 section 3.2.1).
+        case registration
+        /// The public keys are malformed, or too many (RFC 7517).
+        case keySet
+        /// The ID token is not signed with ES256 or RS256 (RFC 7518 section 3.1).
+        case idTokenAlgorithm
+        /// The ID token is not signed by one of the server's keys.
+        case idTokenSignature
     }
 
     /// What is wrong with a server's metadata.
     public enum MetadataProblem: Sendable, Hashable, CaseIterable {
-        case notFound, redirected, notJSON, tooLarge, missingEndpoint, malformedEndpoint, endpointNotConfidential,
-            withoutS256, withoutCodeFlow, withoutES256, withoutPushedRequests,
-            withoutDeviceGrant, withoutRegistration, withoutClientAuthentication, reservedParameter
+        /// There is none at the well-known addresses (RFC 8414 section 3, OpenID Connect Discovery section 4).
+        case notFound
+        /// The well-known address redirects, which is not followed.
+        case redirected
+        /// It is no valid JSON object.
+        case notJSON
+        /// It has more bytes than are taken of metadata.
+        case tooLarge
+        /// The authorization or the token endpoint is missing.
+        case missingEndpoint
+        /// An endpoint is no URL.
+        case malformedEndpoint
+        /// An endpoint is neither HTTPS nor on a loopback address.
+        case endpointNotConfidential
+        /// `code_challenge_methods_supported` is there without `S256` (RFC 7636).
+        case withoutS256
+        /// `response_types_supported` is there without `code`.
+        case withoutCodeFlow
+        /// `dpop_signing_alg_values_supported` is there without `ES256` (RFC 9449 section 5.1).
+        case withoutES256
+        /// Authorization requests have to be pushed, and there is no endpoint for it (RFC 9126).
+        case withoutPushedRequests
+        /// There is no endpoint for a sign-in on another device (RFC 8628).
+        case withoutDeviceGrant
+        /// There is no endpoint to register a client (RFC 7591).
+        case withoutRegistration
+        /// A client can prove itself neither by `client_secret_basic` nor by `client_secret_post`.
+        case withoutClientAuthentication
+        /// The authorization endpoint sets a parameter in its own query that belongs to the request.
+        case reservedParameter
     }
 
     /// What is wrong with a client's configuration.
     public enum ConfigurationProblem: Sendable, Hashable, CaseIterable {
-        case clientID, clientSecret, scope, issuer, redirect, redirectScheme, redirectLocalhost, redirectPort,
-            reservedParameter, parameter, noRevocationEndpoint, requestTooLarge, otherServer,
-            signingKey, authorizationURL
+        /// The client id is empty, too long, or has forbidden characters (RFC 6749 appendix A.1).
+        case clientID
+        /// The client secret is empty, too long, or has forbidden characters (RFC 6749 appendix A.2).
+        case clientSecret
+        /// A scope is empty or has forbidden characters (RFC 6749 section 3.3).
+        case scope
+        /// The issuer is no HTTPS or loopback URL without query and fragment (RFC 8414 section 2).
+        case issuer
+        /// The redirect address is not valid.
+        case redirect
+        /// The redirect address has a private-use scheme without a dot (RFC 8252 section 7.1).
+        case redirectScheme
+        /// The redirect address names `localhost` in place of a loopback address (RFC 8252 section 8.3).
+        case redirectLocalhost
+        /// The redirect address has no port yet.
+        case redirectPort
+        /// An extra parameter has a name that is the flow's own.
+        case reservedParameter
+        /// An extra parameter is empty, too long, or has forbidden characters.
+        case parameter
+        /// The server has no revocation endpoint (RFC 7009).
+        case noRevocationEndpoint
+        /// The request has more bytes than are sent.
+        case requestTooLarge
+        /// The response belongs to another server or client than the one that is to exchange it.
+        case otherServer
+        /// No key to sign with could be made or used.
+        case signingKey
+        /// The authorization URL that the caller made is not this sign-in's.
+        case authorizationURL
     }
 
     /// What a program decides by; `isTransient` says whether trying again may help.

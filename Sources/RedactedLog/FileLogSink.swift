@@ -5,7 +5,7 @@ internal import Synchronization
 /// signal and no restart are needed, and no line is lost or cut between the two.
 ///
 /// The file is made with mode 0600. A link at its place is refused, so that no other user can lead the log elsewhere. What
-/// can't be written is dropped and counted; see `TextLogSink`.
+/// can't be written is dropped and counted; see ``TextLogSink``.
 public final class FileLogSink: LogSink {
     private struct Open: ~Copyable {
         let descriptor: Int32

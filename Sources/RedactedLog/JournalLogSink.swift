@@ -13,8 +13,8 @@ public struct JournalUnavailable: RedactedError, Hashable {
 /// Sends records with their fields to systemd's journal, in its native protocol over its datagram socket.
 ///
 /// A record has the fields `MESSAGE`, `PRIORITY` (syslog's number), `SYSLOG_IDENTIFIER`, `LATCHKEY_CATEGORY` and
-/// `LATCHKEY_LEVEL`, and one for each `LogField`: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that no datagram holds
-/// goes as a sealed file in memory. Sending never waits: while the journal takes nothing, or is gone, records are
+/// `LATCHKEY_LEVEL`, and one for each ``LogField``: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that no datagram
+/// holds goes as a sealed file in memory. Sending never waits: while the journal takes nothing, or is gone, records are
 /// dropped and counted, and the count is sent before the next that it takes.
 public final class JournalLogSink: LogSink {
     /// Where the journal listens (systemd-journald.service(8)).
@@ -29,6 +29,8 @@ public final class JournalLogSink: LogSink {
     private let descriptor: Int32
     private let lost: LostRecords
 
+    /// Throws where there is no journal: a container, or a system without systemd.
+    ///
     /// - Parameters:
     ///   - socketPath: the journal's socket; by default where systemd has it.
     ///   - identifier: the program's name, which `journalctl -t` asks for.

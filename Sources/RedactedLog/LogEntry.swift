@@ -2,7 +2,16 @@ internal import Glibc
 
 /// How much a message matters.
 public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggable {
-    case trace, debug, info, warning, error
+    /// Each step, for whoever looks for a fault in the library.
+    case trace
+    /// What a developer of the program wants to see.
+    case debug
+    /// What an operator wants to see: the least that is written unless told otherwise.
+    case info
+    /// Something went wrong and didn't stop the work.
+    case warning
+    /// The work couldn't be done.
+    case error
 
     /// The name on command lines and in logs.
     package var name: StaticString {
@@ -37,13 +46,13 @@ public struct LogCategory: Sendable, Loggable, ExpressibleByStringLiteral {
     }
 }
 
-/// One line of a log, as a sink gets it. Its text can hold no secret: see `LogMessage`.
+/// One line of a log, as a sink gets it. Its text can hold no secret: see ``LogMessage``.
 public struct LogEntry: Sendable {
     /// A message below its logger's minimum level makes no entry.
     public let level: LogLevel
-    /// Its logger's; see `RedactedLogger.category(_:)`.
+    /// Its logger's; see ``RedactedLogger/category(_:)``.
     public let category: LogCategory
-    /// Made of literals in the source and `Loggable` values alone.
+    /// Made of literals in the source and ``Loggable`` values alone.
     public let message: LogMessage
     /// Nanoseconds since 1970-01-01T00:00:00Z (clock_gettime(2), CLOCK_REALTIME).
     public let timeNanoseconds: Int64

@@ -43,6 +43,8 @@ public enum LogContext {
     /// Runs `body` with a field added. Tasks that it starts keep the field to their end.
     ///
     ///     let task = LogContext.with("sign_in", CorrelationID()) { Task { … } }
+    ///
+    /// Throws what `body` throws.
     public static func with<Result, Failure: Error>(
         _ name: StaticString, _ value: some Loggable, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

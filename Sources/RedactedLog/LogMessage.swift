@@ -1,10 +1,10 @@
 public import LatchkeySecrets
 
-/// The text of a log message: literals and `Loggable` values, nothing else.
+/// The text of a log message: literals and ``Loggable`` values, nothing else.
 ///
 /// A secret, a `String`, an optional or any other value in an interpolation is a compile error that says what to do
-/// instead; so is a literal built at run time. The text is made when the message is, and `RedactedLogger` makes it only
-/// when the level is enabled.
+/// instead; so is a literal built at run time. The text is made when the message is, and ``RedactedLogger`` makes it
+/// only when the level is enabled.
 public struct LogMessage: Loggable, Sendable, Hashable {
     /// The finished text, without control characters.
     public let text: String
@@ -90,7 +90,7 @@ extension LogMessage: ExpressibleByStringInterpolation {
             text += literal.description
         }
 
-        /// Appends the value's `logMessage`; what is not `Loggable` has no way in.
+        /// Appends the value's `logMessage`; what is not ``Loggable`` has no way in.
         public mutating func appendInterpolation<Value: Loggable>(_ value: Value) {
             let message = value.logMessage
             if !message.foreignRanges.isEmpty { note(message.foreignRanges) }

@@ -1,7 +1,7 @@
 /// Text from elsewhere that someone has looked at: the only way for a `String` into a log.
 ///
 /// Control characters, line separators and characters that change the direction of text are made inert, so that a line
-/// of the log can't be forged (CWE-117), and what is longer than `maximumByteCount` is cut, with its length said.
+/// of the log can't be forged (CWE-117), and what is longer than 16,384 bytes is cut, with its length said.
 public struct LoggableText: Loggable, Sendable, Hashable {
     /// The most that is shown of one text, in bytes of UTF-8.
     package static let maximumByteCount = 16_384

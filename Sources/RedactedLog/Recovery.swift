@@ -22,10 +22,13 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
 
     // MARK: Vaults
 
+    /// There is no vault yet.
     case createVault
     /// A database has to be given the tables of a vault.
     case printSchema
+    /// The vault has to be checked, item by item.
     case verifyVault
+    /// The vault has to be opened with what opens it.
     case unlockVault
     /// The key that an unlocked vault left in the kernel has to go.
     case lockVault
@@ -38,10 +41,13 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
 
     // MARK: Sign-in
 
+    /// Somebody has to sign in, maybe again.
     case signIn
+    /// One of several accounts has to be made the current one, or named.
     case chooseAccount
     /// The account needs a name that isn't in use.
     case nameAccount
+    /// The provider's client secret has to be stored.
     case saveClientSecret
     /// A client has to be registered with the server.
     case registerClient

@@ -47,7 +47,7 @@ public struct RedactedLogger: Sendable {
         return logger
     }
 
-    /// Writes one record, with the logger's fields and those of `LogContext`. Below the minimum level, or without a
+    /// Writes one record, with the logger's fields and those of ``LogContext``. Below the minimum level, or without a
     /// sink, the message is not evaluated.
     public func log(_ level: LogLevel, _ message: @autoclosure () -> LogMessage) {
         guard let sink, level >= minimumLevel else { return }

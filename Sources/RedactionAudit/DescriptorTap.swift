@@ -18,6 +18,8 @@ public struct DescriptorTap: ~Copyable, Sendable {
     private let reader: TapReader
 
     /// Begins to listen.
+    ///
+    /// Throws when the descriptor isn't open, or none is left for the pipe.
     public init(descriptor: Int32, as stream: String) throws(CaptureFailed) {
         func failed() -> CaptureFailed { CaptureFailed(path: "descriptor \(descriptor)", number: errno) }
         let kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)

@@ -20,6 +20,7 @@ public enum KnownForm: Sendable, Hashable, CaseIterable {
     /// A URL with a name and a password before its host (RFC 3986 section 3.2.1).
     case passwordInURL
 
+    /// A short name for people, such as `GitHub token`.
     public var name: StaticString {
         switch self {
         case .gitHubToken: "GitHub token"

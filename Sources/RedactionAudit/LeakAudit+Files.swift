@@ -5,11 +5,14 @@ internal import LatchkeySystem
 public struct CaptureFailed: Error, Sendable, Hashable {
     /// The file, folder or descriptor.
     public let path: String
+    /// The system's errno.
     public let number: Int32
 }
 
 extension LeakAudit {
     /// Searches every regular file below a folder, and the files' names. Links are not followed.
+    ///
+    /// Throws when any of it can't be read: what wasn't searched isn't clean.
     public func capture(folder path: String) throws(CaptureFailed) {
         var names = ""
         var folders = [path]
@@ -30,11 +33,15 @@ extension LeakAudit {
     }
 
     /// Searches one file.
+    ///
+    /// Throws when it can't be read, and for a link.
     public func capture(file path: String) throws(CaptureFailed) {
         capture(try Self.contents(of: path), as: path)
     }
 
     /// Searches the arguments and the environment that a process was started with (proc(5)), while it runs.
+    ///
+    /// Throws when there is no such process, or it is another user's.
     public func capture(process number: Int32) throws(CaptureFailed) {
         for part in ["cmdline", "environ"] { try capture(file: "/proc/\(number)/\(part)") }
     }

@@ -11,7 +11,7 @@ internal import Synchronization
 ///     audit.capture(standardError, as: "standard error")
 ///     try audit.report().check()
 ///
-/// A secret is searched for as it is and in every `LeakEncoding`, whole and in pieces of eight bytes or more (sixteen
+/// A secret is searched for as it is and in every ``LeakEncoding``, whole and in pieces of eight bytes or more (sixteen
 /// where it is hexadecimal). The report says where something was found, never what. It works with any test library, and
 /// from many tasks at once. The secrets are kept in guarded memory; their encodings are made for the search and wiped
 /// after.
@@ -44,7 +44,9 @@ public final class LeakAudit: Sendable {
     private let state = Mutex(State())
     private let knownForms: Set<KnownForm>
 
-    /// - Parameter knownForms: the forms of tokens that are findings even where was not planted them.
+    /// Starts with nothing planted and nothing captured.
+    ///
+    /// - Parameter knownForms: the forms of tokens that are findings even though nobody planted them.
     public init(knownForms: Set<KnownForm> = Set(KnownForm.allCases)) {
         self.knownForms = knownForms
     }
@@ -56,11 +58,15 @@ public final class LeakAudit: Sendable {
 
     /// A secret is too short to be told from ordinary text.
     public struct CanaryTooShort: Error, Sendable, Hashable {
+        /// The name of the secret's purpose, such as `access token`.
         public let purpose: String
+        /// How many bytes it has; ``LeakAudit/minimumByteCount`` are needed.
         public let byteCount: Int
     }
 
     /// Searches for this secret. Planting the same one twice does no harm.
+    ///
+    /// Throws for a secret of fewer than ``minimumByteCount`` bytes.
     public func plant<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(CanaryTooShort) {
         let purpose = Purpose.name.description
         guard secret.byteCount >= Self.minimumByteCount else {
@@ -74,6 +80,8 @@ public final class LeakAudit: Sendable {
     }
 
     /// Makes a random secret of 43 base64url characters, plants it and returns it.
+    ///
+    /// Throws when the kernel gives no random octets.
     public func plantRandom<Purpose: SecretPurpose>(
         _ purpose: Purpose.Type
     ) throws(RandomSourceError) -> Secret<Purpose> {
@@ -87,7 +95,10 @@ public final class LeakAudit: Sendable {
 
     /// Searches these bytes.
     ///
-    /// - Parameter allowed: what this one stream may show.
+    /// - Parameters:
+    ///   - bytes: what was emitted.
+    ///   - stream: the name that the report gives it.
+    ///   - allowed: what this one stream may show.
     public func capture(_ bytes: [UInt8], as stream: String, allowing allowed: AllowedLeak? = nil) {
         state.withLock { $0.streams.append(Stream(name: stream, bytes: bytes, allowed: allowed)) }
     }
@@ -101,8 +112,11 @@ public final class LeakAudit: Sendable {
     ///
     ///     audit.capture(error: error, as: "the error", localized: error.localizedDescription)
     ///
-    /// - Parameter localized: Foundation's `localizedDescription`, which this module can't ask for: it has no
-    ///   Foundation.
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - stream: the name that the report gives it.
+    ///   - localized: Foundation's `localizedDescription`, which this module can't ask for: it has no
+    ///     Foundation.
     public func capture(error: any Error, as stream: String, localized: String? = nil) {
         capture(value: error, as: stream)
         if let localized { capture(localized, as: "\(stream), localized") }

@@ -27,6 +27,7 @@ public enum LeakEncoding: Sendable, Hashable, CaseIterable {
     /// Plain or in another encoding, with line breaks in between.
     case splitOverLines
 
+    /// A short name for people, such as `base64url`.
     public var name: StaticString {
         switch self {
         case .plain: "plain"

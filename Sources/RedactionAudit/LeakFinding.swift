@@ -1,11 +1,12 @@
 /// A secret, or a piece of one, where it must not be. It says where, never what.
 public struct LeakFinding: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the secret's purpose, such as `access token`, or of a `KnownForm` that was not planted.
+    /// The name of the secret's purpose, such as `access token`, or of a ``KnownForm`` that was not planted.
     public let purpose: String
     /// The stream it was found in, as it was named when it was captured.
     public let stream: String
     /// Where in the stream it begins, in bytes.
     public let offset: Int
+    /// How it looks there.
     public let encoding: LeakEncoding
     /// How much of the stream it takes, in bytes.
     public let byteCount: Int
@@ -22,7 +23,7 @@ public struct LeakFinding: Sendable, Hashable, CustomStringConvertible {
 public struct LeakReport: Sendable, Hashable, CustomStringConvertible {
     /// Secrets where they must not be: empty when all is well.
     public let findings: [LeakFinding]
-    /// What was found where an `AllowedLeak` permits it.
+    /// What was found where an ``AllowedLeak`` permits it.
     public let allowed: [LeakFinding]
     /// How many secrets were searched for.
     public let canaryCount: Int
@@ -44,7 +45,7 @@ public struct LeakReport: Sendable, Hashable, CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// Throws `LeakFailure` unless the report is clean.
+    /// Throws ``LeakFailure`` unless the report is clean.
     public func check() throws(LeakFailure) {
         if !isClean { throw LeakFailure(report: self) }
     }
@@ -52,6 +53,7 @@ public struct LeakReport: Sendable, Hashable, CustomStringConvertible {
 
 /// An audit found a secret, or audited nothing.
 public struct LeakFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The whole report.
     public let report: LeakReport
 
     public var description: String { report.description }

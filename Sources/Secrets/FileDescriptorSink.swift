@@ -12,6 +12,8 @@ public struct FileDescriptorSecretSink: SecretSink {
     }
 
     /// Writes all bytes, repeating interrupted and partial writes (write(2)).
+    ///
+    /// Throws ``WriteFailure`` where write(2) fails; what was written before stays written.
     public mutating func receive(_ bytes: Span<UInt8>) throws(WriteFailure) {
         try mapError(
             { (error: SystemErrorNumber) in WriteFailure(number: error.number) },

@@ -3,12 +3,12 @@ package import LatchkeySystem
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
 ///
-/// The memory is locked where the system permits it (`memoryProtection`), left out of core dumps, guarded at its ends,
-/// and wiped when the value dies. The bytes come out through `withExposedBytes` alone; each use of it in this package
+/// The memory is locked where the system permits it, left out of core dumps, guarded at its ends,
+/// and wiped when the value dies. The bytes come out through ``withExposedBytes(_:)`` alone; each use of it in this package
 /// is on a checked list. The number of bytes is not treated as secret.
 public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     private let block: GuardedBlock
-    /// In bytes.
+    /// How many bytes it has; 0 is a secret too.
     public let byteCount: Int
 
     init(adopting block: GuardedBlock, byteCount: Int) {
@@ -87,6 +87,8 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     ///
     /// The span can't outlive the call. What `body` copies out of it on purpose is no longer protected: that is why
     /// each use of this method is reviewed.
+    ///
+    /// Throws what `body` throws, and nothing else.
     public borrowing func withExposedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -94,7 +96,9 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
         return try unsafe body(Span<UInt8>(_unsafeBytes: bytes))
     }
 
-    /// Passes the bytes to a named sink (see `SecretSink`).
+    /// Passes the bytes to a named sink (see ``SecretSink``).
+    ///
+    /// Throws what the sink throws, and nothing else.
     public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
         try withExposedBytes { (bytes) throws(Sink.Failure) in try sink.receive(bytes) }
     }
@@ -135,6 +139,8 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
 
 extension Secret {
     /// Returns `byteCount` octets from the kernel's generator (getentropy(3)); its status is checked.
+    ///
+    /// Throws when the kernel refuses; there is no weaker source instead.
     public static func random(byteCount: Int) throws(RandomSourceError) -> Secret<Purpose> {
         try Secret(byteCount: byteCount) { (span) throws(RandomSourceError) in
             try mapError(

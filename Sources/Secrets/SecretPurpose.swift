@@ -1,4 +1,4 @@
-/// What a secret is for. A purpose has no values: it only tells one kind of `Secret` from another at compile time.
+/// What a secret is for. A purpose has no values: it only tells one kind of ``Secret`` from another at compile time.
 public protocol SecretPurpose: Sendable {
     /// A short name for people, such as "access token". It may be logged.
     static var name: StaticString { get }

@@ -58,7 +58,12 @@ public struct SignInError: RedactedError, Hashable {
 
     /// The steps that a caller may do.
     public enum Step: Sendable, Hashable, CaseIterable {
-        case authorizationURL, login, refresh
+        /// Making the address that the person is sent to.
+        case authorizationURL
+        /// Exchanging the code for tokens.
+        case login
+        /// Refreshing the session.
+        case refresh
     }
 
     /// What a program decides by. Cancellation is `cancelled`, whichever part noticed it.

@@ -45,10 +45,11 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         case long
     }
 
-    /// Checks the statement, and throws `ContractViolation` when it doesn't hold.
+    /// Checks the statement, and throws ``ContractViolation`` when it doesn't hold.
     ///
     /// - Parameters:
     ///   - leases: a directory for this case alone, or for all cases on the same store.
+    ///   - effort: how often it repeats what it repeats.
     ///   - open: returns the store under test. It is called again for a second look at the same place, as another
     ///     process would have it; a store that is not persistent is opened once.
     public func check(

@@ -8,7 +8,8 @@ extension StoreBackend {
     static let vault = StoreBackend(
         name: "vault",
         place: StorePlace(
-            word: "vault", placeholder: "PATH|URI", variable: "LATCHKEY_VAULT", help: "the vault's file or database", noun: "a vault"),
+            word: "vault", placeholder: "PATH|URI", variable: "LATCHKEY_VAULT", help: "the vault's file or database",
+            noun: "a vault"),
         exists: { settings in
             // A database that is named isn't asked before it is used.
             unsafe VaultLocation.isDatabase(settings.vaultPath) || access(settings.vaultPath, F_OK) == 0

@@ -31,7 +31,9 @@ public struct StoreSelector: Sendable {
 
     /// What the choosing and opening of a store throws.
     public enum Failure: Error, Sendable, Hashable {
+        /// No store could be chosen.
         case selection(StoreSelectionError)
+        /// The chosen store can't be opened.
         case store(StoreError)
     }
 

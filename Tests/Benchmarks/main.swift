@@ -1,6 +1,6 @@
 // Docs/Benchmarks.md has the command.
 //
-//     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, keyring, search, services, cold,
+//     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, database, keyring, search, services, cold,
 //     helpers, managers; all without a name
 //
 // Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age and nginx; shows pass,
@@ -24,6 +24,7 @@ do {
     try await group("sign-in") { try await SignInCosts.run() }
     try await group("vault") { try await warm.vault() }
     try await group("large") { try await LargeVaults(directory: TestDirectory(inMemory: true)).run(latchkey) }
+    try await group("database") { try await DatabaseVaults.run() }
     try await group("keyring") { try await warm.secretService() }
     try await group("search") { try await SearchInMany.run(latchkey) }
     try await group("services") { try await KeyringServices.run(latchkey) }

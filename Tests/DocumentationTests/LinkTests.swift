@@ -4,7 +4,8 @@ import Testing
 struct LinkTests {
     @Test func `every link between documents leads to a file, and to a heading where it names one`() throws {
         var followed = 0
-        for document in try Repository.documents() {
+        // The site's own pages have DocC's links; SiteTests follows them.
+        for document in try Repository.documents() where !document.hasPrefix("Docs/Site/") {
             let folder = Repository.root.appendingPathComponent(document).deletingLastPathComponent()
             for link in try Repository.text(document).matches(of: /\]\(([^)\s]+)\)/) {
                 let target = String(link.output.1)

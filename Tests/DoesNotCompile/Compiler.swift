@@ -43,7 +43,7 @@ struct Compiler: Sendable {
         }
         let sources = CompileCase.package.appendingPathComponent("Sources").path
         let libraries = try FileManager.default.contentsOfDirectory(atPath: sources + "/SystemLibraries").sorted()
-        // libsecret's is ours: it is loaded, not linked to.
+        // These maps are ours: what they name is loaded, not linked to.
         let moduleMaps = libraries.map { "SystemLibraries/\($0)" } + ["CLibsecret/include", "CLibpq/include"]
         features = [
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
@@ -68,12 +68,18 @@ struct Compiler: Sendable {
     }
 
     /// Compiles a file as a stranger's, or as one of the package's own where its first line says so.
-    func compile(_ path: String) async throws -> Outcome {
+    func compile(_ path: String, _ more: [String] = []) async throws -> Outcome {
         let isOfPackage = try String(contentsOfFile: path, encoding: .utf8).hasPrefix(
             "// Compiled as a part of the package")
         let package = isOfPackage ? packageOptions : []
-        let run = try await Self.run(executable, options + package + [path])
+        let run = try await Self.run(executable, options + package + more + [path])
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
+    }
+
+    /// Where the macros of tests are, such as `#expect`.
+    var macroOptions: [String] {
+        let toolchain = URL(fileURLWithPath: executable).deletingLastPathComponent().deletingLastPathComponent()
+        return ["-plugin-path", toolchain.appendingPathComponent("lib/swift/host/plugins").path]
     }
 
     /// Compiles files into a module of their own in a folder.

@@ -16,6 +16,7 @@ extension ATProtocolClient {
     ///
     /// - Parameters:
     ///   - handle: a handle or a DID.
+    ///   - agent: what the person signs in with.
     ///   - deadline: when to stop waiting for the person.
     @discardableResult
     public func authenticate(

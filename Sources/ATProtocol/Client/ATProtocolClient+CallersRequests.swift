@@ -24,9 +24,13 @@ extension ATProtocolClient {
 
     /// Takes the nonce and the time that the account's server wants next from a response that another client got.
     ///
+    /// Throws `.signIn` when the account has no session or its store can't be read. Fields that say nothing are no
+    /// error.
+    ///
     /// - Parameters:
     ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.
     ///   - url: the address of the request.
+    ///   - account: whose request it was; by default the current account's.
     public func learn(
         from fields: [HeaderField], ofResponseAt url: HTTPURL, account: String? = nil
     ) async throws(ATProtocolError) {

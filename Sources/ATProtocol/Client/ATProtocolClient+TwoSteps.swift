@@ -78,6 +78,8 @@ extension ATProtocolClient {
     }
 
     /// Gives up an authorization that has begun. Returns whether there was one.
+    ///
+    /// Throws `.signIn` when the store can't be read or written.
     @discardableResult
     public func cancelAuthorization() async throws(ATProtocolError) -> Bool {
         guard let record = try await pendingRecord() else { return false }

@@ -9,15 +9,17 @@ internal import LatchkeySystem
 /// Signs in accounts of AT Protocol (Bluesky and others) and keeps their sessions: OAuth with pushed requests, PKCE,
 /// and tokens that are bound to a key.
 ///
-///     let client = try ATProtocolClient(configuration: configuration, store: vault, context: context)
-///     let session = try await client.authenticate(handle: "alice.example.org", presenting: browser, deadline:
-///     deadline) let response = try await client.send(GuardedRequest(.get, url))
+///     let client = ATProtocolClient(configuration: configuration, store: vault, context: context)
+///     let session = try await client.authenticate(
+///         handle: "alice.example.org", presenting: browser, deadline: deadline)
+///     let response = try await client.send(GuardedRequest(.get, url))
 ///
 /// Each account has its own server, and that one names the server that authorizes; both are found anew at each sign-in,
-/// from the handle or the DID, and verified in both directions. Sessions are `SignIn`'s: refreshed before they end,
-/// once among all tasks and processes, stored before they are used. Every error is an `ATProtocolError`, which holds no
-/// secret.
+/// from the handle or the DID, and verified in both directions. Sessions are as a `SignInService` keeps them: refreshed
+/// before they end, once among all tasks and processes, stored before they are used. Every error is an
+/// ``ATProtocolError``, which holds no secret.
 public actor ATProtocolClient {
+    /// What it was made with.
     public nonisolated let configuration: ATProtocolConfiguration
     package nonisolated let sessions: SessionStore
     nonisolated let store: any CredentialStore
@@ -28,10 +30,14 @@ public actor ATProtocolClient {
     /// Whether `authenticate` is going on.
     var isAuthenticating = false
 
+    /// Sends and reads nothing yet, and checks nothing: what doesn't fit is an error of the first sign-in.
+    ///
     /// - Parameters:
+    ///   - configuration: who we are, and where responses go.
+    ///   - store: keeps sessions, and the keys that their tokens are bound to.
     ///   - context: the world that it runs in. Its transport connects to the addresses that `configuration.reach`
     ///     permits, as far as it can tell them apart: a `CurlTransport` does.
-    ///   - resolver: finds accounts; by default a `NetworkIdentityResolver` over the context's transport.
+    ///   - resolver: finds accounts; by default a ``NetworkIdentityResolver`` over the context's transport.
     public init(
         configuration: ATProtocolConfiguration, store: any CredentialStore, context: SignInContext,
         resolver: (any IdentityResolver)? = nil
@@ -51,8 +57,10 @@ public actor ATProtocolClient {
 
     // MARK: - Sessions
 
-    /// Returns what can be shown of the current account's session, or `nil` when no account is signed in. Its `subject` is
-    /// the account's DID.
+    /// Returns what can be shown of the current account's session, or `nil` when no account is signed in. Its `subject`
+    /// is the account's DID.
+    ///
+    /// Throws `.signIn` when the store can't be read.
     public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
         try await stored { () throws(StoreError) -> SessionSummary? in
             guard let name = try await sessions.currentAccount() else { return nil }
@@ -61,6 +69,8 @@ public actor ATProtocolClient {
     }
 
     /// Returns what can be shown of each account's session.
+    ///
+    /// Throws `.signIn` when the store can't be read. No account is an empty list.
     public func accounts() async throws(ATProtocolError) -> [SessionSummary] {
         try await stored { () throws(StoreError) in try await sessions.summaries() }
     }

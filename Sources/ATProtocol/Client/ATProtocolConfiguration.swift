@@ -14,16 +14,21 @@ public struct ATProtocolConfiguration: Sendable {
         case loaded(ClientDocument)
     }
 
+    /// By its id alone unless told otherwise.
     public var client: Client
     /// One of the document's; a loopback address may leave its port open.
     public var redirect: RedirectURI
+    /// What is requested; `atproto` must be among them.
     public var scopes: ScopeList
     /// The name under which sessions are kept.
     public var provider: ProviderName
+    /// Which servers requests may go to.
     public var reach: NetworkReach
     /// How long the response of an authorization that has begun may take.
     public var timeout: Duration
 
+    /// Everything but the redirect address has a default: that of a command line, which requests what Bluesky's own
+    /// applications do.
     public init(
         client: Client = .loopback, redirect: RedirectURI,
         scopes: ScopeList = ["atproto", "transition:generic"], provider: ProviderName = .bluesky,

@@ -7,8 +7,11 @@ internal import LatchkeySystem
 
 /// A client's metadata, as it stands at the address that is its client id. It holds no secret.
 public struct ClientDocument: Sendable, Hashable {
+    /// The document's own address.
     public let clientID: String
+    /// `redirect_uris`, as they stand there.
     public let redirects: [String]
+    /// `scope`: what may be requested.
     public let scopes: ScopeList
     /// Whether it is a web client, which may redirect to HTTPS alone.
     public let isWeb: Bool

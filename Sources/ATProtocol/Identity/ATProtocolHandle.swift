@@ -4,9 +4,10 @@ public import LatchkeyLog
 ///
 /// It is kept in lower case, since handles are compared without regard to case.
 public struct ATProtocolHandle: Sendable, Hashable, Loggable {
+    /// In lower case, without an `@`.
     public let text: String
 
-    /// In bytes.
+    /// The longest handle, in bytes.
     public static let maximumByteCount = 253
     /// Names at the end of a domain name that belong to nobody on the internet.
     private static let reserved: Set<Substring> = [

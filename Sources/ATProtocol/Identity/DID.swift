@@ -3,6 +3,7 @@ public import LatchkeyLog
 /// An account's identifier on AT Protocol, which stays when its handle and its server change: `did:plc` or `did:web`,
 /// and nothing else.
 public struct DID: Sendable, Hashable, Loggable {
+    /// Where its document is.
     public enum Method: Sendable, Hashable {
         /// In the directory of did:plc.
         case plc
@@ -10,10 +11,12 @@ public struct DID: Sendable, Hashable, Loggable {
         case web(host: String, port: UInt16?)
     }
 
+    /// As it was given: `did:plc:…` or `did:web:…`.
     public let text: String
+    /// Where its document is.
     public let method: Method
 
-    /// In bytes.
+    /// The longest DID, in bytes.
     public static let maximumByteCount = 512
 
     /// Throws `.invalidDID` unless the text is `did:plc:` with 24 characters of lower-case base 32, or `did:web:` with

@@ -6,6 +6,7 @@ internal import LatchkeySystem
 
 /// What a DID's document says that a sign-in needs. It holds no secret.
 public struct DIDDocument: Sendable, Hashable {
+    /// The DID that the document is of.
     public let did: DID
     /// The first `at://` name that it claims; valid only when the handle leads to the DID as well. `nil` when
     /// there is none that is valid.

@@ -1,6 +1,6 @@
 package import LatchkeyHTTP
 
-/// Finds who an account is. Shipped: `NetworkIdentityResolver`; tests and adopters may have their own.
+/// Finds who an account is. Shipped: ``NetworkIdentityResolver``; tests and adopters may have their own.
 public protocol IdentityResolver: Sendable {
     /// Returns the DID that a handle leads to. Throws `.handleNotFound` when it leads to none.
     func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID

@@ -22,10 +22,15 @@ public struct NetworkIdentityResolver: IdentityResolver {
         return url
     }
 
+    /// Sends nothing yet.
+    ///
     /// - Parameters:
     ///   - http: sends the requests, to the addresses that `reach` permits as far as it can tell them apart: a
     ///     `CurlTransport` does.
+    ///   - names: looks up handles in the DNS; by default as the system does.
     ///   - directory: the origin of the did:plc directory.
+    ///   - reach: which servers requests may go to.
+    ///   - log: gets a line for each request, and what the DNS said.
     public init(
         http: any HTTPTransport, names: any TextRecordLookup = SystemTextRecordLookup(),
         directory: HTTPURL = NetworkIdentityResolver.standardDirectory, reach: NetworkReach = .publicInternet,

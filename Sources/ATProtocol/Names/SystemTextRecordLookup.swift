@@ -10,13 +10,16 @@ internal import Synchronization
 public struct SystemTextRecordLookup: TextRecordLookup {
     private let server: (address: String, port: UInt16)?
 
+    /// Queries the system's name servers.
     public init() {
         server = nil
     }
 
     /// Queries one name server instead of the system's: for tests and for servers under development.
     ///
-    /// - Parameter address: an IPv4 address.
+    /// - Parameters:
+    ///   - address: an IPv4 address.
+    ///   - port: where it listens; 53 is the standard one.
     public init(server address: String, port: UInt16) {
         server = (address, port)
     }

@@ -4,6 +4,9 @@
 FUNCTION(PQconninfoOption *, PQconninfoParse, (const char *text, char **message), (text, message))
 FUNCTION(void, PQconninfoFree, (PQconninfoOption * options), (options))
 
+// Called by a benchmark alone: it waits without end for a server that never stops sending.
+FUNCTION(PGconn *, PQconnectdbParams, (const char *const *names, const char *const *values, int expands),
+    (names, values, expands))
 FUNCTION(PGconn *, PQconnectStartParams, (const char *const *names, const char *const *values, int expands),
     (names, values, expands))
 FUNCTION(PostgresPollingStatusType, PQconnectPoll, (PGconn * connection), (connection))

@@ -3,7 +3,7 @@ public import LatchkeySecrets
 
 /// What came back from the authorization endpoint, taken apart but not yet validated (RFC 6749 section 4.1.2).
 ///
-/// Nothing can be done with it but to show it to an `AuthorizationResponseGate` or to `PendingAuthorization.validate`.
+/// Nothing can be done with it but to show it to ``PendingAuthorization/validate(_:)``.
 /// An `error_description` is not kept.
 public struct AuthorizationResponse: ~Copyable, Sendable {
     let state: Secret<AuthorizationState>?
@@ -47,6 +47,8 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
     }
 
     /// Takes an address apart that is in guarded memory, as a prompt has it; see `init(pasted:redirect:)`.
+    ///
+    /// Throws as `init(pasted:redirect:)` of a span.
     public init<Purpose: SecretPurpose>(
         pasted address: borrowing Secret<Purpose>, redirect: RedirectURI
     ) throws(OAuthError) {
@@ -59,6 +61,8 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
     ///
     /// What stands before the question mark must be `redirect`, else `.invalidResponse(.notThisRedirect)`. What stands
     /// behind a `#` is not part of the response.
+    ///
+    /// Throws `.invalidResponse` with what is wrong. An error that the server sent is a response like any other.
     public init(pasted text: Span<UInt8>, redirect: RedirectURI) throws(OAuthError) {
         var start = 0
         var end = text.count

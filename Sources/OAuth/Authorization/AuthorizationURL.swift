@@ -1,7 +1,7 @@
 public import LatchkeyLog
 public import LatchkeySecrets
 
-/// What the guarded memory of an `AuthorizationURL` is for.
+/// What the guarded memory of an ``AuthorizationURL`` is for.
 public enum AuthorizationAddress: SecretPurpose { public static var name: StaticString { "authorization URL" } }
 
 /// The whole address a browser is sent to, `state` inside: noncopyable and in guarded memory.
@@ -21,7 +21,7 @@ public struct AuthorizationURL: ~Copyable, Sendable {
     /// In bytes.
     package var byteCount: Int { whole.byteCount }
 
-    /// Passes the whole URL, ASCII, to a named sink.
+    /// Passes the whole URL, ASCII, to a named sink. Throws what the sink throws, and nothing else.
     public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
         try whole.pour(into: &sink)
     }

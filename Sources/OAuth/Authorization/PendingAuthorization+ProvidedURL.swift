@@ -14,7 +14,9 @@ extension PendingAuthorization {
     ///
     /// Throws `.invalidConfiguration(.authorizationURL)` for any other.
     ///
-    /// - Parameter mustNamePushedRequest: for servers and providers that want nothing else.
+    /// - Parameters:
+    ///   - address: the URL, consumed.
+    ///   - mustNamePushedRequest: for servers and providers that want nothing else.
     public borrowing func authorizationURL(
         provided address: consuming Secret<AuthorizationAddress>, mustNamePushedRequest: Bool = false
     ) throws(OAuthError) -> AuthorizationURL {

@@ -54,7 +54,9 @@ public struct PendingAuthorization: ~Copyable, Sendable {
             of: random.secret(byteCount: octetCount, for: purpose).base64URLEncoded())
     }
 
-    /// Returns the address to send the browser to.
+    /// Returns the address to send the browser to (RFC 6749 section 4.1.1).
+    ///
+    /// Throws `.invalidConfiguration(.requestTooLarge)` for an address that is too long to send.
     public borrowing func authorizationURL() throws(OAuthError) -> AuthorizationURL {
         var query = try emptyQuery()
         try appendParameters(to: &query)

@@ -11,9 +11,12 @@ extension RedirectURI {
     /// A loopback redirect URI of one authority's own, which no other shares (RFC 9700 section 4.4.2.2): a code that
     /// another server gave comes to another path, and nothing waits there. The same authority always has the same.
     ///
+    /// Throws as ``init(_:allowingAnyPrivateScheme:)``.
+    ///
     /// - Parameters:
-    ///   - authority: `AuthorizationServerMetadata.authority`, compared byte for byte.
+    ///   - address: which loopback address.
     ///   - port: `nil` when the listener chooses it.
+    ///   - authority: the server's issuer, or the token endpoint of one without, compared byte for byte.
     public static func loopback(
         _ address: LoopbackAddress = .ipv4, port: UInt16? = nil, authority: String
     ) throws(OAuthError) -> RedirectURI {

@@ -18,12 +18,14 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// The raw value is the URI's host. `localhost` is none of them (RFC 8252 section 8.3).
     public enum LoopbackAddress: String, Sendable, Hashable, CaseIterable {
+        /// 127.0.0.1
         case ipv4 = "127.0.0.1"
+        /// ::1, in brackets as in a URI.
         case ipv6 = "[::1]"
     }
 
     package let kind: Kind
-    /// The address as it is sent. A loopback address without a port gets one from `withPort(_:)` first.
+    /// The address as it is sent. A loopback address without a port gets one when its listener has one.
     public let text: String
     /// In lower case.
     package let scheme: String
@@ -38,9 +40,12 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// A loopback address. Servers that follow RFC 8252 section 7.3 accept any port.
     ///
-    /// `loopback(_:port:authority:)` makes one that no two servers share.
+    /// ``loopback(_:port:authority:)`` makes one that no two servers share.
+    ///
+    /// Throws `.invalidConfiguration(.redirect)` for a path of another form.
     ///
     /// - Parameters:
+    ///   - address: which loopback address.
     ///   - port: `nil` when the listener chooses it.
     ///   - path: starts with a slash; letters, digits and `-._~/` alone.
     public static func loopback(

@@ -1,8 +1,8 @@
 public import LatchkeySecrets
 
-/// An authorization code that belongs to an attempt of ours: the only thing `TokenEndpoint` exchanges.
+/// An authorization code that belongs to an attempt of ours: the only thing ``TokenEndpoint`` exchanges.
 ///
-/// It has no initialiser outside this module; `PendingAuthorization.validate` makes it.
+/// It has no initialiser outside this module; ``PendingAuthorization/validate(_:)`` makes it.
 public struct ValidatedCallback: ~Copyable, Sendable {
     package let request: AuthorizationRequest
     let code: Secret<AuthorizationCode>
@@ -21,6 +21,8 @@ public struct ValidatedCallback: ~Copyable, Sendable {
 
     /// Returns the form that exchanges the code, but for the client's own proof, for a server of the caller's own that
     /// adds it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. It is a secret, and good once.
+    ///
+    /// Throws `.invalidConfiguration(.requestTooLarge)` for a form that is too long to send.
     public consuming func form() throws(OAuthError) -> Secret<MessageBody> {
         try parameters().finish(as: MessageBody.self)
     }

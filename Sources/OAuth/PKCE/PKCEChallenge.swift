@@ -20,7 +20,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
 
     /// Makes a fresh pair from 64 random octets.
     ///
-    /// Throws `PKCEError.failedToGenerateRandomOctets` when the generator refuses.
+    /// Throws ``PKCEError/failedToGenerateRandomOctets(number:)`` when the generator refuses.
     public static func generate() throws(PKCEError) -> PKCEChallenge { try generate(random: .system) }
 
     package static func generate(random: RandomSource) throws(PKCEError) -> PKCEChallenge {
@@ -30,7 +30,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
         return try PKCEChallenge(verifier: octets.base64URLEncoded())
     }
 
-    /// Takes a verifier from outside. Throws `PKCEError.invalidVerifier` unless it has 43 to 128 characters of the
+    /// Takes a verifier from outside. Throws ``PKCEError/invalidVerifier`` unless it has 43 to 128 characters of the
     /// alphabet (RFC 7636 section 4.1).
     public init(verifier: consuming Secret<CodeVerifier>) throws(PKCEError) {
         challenge = try verifier.withExposedBytes { (bytes) throws(PKCEError) in
@@ -42,7 +42,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
 
     /// Returns `base64url(SHA-256(ASCII(verifier)))` (RFC 7636 section 4.2).
     ///
-    /// Throws `PKCEError.failedToCreateChallengeForVerifier` when a byte is not ASCII. Length and alphabet are not
+    /// Throws ``PKCEError/failedToCreateChallengeForVerifier`` when a byte is not ASCII. Length and alphabet are not
     /// looked at here.
     public static func challenge(for verifier: Span<UInt8>) throws(PKCEError) -> String {
         for index in verifier.indices where verifier[index] >= 0x80 {

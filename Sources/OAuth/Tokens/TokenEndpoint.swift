@@ -80,10 +80,13 @@ public struct TokenEndpoint: Sendable {
     /// wrong client secret alike.
     ///
     /// Nothing here waits for the network once the server has responded: the old refresh token may be spent, so store
-    /// the new one first. An ID token's claims are checked; its signature by `checkSignature(of:)`, after that.
+    /// the new one first. An ID token's claims are checked here, its signature after that.
     /// Cancelling the task has no effect once the refresh token is on its way.
     ///
-    /// - Parameter subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
+    /// - Parameters:
+    ///   - token: the refresh token, lent.
+    ///   - subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
+    ///   - authentication: how the client proves itself, lent.
     public func refresh(
         _ token: borrowing Secret<RefreshToken>, subject: String? = nil, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> TokenResponse {

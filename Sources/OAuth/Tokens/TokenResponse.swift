@@ -34,6 +34,7 @@ public struct TokenResponse: ~Copyable, Sendable {
     /// Tokens that a caller's own server gave; nobody has checked who they are for.
     ///
     /// - Parameters:
+    ///   - accessToken: what requests are sent with.
     ///   - refreshToken: `nil` after a refresh: the old one stays.
     ///   - expiresInSeconds: how long the access token lives from now on.
     ///   - grantedScopes: `nil`: what was requested.

@@ -1,9 +1,9 @@
 internal import LatchkeySecrets
 
 extension LiveSecrets {
-    /// The tokens, codes and passwords that this process handles, without anybody watching each: every `Secret` of such
-    /// a purpose that is made after the first use of this property is known, and stays known after its end, until a
-    /// thousand others were made; of a long one its first 4 KiB. For programs, which use it once at their start:
+    /// The tokens, codes and passwords that this process handles, without anybody watching each: every ``Secret`` of
+    /// such a purpose that is made after the first use of this property is known, and stays known after its end, until
+    /// a thousand others were made; of a long one its first 4 KiB. For programs, which use it once at their start:
     ///
     ///     let log = RedactedLogger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess))
     ///

@@ -7,8 +7,8 @@ internal import Synchronization
 ///
 /// A text is looked at eight bytes at a time: a multiplication and two places of a table decide nearly everywhere that
 /// it is nothing, and a keyed hash (BLAKE2b) decides the rest. What is found is a whole secret of eight bytes or more,
-/// and any fifteen bytes in a row of one, as they are: encodings are for `RedactionAudit`. The keys are random and this
-/// value's own.
+/// and any fifteen bytes in a row of one, as they are: encodings are for `LatchkeyLeakAudit`. The keys are random and
+/// this value's own.
 public final class LiveSecrets: Sendable {
     /// The shortest secret that can be told from ordinary text, in bytes.
     package static let minimumByteCount = 8
@@ -60,7 +60,7 @@ public final class LiveSecrets: Sendable {
     private let state = Mutex(State())
     private let withheld = Atomic(0)
 
-    /// Watches for nothing yet; see `watch(_:)`. A program's own secrets are in `ofThisProcess`.
+    /// Watches for nothing yet; see ``watch(_:)``. A program's own secrets are in `ofThisProcess`.
     public init() {
         var generator = SystemRandomNumberGenerator()
         var key = InlineArray<16, UInt8>(repeating: 0)
@@ -79,7 +79,7 @@ public final class LiveSecrets: Sendable {
     /// Counts a text that was withheld.
     package func countWithheld() { withheld.add(1, ordering: .relaxed) }
 
-    /// Watches for a secret as long as the value that is returned lives. A shorter one than `minimumByteCount` is not
+    /// Watches for a secret as long as the value that is returned lives. One of fewer than eight bytes is not
     /// watched for.
     public func watch<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> WatchedSecret {
         let pieces = secret.withExposedBytes { self.pieces(of: $0) }
@@ -196,7 +196,7 @@ public final class LiveSecrets: Sendable {
     }
 }
 
-/// A secret that `LiveSecrets` watches for; it is forgotten when this dies.
+/// A secret that ``LiveSecrets`` watches for; it is forgotten when this dies.
 public struct WatchedSecret: ~Copyable, Sendable {
     private let watcher: LiveSecrets
     private let pieces: [LiveSecrets.Piece]

@@ -10,7 +10,7 @@ public struct GHAuthInfo: Sendable, Hashable, Loggable {
     /// What was granted; it may be less than what was requested.
     public let scopes: ScopeList
 
-    /// For a `GitHubClient` of the caller's own. The token is kept under `login`.
+    /// For a ``GitHubClient`` of the caller's own. The token is kept under `login`.
     public init(login: String, id: Int64? = nil, scopes: ScopeList = []) {
         self.login = login
         self.id = id

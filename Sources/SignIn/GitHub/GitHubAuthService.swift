@@ -16,10 +16,13 @@ public actor GitHubAuthService {
     private let service: SignInService
     private let log: RedactedLogger
 
-    /// - Parameters:
-    ///   - makeClient: makes the client that asks GitHub whose token it is; it is lent the token.
+    /// Sends and reads nothing yet. Throws `.configuration` for a configuration that can't be used.
     ///
-    /// Throws `.configuration` for a configuration that can't be used.
+    /// - Parameters:
+    ///   - config: which OAuth App signs in, and at which GitHub.
+    ///   - store: keeps the tokens.
+    ///   - context: the world that it runs in.
+    ///   - makeClient: makes the client that asks GitHub whose token it is; it is lent the token.
     public init(
         config: GitHubOAuthConfig, store: GitHubCredentialStore, context: SignInContext,
         makeClient: GitHubClientFactory? = nil
@@ -49,7 +52,9 @@ public actor GitHubAuthService {
     /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be kept is revoked, where
     /// the OAuth App's secret is known.
     ///
-    /// - Parameter deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
+    /// - Parameters:
+    ///   - agent: what the person signs in with.
+    ///   - deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
     @discardableResult
     public func signIn(
         presenting agent: UserAgent, deadline: Deadline = .after(.seconds(600))
@@ -67,7 +72,8 @@ public actor GitHubAuthService {
 
     // MARK: - Who is signed in
 
-    /// Returns the current user, or `nil`: no account is signed in, or the store can't be read. `account()` tells which.
+    /// Returns the current user, or `nil`: no account is signed in, or the store can't be read. ``account()`` tells
+    /// which.
     public func currentUser() async -> GHAuthInfo? {
         do throws(GitHubAuthError) {
             return try await account()
@@ -84,11 +90,15 @@ public actor GitHubAuthService {
     }
 
     /// Returns all users with a token.
+    ///
+    /// Throws `.store` for a store that can't be read. No user is an empty list.
     public func accounts() async throws(GitHubAuthError) -> [GHAuthInfo] {
         try await told { () throws(SignInError) in try await service.accounts().map(GHAuthInfo.init) }
     }
 
     /// Makes a login the current one.
+    ///
+    /// Throws `.notSignedIn` when it has no token.
     public func use(login: String) async throws(GitHubAuthError) {
         try await told { () throws(SignInError) in try await service.use(login) }
     }
@@ -96,11 +106,16 @@ public actor GitHubAuthService {
     // MARK: - Using the token
 
     /// Returns a login's token, refreshed first when it is about to end, as a GitHub App's does.
+    ///
+    /// Throws `.notSignedIn`, `.noCurrentAccount`, `.sessionEnded`, or why the refresh failed.
     public func accessToken(login: String? = nil) async throws(GitHubAuthError) -> Secret<AccessToken> {
         return try await mapError(GitHubAuthError.init, awaiting: await service.accessToken(for: login))
     }
 
     /// Sends a request to GitHub's API with a login's token.
+    ///
+    /// The response is returned whatever its status. Throws `.otherOrigin` for another server, where nothing is sent,
+    /// and as ``accessToken(login:)``.
     public func send(
         _ request: consuming GuardedRequest, login: String? = nil, limits: TransferLimits = TransferLimits()
     ) async throws(GitHubAuthError) -> GuardedResponse {

@@ -11,13 +11,15 @@ public typealias GitHubAPIError = ResourceError
 /// A client of GitHub's API that holds one access token.
 public protocol GitHubClient: Sendable {
     /// Asks GitHub whose token it is (`GET /user`).
+    ///
+    /// Throws `unauthorized` for a token that GitHub doesn't accept.
     func validateToken() async throws(GitHubAPIError) -> GHAuthInfo
 }
 
 /// Makes a client from a token that it is lent: to keep it, the client duplicates it.
 public typealias GitHubClientFactory = @Sendable (borrowing Secret<AccessToken>) -> any GitHubClient
 
-/// The client that a `GitHubAuthService` makes unless it is given another.
+/// The client that a ``GitHubAuthService`` makes unless it is given another.
 public final class GitHubAPIClient: GitHubClient {
     private let token: Secret<AccessToken>
     private let endpoints: GitHubEndpoints

@@ -9,12 +9,17 @@ public struct GitHubOAuthConfig: Sendable, Hashable {
     /// Where responses come to: a loopback address, or a private-use scheme by explicit choice.
     /// `nil` for a loopback address of this GitHub's own, with whichever port is free.
     public var redirect: RedirectURI?
-    /// github.com's unless told otherwise; `GitHubEndpoints.enterprise(host:)` has those of an Enterprise Server.
+    /// github.com's unless told otherwise; ``GitHubEndpoints/enterprise(host:)`` has those of an Enterprise Server.
     public var endpoints: GitHubEndpoints
 
+    /// Nothing is checked before a ``GitHubAuthService`` is made with it.
+    ///
     /// - Parameters:
     ///   - clientID: the OAuth App's; its secret, where there is one, is read from the store (see
-    ///     `GitHubCredentialStore.saveClientSecret`).
+    ///     ``GitHubCredentialStore/saveClientSecret(_:clientID:)``).
+    ///   - scopes: what is requested.
+    ///   - redirect: where responses come to; `nil` for a loopback address of this GitHub's own.
+    ///   - endpoints: github.com's unless told otherwise.
     public init(
         clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
         endpoints: GitHubEndpoints = .gitHub

@@ -123,6 +123,7 @@ extension OAuthProvider {
     /// `google`, `mastodon`, `microsoft` or `spotify`.
     ///
     /// - Parameters:
+    ///   - service: one of those names.
     ///   - clientID: as the service gave it.
     ///   - host: for services that people run themselves, such as `git.example.org`; by default the service's own.
     ///   - scopes: by default what names the account.

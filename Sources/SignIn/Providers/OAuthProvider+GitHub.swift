@@ -53,6 +53,9 @@ extension OAuthProvider {
     ///
     /// GitHub wants the app's secret for it even with PKCE; of a program that people run themselves it is no secret in
     /// earnest. It is read from the store when it is there.
+    ///
+    /// Nothing is requested yet. Throws `.invalidMetadata` or `.invalidConfiguration` for endpoints or a client id that
+    /// can't be used.
     public static func gitHub(
         clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
         endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub

@@ -46,7 +46,18 @@ public struct OAuthProvider: Sendable, Hashable {
 
     /// A member of a resource that names an account.
     public enum AccountMember: String, Sendable, Hashable {
-        case login, id, username, email, acct, userPrincipalName
+        /// `login`, as GitHub and Forgejo have it.
+        case login
+        /// `id`, a number or a text.
+        case id
+        /// `username`.
+        case username
+        /// `email`.
+        case email
+        /// `acct`, as Mastodon has it.
+        case acct
+        /// `userPrincipalName`, as Microsoft Graph has it.
+        case userPrincipalName
     }
 
     /// How its tokens are revoked.
@@ -65,7 +76,7 @@ public struct OAuthProvider: Sendable, Hashable {
     package let clientID: String
     package let scopes: ScopeList
     /// Where responses come to; a loopback address may leave its port open. Unless told otherwise, one of this
-    /// authority's own (`RedirectURI.loopback(_:port:authority:)`).
+    /// authority's own (``RedirectURI/loopback(_:port:authority:)``).
     public var redirect: RedirectURI
     package let parameters: [AuthorizationParameter]
     package let proof: ClientProof
@@ -80,7 +91,7 @@ public struct OAuthProvider: Sendable, Hashable {
     /// ones with them, as Google does.
     package var revokesReplacedTokens = true
     /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each
-    /// is written as `HTTPURL.origin` is.
+    /// is written as ``HTTPURL/origin`` is.
     public var apiOrigins: Set<String> = []
 
     /// What a path alone is on; `nil` for the issuer's origin.

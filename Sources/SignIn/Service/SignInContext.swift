@@ -26,7 +26,10 @@ public struct SignInContext: Sendable {
 
     /// A program's own, with the leases of this user's processes.
     ///
-    /// - Parameter http: libcurl with the environment's proxies unless told otherwise.
+    /// - Parameters:
+    ///   - environment: names proxies, browsers and directories.
+    ///   - http: libcurl with the environment's proxies unless told otherwise.
+    ///   - log: where lines go; nowhere unless told otherwise.
     public init(
         environment: ProgramEnvironment, http: (any HTTPTransport)? = nil, log: RedactedLogger = .disabled
     ) {

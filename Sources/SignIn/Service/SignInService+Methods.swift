@@ -54,6 +54,7 @@ extension SignInService {
     /// Throws `.userAgent(.unavailable)` when there is no way to ask a person; its hint says what to do.
     ///
     /// - Parameters:
+    ///   - agent: what the person signs in with.
     ///   - account: the name to keep the session under; by default what the server calls the person.
     ///   - redirect: in place of the provider's, for servers that compare ports. A code for another device needs none.
     ///   - deadline: when to stop waiting for the person; ten minutes from now unless said otherwise.

@@ -13,7 +13,9 @@ extension SignInService {
     /// a token that is still good for some seconds is returned all the same. While the store can't be reached, the
     /// token that was read before is returned until it is about to end; nothing is refreshed then.
     ///
-    /// - Parameter account: by default the current account.
+    /// - Parameters:
+    ///   - account: by default the current account.
+    ///   - deadline: when to stop waiting for the store and the server.
     public func accessToken(
         for account: String? = nil, deadline: Deadline = .standard
     ) async throws(SignInError) -> Secret<AccessToken> {

@@ -11,7 +11,7 @@ internal import LatchkeySystem
 ///     let token = try await service.accessToken()
 ///
 /// Sessions are refreshed before they end: once among all tasks, and once among all of this user's processes. A
-/// refreshed session is stored before it is used. Every error is a `SignInError`, which holds no secret.
+/// refreshed session is stored before it is used. Every error is a ``SignInError``, which holds no secret.
 public actor SignInService {
     package nonisolated let provider: OAuthProvider
     package nonisolated let sessions: SessionStore
@@ -59,11 +59,15 @@ public actor SignInService {
     // MARK: - Accounts
 
     /// Returns what can be shown of each account's session.
+    ///
+    /// Throws `.store` for a store that can't be read. No account is an empty list.
     public func accounts() async throws(SignInError) -> [SessionSummary] {
         try await mapError(SignInError.store, awaiting: await sessions.summaries())
     }
 
     /// Returns what can be shown of the current account's session, or `nil` when no account is signed in.
+    ///
+    /// Throws `.store` for a store that can't be read.
     public func currentAccount() async throws(SignInError) -> SessionSummary? {
         try await stored { () throws(StoreError) -> SessionSummary? in
             guard let name = try await sessions.currentAccount() else { return nil }
@@ -185,6 +189,8 @@ public actor SignInService {
     // MARK: - The client's secret
 
     /// Where a provider's client secret is kept.
+    ///
+    /// Throws `permissionDenied` for a client id that can't be a credential's name.
     public static func clientSecretKey(of provider: OAuthProvider) throws(StoreError) -> CredentialKey {
         return try mapError(
             { (error: InvalidValue) in StoreError(.permissionDenied, "the client id can't be a key: \(error.cause)") },

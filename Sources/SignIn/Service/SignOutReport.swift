@@ -16,9 +16,11 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
 
     /// Whether the session is still in the store.
     public enum Deletion: Sendable, Hashable {
+        /// It was there, and is gone.
         case deleted
         /// There was no session.
         case absent
+        /// It may still be there.
         case failed(SignInError)
     }
 

@@ -9,7 +9,7 @@ public protocol AuthorizationPresenter: Sendable {
     /// `AuthorizationResponse(pasted:redirect:)` makes it of the address, which it compares with the redirect's.
     ///
     /// Whatever it throws becomes `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client), and its
-    /// words are dropped, unless it is a `UserAgentError` or a `CancellationError`.
+    /// words are dropped, unless it is a ``UserAgentError`` or a `CancellationError`.
     ///
     /// - Parameters:
     ///   - url: goes out through a named sink alone, since it may hold the state.

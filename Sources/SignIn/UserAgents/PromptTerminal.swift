@@ -6,10 +6,14 @@ public import LatchkeySecrets
 /// The terminal of a person who signs in without a browser on this machine.
 public protocol PromptTerminal: Sendable {
     /// Writes a line.
+    ///
+    /// Throws ``PromptTerminalError/unavailable`` when there is no terminal.
     func show(_ line: LogMessage) async throws(PromptTerminalError)
 
     /// Writes the authorization URL on a line of its own. This is where `state` is shown on purpose: the person has to
     /// carry it to a browser. Nothing but the person's terminal may get it.
+    ///
+    /// Throws ``PromptTerminalError/unavailable`` when there is no terminal.
     func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError)
 
     /// Asks a question and returns the line that was entered, without echo and without its line break.
@@ -29,6 +33,8 @@ public enum PromptTerminalError: Error, Sendable, Hashable {
     case dismissed
     /// More than `limit` bytes were entered.
     case tooLong
+    /// The deadline passed.
     case timedOut
+    /// The task was cancelled.
     case cancelled
 }

@@ -41,6 +41,7 @@ package protocol UserAgentAttempt: AnyObject, Sendable {
 
 /// How a sign-in ended, for the page or the terminal that the person looks at.
 public enum SignInOutcome: Sendable {
+    /// The session is stored.
     case signedIn
     /// A sentence for the person, and what to do next.
     case failed(cause: LogMessage, hint: LogMessage?)

@@ -6,6 +6,8 @@ internal import LatchkeyOAuth
 /// back.
 public struct UserAgent: Sendable {
     /// Opens a link in a browser, and returns at once or when the page was left; an error says why it can't be opened.
+    ///
+    /// What it throws ends the sign-in.
     public typealias Opener = @Sendable (_ link: String) async throws(UserAgentError) -> Void
 
     package enum Way: Sendable {
@@ -44,6 +46,7 @@ public struct UserAgent: Sendable {
     /// Throws at the sign-in, as `.userAgent(.unavailable)`, when nothing is left; the hint says what to do.
     ///
     /// - Parameters:
+    ///   - environment: says whether there is a display and a browser.
     ///   - terminal: where to ask; without it no question is asked.
     ///   - devicePrompt: shows a code for another device; without it none is shown.
     public static func automatic(

@@ -59,7 +59,7 @@ public struct UserAgentError: RedactedError, Hashable {
     /// What a program decides by; cause and hint are for people.
     public let code: Code
 
-    /// For an `AuthorizationPresenter` or a `UserAgent.Opener` of the caller's own to throw.
+    /// For an ``AuthorizationPresenter`` or a ``UserAgent/Opener`` of the caller's own to throw.
     public init(_ code: Code) {
         self.code = code
     }

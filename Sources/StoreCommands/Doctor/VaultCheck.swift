@@ -84,7 +84,8 @@ extension DatabaseState {
                 .problem(
                     "database", .configuration,
                     "reached over the network \(connection), and nobody checks that it is the right one",
-                    remedy: "add sslmode=verify-full to the vault's URI, and sslrootcert where its authority isn't known"))
+                    remedy:
+                        "add sslmode=verify-full to the vault's URI, and sslrootcert where its authority isn't known"))
         }
         if !isDurable {
             findings.append(

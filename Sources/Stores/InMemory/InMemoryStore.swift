@@ -17,7 +17,7 @@ public final class InMemoryStore: CredentialStore {
     /// Hashes revisions into versions, so that another store's versions never match here.
     private let versionKey: Secret<PrivateKey>
 
-    /// Makes an empty store.
+    /// Makes an empty store. Throws `unavailable` when the kernel gives no random octets for its versions.
     ///
     /// - Parameter maximumSecretByteCount: in bytes; a larger secret is refused with `tooLarge`.
     public init(maximumSecretByteCount: Int = 16 << 20) throws(StoreError) {

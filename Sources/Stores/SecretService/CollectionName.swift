@@ -48,6 +48,8 @@ extension SecretServiceConfiguration {
         }
 
         /// Takes a name as people write it: `default`, `session`, a path, which starts with `/`, or else a label.
+        ///
+        /// Throws for a text of another form. Whether there is such a collection shows when it is used.
         public static func named(_ text: String) throws(InvalidValue) -> Collection {
             switch text {
             case "default": return .standard

@@ -40,6 +40,8 @@ extension SecretServiceStore: CredentialStore {
     }
 
     /// In the user's directory, for the keyring on this bus alone.
+    ///
+    /// Throws `unavailable` where there is no bus.
     public func leases(
         in directory: LeaseDirectory, deadline: Deadline
     ) async throws(StoreError) -> LeaseDirectory {

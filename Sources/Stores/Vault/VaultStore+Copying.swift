@@ -35,14 +35,20 @@ extension VaultStore {
     ///
     /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state,
     /// and others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any
-    /// time. A key that is kept elsewhere is one of `KeySlotReference.ofNewVault()`.
+    /// time.
     ///
     /// The directory may be one that others see, such as a home of mode 0755, or /tmp: only where others could change or
-    /// exchange the file it throws `permissionDenied`. Else throws as `create` does, and `corrupted` when this vault isn't sound: an export that leaves something out would
-    /// only be noticed when it is needed.
+    /// exchange the file it throws `permissionDenied`. Else throws as `create` does, and `corrupted` when this vault
+    /// isn't sound: an export that leaves something out would only be noticed when it is needed.
     ///
-    /// - Parameter leavingOutDamaged: writes what can still be read of a damaged vault, opened with `ItemCheck.never`,
-    ///   and counts what is missing. It then can't tell a credential that was put back from the newest one.
+    /// - Parameters:
+    ///   - path: of the new vault; there must be nothing yet.
+    ///   - source: what opens the new vault.
+    ///   - name: what people call its slot; `nil` for the kind's own name.
+    ///   - cost: for a passphrase; `nil` for one that fits this machine.
+    ///   - leavingOutDamaged: writes what can still be read of a damaged vault, opened with ``ItemCheck/never``, and
+    ///     counts what is missing. It then can't tell a credential that was put back from the newest one.
+    ///   - deadline: a day from now unless told otherwise.
     public func export(
         to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
         cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400))
@@ -95,7 +101,11 @@ extension VaultStore {
     /// full) leaves the transactions that were committed: whole credentials, in a sound vault. What is thrown says how
     /// many; calling it again imports the rest.
     ///
-    /// - Parameter progress: told after each part how far it is, from 0 to 1.
+    /// - Parameters:
+    ///   - other: the vault to read, which stays as it is.
+    ///   - choice: what to do with a credential that is there already.
+    ///   - deadline: a day from now unless told otherwise.
+    ///   - progress: told after each part how far it is, from 0 to 1.
     public func importAll(
         from other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400)),
         progress: @escaping @Sendable (Double) -> Void = { _ in }

@@ -10,7 +10,7 @@ extension VaultStore {
     ///
     /// It notices what reads can't: items deleted, replayed or duplicated behind the vault's back, and damage where
     /// nobody reads. That the whole file was exchanged for an older copy of itself is noticed when a newer one was seen
-    /// through this store, or is remembered; see `RollbackMemory`. What is wrong is in the report and is no error;
+    /// through this store, or is remembered; see ``RollbackMemory``. What is wrong is in the report and is no error;
     /// thrown are `timedOut`, `cancelled`, `unavailable`.
     ///
     /// A vault of 16 MiB or more is copied first, as it is, beside itself, and others read and write meanwhile. The
@@ -33,6 +33,8 @@ extension VaultStore {
     // MARK: - Key slots
 
     /// The key slots, in the order of the file.
+    ///
+    /// Throws `timedOut`, `cancelled`, `corrupted` or `unavailable`. A slot of a kind unknown here is left out.
     public func slots(deadline: Deadline = .standard) async throws(StoreError) -> [KeySlotDescription] {
         try await rows.slots(deadline: deadline)
     }
@@ -51,7 +53,7 @@ extension VaultStore {
     /// Adds another way to open the vault.
     ///
     /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free
-    /// for the new one. A passphrase without a cost gets `PassphraseCost.calibrated()`.
+    /// for the new one. A passphrase without a cost gets one that fits this machine.
     ///
     /// Throws `conflict` when a slot of that name exists, when there are 16 already or none to replace, or what is
     /// wrong with the key file.

@@ -7,13 +7,19 @@ extension VaultStore {
 
     /// Makes a new, empty vault with one key slot and opens it.
     ///
-    /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing.
+    /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing. A database has to
+    /// have the tables, which `latchkey vault schema` prints, and no vault in them.
     ///
     /// - Parameters:
-    ///   - source: what opens the vault from now on. A key file must exist: see `VaultKeyFile.create(at:)`.
+    ///   - path: where the file will be, with nothing there yet; or a URI such as
+    ///     `postgresql://host/database?sslmode=verify-full&schema=name`. One with a password in it is refused.
+    ///   - source: what opens the vault from now on. A key file must exist: see ``VaultKeyFile/create(at:)``.
     ///   - name: what people call the slot; `nil` for the kind's own name.
-    ///   - cost: for a passphrase; `nil` for `PassphraseCost.calibrated()`.
+    ///   - cost: for a passphrase; `nil` for one that fits this machine: about 0.75 s a try, and
+    ///     ``PassphraseCost/least`` at least.
     ///   - memory: as for `open`.
+    ///   - deadline: 30 seconds from now unless told otherwise.
+    ///   - now: the clock that credentials get their times from.
     ///
     /// Throws `conflict` when there is something at `path`, `permissionDenied` when the place isn't this user's alone,
     /// `cannotWrite`, or what is wrong with the key file.
@@ -54,15 +60,19 @@ extension VaultStore {
     /// It works on a thread of the store's own. A passphrase is tried on one slot after another; a deadline that passes
     /// meanwhile is kept.
     ///
-    /// - Parameter memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing
-    ///   outside the vault and notices no older copy of it. Where it can't be used the vault opens all the same: see
-    ///   `rollback`.
-    /// - Parameter itemCheck: when the items are compared with the manifest.
+    /// - Parameters:
+    ///   - path: the vault's file, or the URI of its database.
+    ///   - source: what opens it.
+    ///   - memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing outside the
+    ///     vault and notices no older copy of it. Where it can't be used the vault opens all the same.
+    ///   - itemCheck: when the items are compared with the manifest.
+    ///   - deadline: 30 seconds from now unless told otherwise.
+    ///   - now: the clock that credentials get their times from.
     ///
-    /// Throws `unavailable` when there is no vault or key file, `locked` when there is no credential or no key in the
-    /// kernel, `permissionDenied` when the file, its directory, the key file or the memory isn't this user's alone,
-    /// `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen, `unsupported` for a newer format,
-    /// `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
+    /// Throws `unavailable` when there is no vault or key file, or the database can't be reached, `locked` when there
+    /// is no credential or no key in the kernel, `permissionDenied` when the file, its directory, the key file or the
+    /// memory isn't this user's alone, `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen,
+    /// `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, memory: RollbackMemory? = nil,
         itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,

@@ -2,14 +2,14 @@ public import LatchkeyCredentials
 internal import LatchkeyLog
 public import LatchkeySecrets
 
-/// Keeps credentials in one encrypted file.
+/// Keeps credentials in one encrypted file, or as sealed rows in a PostgreSQL database that several hosts share.
 ///
-/// The file shows no name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated file or a
-/// flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save that
-/// returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
+/// Neither shows a name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated
+/// file or a flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save
+/// that returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
 ///
-/// Reads run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes, and a
-/// read while others write or after they have changed the vault.
+/// Reads of a file run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes,
+/// a read while others write or after they have changed the vault, and everything that asks a database.
 public final class VaultStore: CredentialStore {
     let rows: SealedStore<VaultTable>
     let place: VaultPlace
@@ -21,7 +21,7 @@ public final class VaultStore: CredentialStore {
         reporter = ChangeReporter(rows: rows, place: place)
     }
 
-    /// `vault` and the file's canonical path.
+    /// `vault` and the file's canonical path, or the database's URI without the user's name.
     public var identity: StoreIdentity { rows.identity }
 
     /// What the `RollbackMemory` said when the vault was opened.
@@ -57,6 +57,9 @@ public final class VaultStore: CredentialStore {
     /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a
     /// page may be empty before the end. When the vault is rekeyed meanwhile nothing is missed, but a credential may
     /// come twice.
+    ///
+    /// Throws `corrupted` for a name that doesn't open, `wrongKey` when the vault was rekeyed and this key is no slot
+    /// of it any more.
     public func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
@@ -64,7 +67,8 @@ public final class VaultStore: CredentialStore {
     }
 
     /// Each change by anyone, in this process or another, as `.unknown` without a key; several in short order may come
-    /// as one. The stream ends with the store. Throws `unavailable` when the system has no watch on files left.
+    /// as one. The stream ends with the store. Throws `unavailable` when the system has no watch on files left, and
+    /// `unsupported` behind a pool of a database's connections.
     public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         try await reporter.listen(deadline: deadline)
     }

@@ -1,12 +1,12 @@
 public import LatchkeyLog
 
-/// What `VaultStore.verify` found.
+/// What ``VaultStore/verify(deadline:)`` found.
 public struct VaultVerification: Sendable, Hashable {
     /// How many items were opened, secret included.
     public let itemCount: Int
     /// How many transactions the vault has seen.
     package let generation: UInt64
-    /// At most `maximumProblemCount`; empty for a sound vault.
+    /// At most 100; empty for a sound vault.
     public let problems: [VaultProblem]
 
     package static let maximumProblemCount = 100

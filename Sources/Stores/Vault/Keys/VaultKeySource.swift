@@ -22,7 +22,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
         VaultKeySource(place: .passphrase, passphrase: passphrase, keptKey: nil)
     }
 
-    /// A file of exactly 32 random bytes, of this user alone; see `VaultKeyFile.create(at:)`.
+    /// A file of exactly 32 random bytes, of this user alone; see ``VaultKeyFile/create(at:)``.
     public static func keyFile(_ path: String) -> VaultKeySource { VaultKeySource(.keyFile(path)) }
 
     /// A credential of exactly 32 random bytes that systemd passes to the unit's processes (systemd.exec(5),
@@ -107,7 +107,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
 
     /// A passphrase, at a cost that the slot carries (Argon2id, RFC 9106).
     public static let passphrase = KeySlotKind(number: 1)
-    /// A file of exactly 32 random bytes, as `VaultKeyFile.create(at:)` makes it.
+    /// A file of exactly 32 random bytes, as ``VaultKeyFile/create(at:)`` makes it.
     public static let keyFile = KeySlotKind(number: 2)
     /// 32 random bytes that systemd passes to a unit (systemd.exec(5), `LoadCredentialEncrypted=`).
     public static let systemCredential = KeySlotKind(number: 3)
@@ -169,7 +169,7 @@ public struct KeySlotName: Sendable, Hashable, Loggable {
     }
 }
 
-/// A key slot, as `VaultStore.slots` shows it.
+/// A key slot, as ``VaultStore/slots(deadline:)`` shows it.
 public struct KeySlotDescription: Sendable, Hashable {
     /// What opens the slot. Slots of a kind unknown here aren't described.
     public let kind: KeySlotKind

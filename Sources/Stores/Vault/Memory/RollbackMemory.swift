@@ -16,6 +16,7 @@ public struct RollbackMemory: Sendable {
 
     /// - Parameters:
     ///   - directory: `$XDG_STATE_HOME/latchkey/vaults`, for one.
+    ///   - onRollback: what opening does with an older copy; it is refused unless told otherwise.
     ///   - logger: told when nothing can be remembered, which keeps no process from reading or saving: as `info` when a
     ///     vault is opened, as `warning` when one was changed.
     public init(directory: String, onRollback: RollbackChoice = .refuse, logger: RedactedLogger = .disabled) {
@@ -29,7 +30,7 @@ public struct RollbackMemory: Sendable {
 public enum RollbackChoice: Sendable, Hashable {
     /// Throw `rolledBack`, or `corrupted` when what was remembered was changed by someone without the key.
     case refuse
-    /// Open it all the same and say so in `VaultStore.rollback`. What is remembered stays.
+    /// Open it all the same; ``VaultStore/verify(deadline:)`` reports it. What is remembered stays.
     case report
     /// Open it, and remember it as the newest state there is.
     case accept

@@ -21,7 +21,11 @@ internal import LatchkeySystem
     private var prepared: Set<String> = []
     /// What was sent and not answered yet: a preparation's name, or `nil` for a statement.
     private var expected: [String?] = []
+    /// Whether the end of what was sent is marked, and its answer not there yet.
+    private var isSynchronizing = false
     private var unansweredByteCount = 0
+    /// How often something was read of the present answers, and how much may have come in when they end.
+    private var readCount = 0
     private var acceptedByteCount: UInt64 = 0
 
     /// How much is sent before the answers are read: what libpq keeps of it meanwhile is in memory.
@@ -43,6 +47,8 @@ internal import LatchkeySystem
             { (error: StoreError) in error.code == .busy ? StoreError.noDatabase(address, "it hung up") : error },
             of: ask(Self.backend, [], cancellation).integer(0, 0))
         isPooled = backend != Int64(unsafe PQbackendPID(pointer))
+        // What is set for a session would stay with others in a pool.
+        if !isPooled { _ = try ask(PostgreSQLSchema.limits(ofTransaction: false), [], cancellation) }
     }
 
     deinit {
@@ -93,26 +99,34 @@ internal import LatchkeySystem
     }
 
     /// Sends a statement and returns its rows.
+    ///
+    /// - Parameter isQuick: throws `busy` when the answer takes longer than a millisecond; it is then for `settle`.
     func ask(
-        _ query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation
+        _ query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation, isQuick: Bool = false
     ) throws(StoreError) -> PostgreSQLResult {
         try send(query, values, cancellation)
-        guard let last = try settle(cancellation) else { throw lost() }
+        guard let last = try settle(cancellation, isQuick: isQuick) else { throw lost() }
         return last
     }
+
+    /// Whether there are answers to come.
+    var isUnsettled: Bool { !expected.isEmpty || isSynchronizing }
 
     /// Waits for all that was sent, and returns what the last statement gave. Throws what the first one that failed
     /// says; those behind it had no effect.
     @discardableResult
-    func settle(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLResult? {
-        if expected.isEmpty { return nil }
-        guard unsafe PQpipelineSync(pointer) == 1 else { throw lost() }
-        acceptedByteCount = unsafe Self.receivedByteCount(PQsocket(pointer)) + Self.maximumAnswerByteCount
+    func settle(_ cancellation: Cancellation, isQuick: Bool = false) throws(StoreError) -> PostgreSQLResult? {
+        if !isUnsettled { return nil }
+        if !isSynchronizing {
+            guard unsafe PQpipelineSync(pointer) == 1 else { throw lost() }
+            isSynchronizing = true
+        }
+        readCount = 0
         var last: PostgreSQLResult?
         var failure: StoreError?
-        for preparation in expected {
+        while let preparation = expected.first {
             // Each answer is followed by an empty one.
-            while let answer = try next(cancellation) {
+            while let answer = try next(cancellation, isQuick) {
                 switch answer.status {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
                     if preparation == nil { last = consume answer }
@@ -128,9 +142,10 @@ internal import LatchkeySystem
                 default: throw lost()
                 }
             }
+            expected.removeFirst()
         }
-        guard let end = try next(cancellation), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
-        expected.removeAll(keepingCapacity: true)
+        guard let end = try next(cancellation, isQuick), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
+        isSynchronizing = false
         unansweredByteCount = 0
         if let failure { throw failure }
         return last
@@ -139,20 +154,34 @@ internal import LatchkeySystem
     // MARK: - Waiting
 
     /// The next answer; `nil` for the empty one between two.
-    private func next(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLResult? {
+    private func next(_ cancellation: Cancellation, _ isQuick: Bool) throws(StoreError) -> PostgreSQLResult? {
         while unsafe PQisBusy(pointer) == 1 {
             let rest = unsafe PQflush(pointer)
             guard rest >= 0 else { throw lost() }
-            try wait(for: rest == 1 ? Int16(POLLIN | POLLOUT) : Int16(POLLIN), cancellation)
-            guard unsafe PQconsumeInput(pointer) == 1 else { throw lost() }
-            // libpq collects rows without any bound.
-            guard unsafe Self.receivedByteCount(PQsocket(pointer)) <= acceptedByteCount else {
-                isLost = true
-                throw .vaultCorrupted("the database sends more than a vault has")
+            let events = rest == 1 ? Int16(POLLIN | POLLOUT) : Int16(POLLIN)
+            if isQuick {
+                var entry = pollfd(fd: unsafe PQsocket(pointer), events: events, revents: 0)
+                guard unsafe poll(&entry, 1, 1) > 0 else { throw StoreError(.busy, "the database takes its time") }
+            } else {
+                try wait(for: events, cancellation)
             }
+            guard unsafe PQconsumeInput(pointer) == 1 else { throw lost() }
+            try boundAnswer()
         }
         guard let result = unsafe PQgetResult(pointer) else { return nil }
         return unsafe PostgreSQLResult(result)
+    }
+
+    /// Throws `corrupted` when an answer doesn't end: libpq collects rows without any bound. A short one isn't measured.
+    private func boundAnswer() throws(StoreError) {
+        readCount += 1
+        guard readCount >= 16 else { return }
+        let count = unsafe Self.receivedByteCount(PQsocket(pointer))
+        if readCount == 16 { acceptedByteCount = count + Self.maximumAnswerByteCount }
+        guard count <= acceptedByteCount else {
+            isLost = true
+            throw .vaultCorrupted("the database sends more than a vault has")
+        }
     }
 
     /// Waits until the socket is ready. Whatever is given up on leaves the connection in an unknown state.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 internal import Synchronization
 
 /// The connections of one process to one database, kept for the next piece of work.
@@ -18,6 +19,8 @@ final class PostgreSQLPool: Sendable {
     /// then more slowly: a database that fails over is back after seconds.
     func take(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLConnection {
         while let kept = idle.withLock({ $0.popLast() }) {
+            // Someone may have given up on its last answer.
+            if kept.isUnsettled { _ = failure(StoreError.self, of: try kept.settle(cancellation)) }
             if !kept.isStale { return kept }
         }
         var pause = 50_000
@@ -33,6 +36,15 @@ final class PostgreSQLPool: Sendable {
             usleep(UInt32(Int.random(in: pause / 2...pause)))
             pause = min(pause * 2, 1_000_000)
         }
+    }
+
+    /// One that is there and has nothing to answer any more; `nil` at once where there is none.
+    func takeIdle() -> PostgreSQLConnection? {
+        let kept = idle.withLock { idle -> PostgreSQLConnection? in
+            guard let index = idle.lastIndex(where: { !$0.isUnsettled }) else { return nil }
+            return idle.remove(at: index)
+        }
+        return kept.flatMap { $0.isStale ? nil : $0 }
     }
 
     /// Takes a connection back; one that is lost ends here.

@@ -72,6 +72,15 @@ struct PostgreSQLSchema: Sendable {
             "records", "SELECT name, \(Self.content) FROM %.records ORDER BY name LIMIT $1", .bigint)
     }
 
+    /// The same after `lock`, with the transaction's number.
+    var recordsForWriting: PostgreSQLQuery {
+        query(
+            "records-for-writing",
+            """
+            SELECT name, \(Self.content), pg_current_xact_id()::text::bigint FROM %.records ORDER BY name LIMIT $1
+            """, .bigint)
+    }
+
     var heading: PostgreSQLQuery {
         query(
             "heading",
@@ -131,16 +140,16 @@ struct PostgreSQLSchema: Sendable {
     static let commit = PostgreSQLQuery(name: "commit", sql: "COMMIT", types: [])
     static let rollback = PostgreSQLQuery(name: "rollback", sql: "ROLLBACK", types: [])
 
-    /// Limits of this transaction: how long it waits for others, and after what silence of ours the server ends it, so
-    /// that a process that is stopped doesn't keep others out for ever.
-    static let limits = PostgreSQLQuery(
-        name: "limits",
-        sql: """
-            SELECT set_config('lock_timeout', $1, true), \
-            set_config('idle_in_transaction_session_timeout', '\(maximumSilence)', true), \
-            set_config('client_connection_check_interval', '1000', true), pg_current_xact_id()::text::bigint
-            """,
-        types: [.text])
+    /// After what silence of ours in a transaction the server ends it, so that a process that is stopped doesn't keep
+    /// others out for ever, and how soon it notices in a wait that we are gone.
+    static func limits(ofTransaction: Bool) -> PostgreSQLQuery {
+        PostgreSQLQuery(
+            name: "limits",
+            sql: """
+                SELECT set_config('idle_in_transaction_session_timeout', '\(maximumSilence)', \(ofTransaction)), \
+                set_config('client_connection_check_interval', '1000', \(ofTransaction))
+                """, types: [])
+    }
     /// In milliseconds.
     static let maximumSilence = 15_000
 

@@ -9,6 +9,9 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     private let schema: PostgreSQLSchema
     private let cancellation: Cancellation
 
+    /// Whether it gives up, rather than to wait for more than a moment.
+    private let isQuick: Bool
+
     /// What keeps the statements of one view on one state of the tables.
     private enum View {
         case none
@@ -34,8 +37,9 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 
     init(
         _ connection: PostgreSQLConnection, _ schema: PostgreSQLSchema, _ cancellation: Cancellation,
-        holding held: [[UInt8]: RowLease] = [:]
+        holding held: [[UInt8]: RowLease] = [:], isQuick: Bool = false
     ) {
+        self.isQuick = isQuick
         self.held = held
         self.connection = connection
         self.schema = schema
@@ -43,7 +47,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     }
 
     private func ask(_ query: PostgreSQLQuery, _ values: PostgreSQLValue...) throws(StoreError) -> PostgreSQLResult {
-        try connection.ask(query, values, cancellation)
+        try connection.ask(query, values, cancellation, isQuick: isQuick)
     }
 
     private func send(_ query: PostgreSQLQuery, _ values: PostgreSQLValue...) throws(StoreError) {
@@ -56,10 +60,11 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     /// Before any other statement than a view's first lookup.
     private func holdView() throws(StoreError) {
         guard view != .transaction else { return }
+        if isQuick { throw StoreError(.busy, "more than one statement takes its time") }
         try connection.send(PostgreSQLSchema.beginReading, [], cancellation)
         view = .transaction
         let before = mark
-        try readRecords()
+        try readRecords(schema.records)
         guard before == nil || before == mark else {
             throw StoreError(.busy, "the vault was changed meanwhile")
         }
@@ -67,19 +72,21 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 
     /// Begins a transaction that nobody else writes beside.
     func beginWriting() throws(StoreError) {
-        let seconds = cancellation.deadline.remaining.components.seconds
         try connection.send(PostgreSQLSchema.begin, [], cancellation)
         view = .transaction
-        number = try ask(PostgreSQLSchema.limits, .text("\(max(1, seconds) * 1000)")).integer(0, 3)
+        if connection.isPooled {
+            try connection.send(PostgreSQLSchema.limits(ofTransaction: true), [], cancellation)
+        }
         try connection.send(schema.lock, [], cancellation)
-        try readRecords()
+        try readRecords(schema.recordsForWriting)
     }
 
-    private func readRecords() throws(StoreError) {
-        let rows = try ask(schema.records, .integer(Int64(Manifest.maximumRecordCount) + 2))
+    private func readRecords(_ query: PostgreSQLQuery) throws(StoreError) {
+        let rows = try ask(query, .integer(Int64(Manifest.maximumRecordCount) + 2))
         content = [:]
         for row in 0..<rows.rowCount { content[try rows.text(row, 0)] = try Self.bounded(rows, row, 1) }
         mark = Self.mark(content[Manifest.recordName] ?? [])
+        if query.name == schema.recordsForWriting.name, rows.rowCount > 0 { number = try rows.integer(0, 2) }
     }
 
     /// Ends a view, or a transaction in which nothing was written.

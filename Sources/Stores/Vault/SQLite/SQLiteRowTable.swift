@@ -45,7 +45,9 @@ final class SQLiteRowTable: RowTable {
     func read<Result: ~Copyable & Sendable>(
         _ cancellation: Cancellation?, _ body: (SQLiteSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        if cancellation != nil { return try reader.withLock { (session) throws(StoreError) in try session.snapshot(body) } }
+        if cancellation != nil {
+            return try reader.withLock { (session) throws(StoreError) in try session.snapshot(body) }
+        }
         let result = try reader.withLockIfAvailable { (session) throws(StoreError) in try session.snapshot(body) }
         guard let result else { throw StoreError(.busy, "another thread reads the vault") }
         return result

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Writes the articles of the documentation site into a DocC catalogue: the pages below Docs, the manual's pages, and a
+page for each command with what its --help says.
+
+The pages stay as they are where they are. Only links differ: DocC names an article, GitHub and others a file.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCS = ROOT / "Docs"
+# What is no file but has an article: links to these folders lead to lists of what is in them.
+FOLDERS = {DOCS / "man": "Manual", DOCS / "Decisions": "Decisions"}
+
+
+def article(page: pathlib.Path) -> str:
+    """The name that links use: HowTo-run for Docs/HowTo/run.md."""
+    if page.parent == ROOT:
+        return page.stem.capitalize()
+    if page == DOCS / "Evidence/README.md":
+        return "Evidence"
+    return "-".join(page.relative_to(DOCS).with_suffix("").parts)
+
+
+def pages() -> list[pathlib.Path]:
+    found = [page for page in sorted(DOCS.rglob("*.md")) if not page.is_relative_to(DOCS / "Site")]
+    return [ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"] + [
+        page for page in found if not page.is_relative_to(DOCS / "Examples")
+    ]
+
+
+def heading(page: pathlib.Path, anchor: str) -> str:
+    """A heading's fragment in DocC, by the one that GitHub makes of it."""
+    for line in page.read_text().splitlines():
+        title = line.lstrip("#").strip()
+        if line.startswith("#"):
+            plain = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+            if plain == anchor:
+                return "#" + re.sub(r"\s+", "-", re.sub(r"[`'\"“”‘’]", "", title))
+    sys.exit(f"{page} has no heading #{anchor}")
+
+
+def link(page: pathlib.Path, label: str, target: str) -> str:
+    if "://" in target:
+        return f"[{label}]({target})"
+    path, _, anchor = target.partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if file in FOLDERS:
+        return f"[{label}](doc:{FOLDERS[file]})"
+    if file not in PAGES:
+        return label  # A file of the checkout, which the site doesn't have.
+    return f"[{label}](doc:{article(file)}{heading(file, anchor) if anchor else ''})"
+
+
+def rewritten(page: pathlib.Path) -> str:
+    lines, is_code = [], False
+    for line in page.read_text().splitlines():
+        if line.startswith("```"):
+            is_code = not is_code
+        elif not is_code:
+            # Comments are for the tests that run a page's commands.
+            line = re.sub(r"<!--.*?-->", "", line)
+            line = re.sub(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)\s]+)\)", lambda m: link(page, m[1], m[2]), line)
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def collection(title: str, abstract: str, groups: list[tuple[str, list[str]]]) -> str:
+    topics = "".join(f"\n### {name}\n\n" + "".join(f"- <doc:{item}>\n" for item in items) for name, items in groups)
+    return f"# {title}\n\n{abstract}\n\n## Topics\n{topics}"
+
+
+def manual(page: pathlib.Path) -> str:
+    """As man shows it, but for the sections' names, which are headings here."""
+    command = ["mandoc", "-T", "utf8", "-O", "width=78,indent=0", page]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    # Bold is a letter over itself, an underlined one a line below it.
+    text = re.sub(r".\x08", "", shown)
+    text = text.split("\n", 1)[1].rstrip().rsplit("\n", 1)[0]
+    sections = re.findall(r"(?m)^(\S.*)\n((?:(?: .*)?\n)+)", text + "\n")
+    summary = " ".join(sections[0][1].split(" – ", 1)[1].split())
+    body = "".join(
+        f"\n## {title.capitalize()}\n\n```\n{textwrap.dedent(lines).strip(chr(10))}\n```\n" for title, lines in sections[1:])
+    return f"# {page.stem}({page.suffix[1:]})\n\n{summary[:1].upper()}{summary[1:]}.\n{body}"
+
+
+def commands(program: str) -> dict[str, str]:
+    """A page for each command, and one that lists them all."""
+    def say(*words: str) -> str:
+        return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+
+    written, groups = {}, []
+    help = say("--help")
+    for title, listed in re.findall(r"(?m)^([a-z][^:\n]*):\n((?:  [a-z].*\n)+)", help):
+        names = []
+        if listed.startswith("  latchkey "):
+            continue  # What else --help leads to.
+        for name, sentence in re.findall(r"(?m)^  ([a-z].*?)  +(.*)$", listed):
+            names.append("Command-" + name.replace(" ", "-"))
+            usage = say(*name.split(), "--help").split("\n\n", 1)[1]
+            written[names[-1]] = f"# latchkey {name}\n\n{sentence[:1].upper()}{sentence[1:]}.\n\n```\n{usage.strip()}\n```\n"
+        groups.append((title.capitalize(), names))
+    tail = help.split("\noptions of every command:\n", 1)[1].strip("\n")
+    everywhere = f"What `latchkey COMMAND --help` says.\n\n## Options of every command\n\n```\n{tail}\n```"
+    written["Commands"] = collection("Commands", everywhere, groups)
+    return written
+
+
+def place(written: dict[str, str], catalogue: pathlib.Path) -> None:
+    """Puts a page that no list of the catalogue has at the end of its folder's."""
+    lists = {page: page.read_text() for page in catalogue.glob("*.md")}
+    everything = "".join([*lists.values(), *written.values()])
+    others: dict[str, list[str]] = {}
+    for name in written:
+        if f"<doc:{name}>" not in everything:
+            folder = {"Formats": "Reference"}.get(name.split("-")[0], name.split("-")[0])
+            others.setdefault(folder if folder in ("Tutorials", "HowTo", "Reference") else "Explanation", []).append(name)
+    for folder, names in others.items():
+        page = catalogue / f"{folder}.md"
+        page.write_text(lists[page] + "\n### More\n\n" + "".join(f"- <doc:{name}>\n" for name in names))
+
+
+def main(program: str, catalogue: str) -> None:
+    written = {article(page): rewritten(page) for page in PAGES}
+    written |= commands(program)
+    manuals = sorted((DOCS / "man").iterdir(), key=lambda page: (page.suffix, page.stem))
+    written |= {f"Manual-{page.stem}-{page.suffix[1:]}": manual(page) for page in manuals}
+    written["Manual"] = collection(
+        "Manual", "The pages of `man latchkey`.", [("Pages", [name for name in written if name.startswith("Manual-")])])
+    written["Decisions"] = collection(
+        "Decisions", "Why Latchkey is built as it is, a page each: context, choice and what was refused.",
+        [("In order", [name for name in written if name.startswith("Decisions-")])])
+    written["Evidence"] += "\n## Topics\n\n### Lists\n\n" + "".join(
+        f"- <doc:{name}>\n" for name in written if name.startswith("Evidence-"))
+    place(written, pathlib.Path(catalogue))
+    for name, text in written.items():
+        (pathlib.Path(catalogue) / f"{name}.md").write_text(text)
+
+
+PAGES = pages()
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -38,7 +38,8 @@ import TestServices
             for arguments in [["list"], ["get", "example.org", "1"], ["set", "example.org", "new\(round)"]] {
                 let run = try await host.run(arguments + ["--timeout", "2"], vault: uri, input: "new")
                 // Documented statuses: a trap or a signal has another.
-                #expect([0, 65, 69, 73, 74, 75, 77, 78].contains(run.status), "\(arguments): \(run.status) \(run.shown)")
+                #expect(
+                    [0, 65, 69, 73, 74, 75, 77, 78].contains(run.status), "\(arguments): \(run.status) \(run.shown)")
                 if run.status == 0 && arguments[0] == "get" { #expect(run.outputText == "secret 1") }
                 if run.status == 0 && arguments[0] == "set" {
                     #expect(try await vault.open().text(key("new\(round)")) == "new")

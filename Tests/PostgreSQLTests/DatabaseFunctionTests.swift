@@ -15,7 +15,7 @@ import TestServices
         try await vault.sql(
             """
             CREATE SCHEMA evil; CREATE FUNCTION evil.octet_length(b bytea) RETURNS int LANGUAGE sql AS \
-            $$ SELECT CASE WHEN position('marker-4711'::bytea IN b) > 0 THEN 1 / 0 ELSE 1 END $$; \
+            $$ SELECT 1 / CASE WHEN position('marker-4711'::bytea IN b) > 0 THEN 0 ELSE 1 END $$; \
             ALTER ROLE admin SET search_path = evil, pg_catalog
             """)
         let opened = try await vault.open()

@@ -1,4 +1,5 @@
 import Foundation
+import LatchkeyCredentials
 import Testing
 import TestServices
 
@@ -78,6 +79,37 @@ import TestServices
         #expect(try await vault.open().text(key("new")) == "new")
     }
 
+    @Test func `a task that is cancelled doesn't wait for a server that lets nobody in`() async throws {
+        let server = try await HostileServer("silent")
+        let vault = try await DatabaseVault()
+        let opening = Task {
+            await refusal { () async throws(StoreError) in
+                try await VaultStore.open(
+                    at: server.vault(), unlockedBy: .keyFile(vault.keyFile), deadline: .after(.seconds(600)))
+            }
+        }
+        try await server.waitUntilShown("asked")
+        opening.cancel()
+        #expect(await opening.value?.code == .cancelled)
+    }
+
+    @Test func `a server that lets nobody in leaves the next one its time`() async throws {
+        let silent = try await HostileServer("silent")
+        var vault = try await DatabaseVault()
+        try await vault.create(1)
+        vault.uri =
+            "postgresql://admin@127.0.0.1:\(silent.port),127.0.0.1:\(vault.server.port)/secrets"
+            + "?schema=\(vault.schema.name)&connect_timeout=1"
+        #expect(try await vault.open().text(key("0")) == "secret 0")
+        #expect(silent.shown.contains("asked"))
+        let refused = await refusal { () async throws(StoreError) in
+            try await VaultStore.open(
+                at: silent.vault(parameters: "&connect_timeout=1"), unlockedBy: .keyFile(vault.keyFile),
+                deadline: .after(.seconds(600)))
+        }
+        #expect(refused?.code == .unavailable && "\(refused!)".contains("in time"))
+    }
+
     @Test func `a password file's password goes to no server that wasn't verified`() async throws {
         let server = try await HostileServer("clear-text")
         let host = try HostOfVault()
@@ -145,7 +177,7 @@ extension ProgramRun {
 }
 
 private final class HostileServer: Sendable {
-    private let port: UInt16
+    let port: UInt16
     private let running: RunningProgram
 
     /// - Parameter server: what it stands before, if it isn't alone.
@@ -162,6 +194,10 @@ private final class HostileServer: Sendable {
 
     /// What it has printed.
     var shown: String { running.outputSoFar }
+
+    func waitUntilShown(_ text: String) async throws {
+        try await running.wait(for: text) { [running] in running.outputSoFar.contains(text) }
+    }
 
     func vault(
         _ schema: String = "orders", user: String = "orders", host: String = "127.0.0.1", parameters: String = ""

@@ -86,6 +86,9 @@ def alone(client):
         kind, length = struct.unpack("!ci", exactly(client, 5))
         print("password", exactly(client, length - 4).rstrip(b"\0").decode(), flush=True)
         return
+    if mode == "silent":
+        print("asked", flush=True)
+        exactly(client, 1)
     if mode == "refusal":
         client.sendall(notice(b"E", ESCAPES + b"x" * 20_000))
         return

@@ -5,24 +5,24 @@ import TestServices
 
 import Latchkey
 
-func keepToken(vault path: String, keyFile: String, log: RedactedLogger) async throws -> Bool {
-    try VaultKeyFile.create(at: keyFile)
-    let vault = try await VaultStore.create(at: path, unlockedBy: .keyFile(keyFile))
-    let key = try CredentialKey(service: "example.org", account: "alice")
-    let token = try Secret<AccessToken>.random(byteCount: 32)
-    try await vault.save(token, for: key)
-    log.info("saved \(key) in \(vault.identity)")  // "\(token)" does not compile, here or anywhere
-    guard let record = try await vault.read(key, as: AccessToken.self) else { return false }
-    return record.secret.matches(token)
+func keep(_ password: borrowing Secret<Password>, in environment: ProgramEnvironment) async throws -> Bool {
+    let (store, _) = try await StoreSelector.open(in: environment)  // the desktop's keyring, or a vault
+    let key = try CredentialKey(service: "api.example.org", account: "ada")
+    try await store.save(password, for: key)
+    guard let record = try await store.read(key, as: Password.self) else { return false }
+    return record.secret.matches(password)  // "\(password)" does not compile, here or anywhere
 }
 
 struct LibraryExampleTests {
-    @Test func `the README's library example keeps a token and says so without it`() async throws {
+    @Test func `the README's library example keeps a password where the environment says`() async throws {
         let directory = try TestDirectory()
-        let sink = MemoryLogSink()
-        let kept = try await keepToken(
-            vault: directory / "v/vault", keyFile: directory / "key", log: RedactedLogger("example", sink: sink))
-        #expect(kept)
-        #expect(sink.records.map(\.message.text) == ["saved example.org/alice in vault \(directory.path)/v/vault"])
+        let (vault, keyFile) = (directory / "v/vault", directory / "key")
+        try VaultKeyFile.create(at: keyFile)
+        let store = try await VaultStore.create(at: vault, unlockedBy: .keyFile(keyFile))
+        let environment = ProgramEnvironment(
+            variables: ["LATCHKEY_VAULT": vault, "LATCHKEY_KEY_FILE": keyFile], home: directory.path)
+        #expect(try await keep(try Secret.random(byteCount: 32), in: environment))
+        let key = try CredentialKey(service: "api.example.org", account: "ada")
+        #expect(try await store.read(key, as: Password.self) != nil)
     }
 }

@@ -30,12 +30,12 @@ extension VaultStore {
 
 extension PostgreSQLConnection {
     private static let settings = PostgreSQLQuery(
-        name: "settings",
-        sql: """
-            SELECT current_setting('synchronous_commit') <> 'off' AND current_setting('fsync') = 'on', \
-            current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') \
-            IN ('on', 'remote_apply')
-            """, types: [])
+        "settings",
+        """
+        SELECT current_setting('synchronous_commit') <> 'off' AND current_setting('fsync') = 'on', \
+        current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') \
+        IN ('on', 'remote_apply')
+        """)
 
     fileprivate func state(_ cancellation: Cancellation) throws(StoreError) -> DatabaseState {
         let rows = try ask(Self.settings, [], cancellation)

@@ -55,7 +55,7 @@ internal import LatchkeySystem
         unsafe PQfinish(pointer)
     }
 
-    private static let backend = PostgreSQLQuery(name: "", sql: "SELECT pg_backend_pid()", types: [])
+    private static let backend = PostgreSQLQuery("", "SELECT pg_backend_pid()")
 
     // MARK: - What it is
 
@@ -82,7 +82,8 @@ internal import LatchkeySystem
         let name = isPooled ? "" : query.name
         if isPooled || !prepared.contains(name) {
             let types = query.types.map(\.rawValue)
-            let sent = unsafe PQsendPrepare(pointer, name, query.sql, Int32(types.count), types)
+            let sent = unsafe PQsendPrepare(
+                pointer, name, query.sql.replacing("%", with: address.schema.name), Int32(types.count), types)
             guard sent == 1 else { throw lost() }
             expected.append(name)
             prepared.insert(name)

@@ -39,7 +39,7 @@ final class PostgreSQLListener: ChangeWatch {
                 .unsupported, "the database is behind a pool of connections, which passes on no news of changes",
                 hint: "use the database's own address where changes are waited for")
         }
-        _ = try connection.ask(PostgreSQLSchema(schema: address.schema).listen, [], cancellation)
+        _ = try connection.ask(PostgreSQLSchema.listen, [], cancellation)
         return connection
     }
 

@@ -4,6 +4,12 @@ struct PostgreSQLQuery: Sendable {
     let name: String
     let sql: String
     let types: [PostgreSQLType]
+
+    init(_ name: String, _ sql: String, _ types: PostgreSQLType...) {
+        self.name = name
+        self.sql = sql
+        self.types = types
+    }
 }
 
 /// The types that parameters have, by their object identifiers (PostgreSQL's pg_type.dat).

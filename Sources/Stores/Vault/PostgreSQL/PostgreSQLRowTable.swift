@@ -10,7 +10,6 @@ internal import Synchronization
 /// wait for each other at one row.
 final class PostgreSQLRowTable: RowTable {
     let address: PostgreSQLAddress
-    private let schema: PostgreSQLSchema
     private let pool: PostgreSQLPool
     /// The leases of this process.
     private let leases = Mutex<[[UInt8]: RowLease]>([:])
@@ -18,9 +17,12 @@ final class PostgreSQLRowTable: RowTable {
     /// Connects. Throws `unavailable` when no server can be reached or there are no tables, and what `address` can't be.
     init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
         self.address = address
-        schema = PostgreSQLSchema(schema: address.schema)
         pool = PostgreSQLPool(address)
-        pool.give(try PostgreSQLConnection(address, cancellation))
+        // Several servers are named where one takes another's place, which takes seconds.
+        let patience = Deadline(min(cancellation.deadline.instant, Deadline.after(.seconds(10)).instant))
+        pool.give(
+            address.serverCount > 1
+                ? try pool.take(Cancellation(patience)) : try PostgreSQLConnection(address, cancellation))
     }
 
     func read<Result: ~Copyable & Sendable>(
@@ -40,7 +42,7 @@ final class PostgreSQLRowTable: RowTable {
     ) throws(StoreError) -> Result {
         guard let connection = pool.takeIdle() else { throw StoreError(.busy, "a connection takes its time") }
         defer { pool.give(connection) }
-        return try body(PostgreSQLSession(connection, schema, Cancellation(.standard), isQuick: true))
+        return try body(PostgreSQLSession(connection, Cancellation(.standard), isQuick: true))
     }
 
     func write<Result: Sendable>(
@@ -65,7 +67,7 @@ final class PostgreSQLRowTable: RowTable {
         _ cancellation: Cancellation, _ body: (PostgreSQLSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try withConnection(cancellation) { (connection) throws(StoreError) -> Result in
-            let session = PostgreSQLSession(connection, schema, cancellation, holding: leases.withLock { $0 })
+            let session = PostgreSQLSession(connection, cancellation, holding: leases.withLock { $0 })
             switch Swift.Result(catching: { () throws(StoreError) -> Result in try body(session) }) {
             case .success(let result): return result
             case .failure(let error):
@@ -125,7 +127,7 @@ final class PostgreSQLRowTable: RowTable {
     func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease? {
         let holder = try Sealing.randomOctets(16)
         let fence = try withConnection(cancellation) { (connection) throws(StoreError) -> Int64? in
-            let rows = try connection.ask(schema.takeLease, [.bytes(lookup), .bytes(holder)], cancellation)
+            let rows = try connection.ask(PostgreSQLSchema.takeLease, [.bytes(lookup), .bytes(holder)], cancellation)
             return rows.rowCount == 1 ? try rows.integer(0, 0) : nil
         }
         guard let fence else { return nil }
@@ -136,14 +138,14 @@ final class PostgreSQLRowTable: RowTable {
 
     func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool {
         try withConnection(cancellation) { (connection) throws(StoreError) in
-            try connection.ask(schema.extendLease, lease.values, cancellation).changedCount == 1
+            try connection.ask(PostgreSQLSchema.extendLease, lease.values, cancellation).changedCount == 1
         }
     }
 
     func release(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) {
         leases.withLock { if $0[lease.lookup] == lease { $0[lease.lookup] = nil } }
         try withConnection(cancellation) { (connection) throws(StoreError) in
-            _ = try connection.ask(schema.releaseLease, lease.values, cancellation)
+            _ = try connection.ask(PostgreSQLSchema.releaseLease, lease.values, cancellation)
         }
     }
 

@@ -4,7 +4,7 @@ extension VaultStore {
     /// - Parameter role: may work with the vault, and do nothing else.
     package static func schemaStatements(_ schema: PostgreSQLSchemaName, for role: PostgreSQLSchemaName) -> String {
         var lines = ["BEGIN;", "CREATE SCHEMA \(schema.name);"]
-        lines += PostgreSQLSchema.tables.map { $0.replacing("%.", with: "\(schema.name).") + ";" }
+        lines += PostgreSQLSchema.tables.map { $0.replacing("%", with: schema.name) + ";" }
         lines += [
             "GRANT USAGE ON SCHEMA \(schema.name) TO \(role.name);",
             """

@@ -2,9 +2,9 @@
 ///
 /// The layout is that of the file (Docs/Formats/vault-v1.md): the same rows, sealed in the same way. A lease is the
 /// only thing that the file doesn't have.
-struct PostgreSQLSchema: Sendable {
-    let schema: PostgreSQLSchemaName
-
+///
+/// `%` stands for the schema's name.
+enum PostgreSQLSchema {
     /// Sealed rows don't become smaller, so that PostgreSQL needn't try.
     static let tables = [
         """
@@ -28,11 +28,6 @@ struct PostgreSQLSchema: Sendable {
         """,
     ]
 
-    private func query(_ name: String, _ sql: String, _ types: PostgreSQLType...) -> PostgreSQLQuery {
-        PostgreSQLQuery(
-            name: "\(schema.name).\(name)", sql: sql.replacing("%.", with: "\(schema.name)."), types: types)
-    }
-
     // MARK: - Reading
 
     /// What shows that a vault was changed: the beginning of its manifest, which is sealed with another nonce each time.
@@ -48,229 +43,175 @@ struct PostgreSQLSchema: Sendable {
     static let maximumRecordByteCount = 4 << 20
 
     /// One item, and the mark: a read of one credential is this statement alone.
-    var item: PostgreSQLQuery {
-        query(
-            "item",
-            """
-            SELECT \(Self.mark), place, \(Self.metadata), \(Self.secret) FROM %.records \
-            LEFT JOIN %.items ON place BETWEEN $1 AND $2 AND lookup = $3 WHERE name = 'manifest'
-            """, .bigint, .bigint, .bytea)
-    }
+    static let item = PostgreSQLQuery(
+        "item",
+        """
+        SELECT \(Self.mark), place, \(Self.metadata), \(Self.secret) FROM %.records \
+        LEFT JOIN %.items ON place BETWEEN $1 AND $2 AND lookup = $3 WHERE name = 'manifest'
+        """, .bigint, .bigint, .bytea)
 
     /// The same in a transaction, which knows the records.
-    var itemInTransaction: PostgreSQLQuery {
-        query(
-            "item-in-transaction",
-            """
-            SELECT NULL, place, \(Self.metadata), \(Self.secret) FROM %.items \
-            WHERE place BETWEEN $1 AND $2 AND lookup = $3
-            """, .bigint, .bigint, .bytea)
-    }
+    static let itemInTransaction = PostgreSQLQuery(
+        "item-in-transaction",
+        """
+        SELECT NULL, place, \(Self.metadata), \(Self.secret) FROM %.items \
+        WHERE place BETWEEN $1 AND $2 AND lookup = $3
+        """, .bigint, .bigint, .bytea)
 
-    var records: PostgreSQLQuery {
-        query(
-            "records", "SELECT name, \(Self.content) FROM %.records ORDER BY name LIMIT $1", .bigint)
-    }
+    static let records = PostgreSQLQuery(
+        "records", "SELECT name, \(Self.content) FROM %.records ORDER BY name LIMIT $1", .bigint)
 
     /// The same after `lock`, with the transaction's number.
-    var recordsForWriting: PostgreSQLQuery {
-        query(
-            "records-for-writing",
-            """
-            SELECT name, \(Self.content), pg_current_xact_id()::text::bigint FROM %.records ORDER BY name LIMIT $1
-            """, .bigint)
-    }
+    static let recordsForWriting = PostgreSQLQuery(
+        "records-for-writing",
+        """
+        SELECT name, \(Self.content), pg_current_xact_id()::text::bigint FROM %.records ORDER BY name LIMIT $1
+        """, .bigint)
 
-    var heading: PostgreSQLQuery {
-        query(
-            "heading",
-            "SELECT place, \(Self.metadata) FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3",
-            .bigint, .bigint, .bytea)
-    }
+    static let heading = PostgreSQLQuery(
+        "heading",
+        "SELECT place, \(Self.metadata) FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3",
+        .bigint, .bigint, .bytea)
 
-    var beginning: PostgreSQLQuery {
-        query(
-            "beginning",
-            """
-            SELECT place, \(Self.lookup), \(Self.metadata) FROM %.items \
-            WHERE place BETWEEN $1 AND $2 AND substr(lookup, 1, 16) = $3
-            """, .bigint, .bigint, .bytea)
-    }
+    static let beginning = PostgreSQLQuery(
+        "beginning",
+        """
+        SELECT place, \(Self.lookup), \(Self.metadata) FROM %.items \
+        WHERE place BETWEEN $1 AND $2 AND substr(lookup, 1, 16) = $3
+        """, .bigint, .bigint, .bytea)
 
-    var place: PostgreSQLQuery {
-        query(
-            "place", "SELECT \(Self.lookup), \(Self.metadata), \(Self.secret) FROM %.items WHERE place = $1",
-            .bigint)
-    }
+    static let place = PostgreSQLQuery(
+        "place", "SELECT \(Self.lookup), \(Self.metadata), \(Self.secret) FROM %.items WHERE place = $1",
+        .bigint)
 
-    var items: PostgreSQLQuery {
-        query(
-            "items",
-            """
-            SELECT place, \(Self.lookup), \(Self.metadata) FROM %.items WHERE place > $1 \
-            ORDER BY place LIMIT $2
-            """, .bigint, .bigint)
-    }
+    static let items = PostgreSQLQuery(
+        "items",
+        """
+        SELECT place, \(Self.lookup), \(Self.metadata) FROM %.items WHERE place > $1 \
+        ORDER BY place LIMIT $2
+        """, .bigint, .bigint)
 
-    var taken: PostgreSQLQuery {
-        query(
-            "taken", "SELECT place, \(Self.lookup) FROM %.items WHERE place BETWEEN $1 AND $2 ORDER BY place",
-            .bigint, .bigint)
-    }
+    static let taken = PostgreSQLQuery(
+        "taken", "SELECT place, \(Self.lookup) FROM %.items WHERE place BETWEEN $1 AND $2 ORDER BY place",
+        .bigint, .bigint)
 
-    private static let link = bounded("link", 65536)
+    private static let boundedLink = bounded("link", 65536)
 
-    var link: PostgreSQLQuery {
-        query("link", "SELECT \(Self.link) FROM %.links WHERE token = $1", .bytea)
-    }
+    static let link = PostgreSQLQuery("link", "SELECT \(Self.boundedLink) FROM %.links WHERE token = $1", .bytea)
 
-    var links: PostgreSQLQuery {
-        query(
-            "links",
-            """
-            SELECT \(Self.bounded("token", 16)), \(Self.link) FROM %.links WHERE token > $1 ORDER BY token LIMIT $2
-            """, .bytea, .bigint)
-    }
+    static let links = PostgreSQLQuery(
+        "links",
+        """
+        SELECT \(Self.bounded("token", 16)), \(Self.boundedLink) FROM %.links WHERE token > $1 ORDER BY token LIMIT $2
+        """, .bytea, .bigint)
 
     // MARK: - Transactions
 
-    static let beginReading = PostgreSQLQuery(
-        name: "begin-reading", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", types: [])
-    static let begin = PostgreSQLQuery(name: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED", types: [])
-    static let commit = PostgreSQLQuery(name: "commit", sql: "COMMIT", types: [])
-    static let rollback = PostgreSQLQuery(name: "rollback", sql: "ROLLBACK", types: [])
+    static let beginReading = PostgreSQLQuery("begin-reading", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    static let begin = PostgreSQLQuery("begin", "BEGIN ISOLATION LEVEL READ COMMITTED")
+    static let commit = PostgreSQLQuery("commit", "COMMIT")
+    static let rollback = PostgreSQLQuery("rollback", "ROLLBACK")
 
     /// After what silence of ours in a transaction the server ends it, so that a process that is stopped doesn't keep
     /// others out for ever, and how soon it notices in a wait that we are gone.
     static func limits(ofTransaction: Bool) -> PostgreSQLQuery {
         PostgreSQLQuery(
-            name: "limits",
-            sql: """
-                SELECT set_config('idle_in_transaction_session_timeout', '\(maximumSilence)', \(ofTransaction)), \
-                set_config('client_connection_check_interval', '1000', \(ofTransaction))
-                """, types: [])
+            "limits",
+            """
+            SELECT set_config('idle_in_transaction_session_timeout', '\(maximumSilence)', \(ofTransaction)), \
+            set_config('client_connection_check_interval', '1000', \(ofTransaction))
+            """)
     }
     /// In milliseconds.
     static let maximumSilence = 15_000
 
     /// Who has this row writes; the others wait for it.
-    var lock: PostgreSQLQuery {
-        query("lock", "SELECT 1 FROM %.records WHERE name = 'manifest' FOR UPDATE")
-    }
+    static let lock = PostgreSQLQuery("lock", "SELECT 1 FROM %.records WHERE name = 'manifest' FOR UPDATE")
 
-    static let outcome = PostgreSQLQuery(
-        name: "outcome", sql: "SELECT pg_xact_status($1::text::xid8)", types: [.text])
+    static let outcome = PostgreSQLQuery("outcome", "SELECT pg_xact_status($1::text::xid8)", .text)
 
     // MARK: - Writing
 
-    var insertItem: PostgreSQLQuery {
-        query(
-            "insert-item", "INSERT INTO %.items(place, lookup, metadata, secret) VALUES($1, $2, $3, $4)", .bigint,
-            .bytea,
-            .bytea, .bytea)
-    }
+    static let insertItem = PostgreSQLQuery(
+        "insert-item", "INSERT INTO %.items(place, lookup, metadata, secret) VALUES($1, $2, $3, $4)", .bigint,
+        .bytea,
+        .bytea, .bytea)
 
-    var updateItem: PostgreSQLQuery {
-        query(
-            "update-item", "UPDATE %.items SET metadata = $3, secret = $4 WHERE place = $1 AND lookup = $2", .bigint,
-            .bytea, .bytea, .bytea)
-    }
+    static let updateItem = PostgreSQLQuery(
+        "update-item", "UPDATE %.items SET metadata = $3, secret = $4 WHERE place = $1 AND lookup = $2", .bigint,
+        .bytea, .bytea, .bytea)
 
-    var deleteItem: PostgreSQLQuery {
-        query(
-            "delete-item", "DELETE FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3", .bigint, .bigint, .bytea
-        )
-    }
+    static let deleteItem = PostgreSQLQuery(
+        "delete-item", "DELETE FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3", .bigint, .bigint, .bytea
+    )
 
-    var deletePlace: PostgreSQLQuery {
-        query("delete-place", "DELETE FROM %.items WHERE place = $1", .bigint)
-    }
+    static let deletePlace = PostgreSQLQuery("delete-place", "DELETE FROM %.items WHERE place = $1", .bigint)
 
-    var putRecord: PostgreSQLQuery {
-        query(
-            "put-record",
-            """
-            INSERT INTO %.records(name, content) VALUES($1, $2) \
-            ON CONFLICT (name) DO UPDATE SET content = excluded.content
-            """, .text, .bytea)
-    }
+    static let putRecord = PostgreSQLQuery(
+        "put-record",
+        """
+        INSERT INTO %.records(name, content) VALUES($1, $2) \
+        ON CONFLICT (name) DO UPDATE SET content = excluded.content
+        """, .text, .bytea)
 
-    var addRecord: PostgreSQLQuery {
-        query("add-record", "INSERT INTO %.records(name, content) VALUES($1, $2)", .text, .bytea)
-    }
+    static let addRecord = PostgreSQLQuery(
+        "add-record", "INSERT INTO %.records(name, content) VALUES($1, $2)", .text, .bytea)
 
-    var deleteRecord: PostgreSQLQuery {
-        query("delete-record", "DELETE FROM %.records WHERE name = $1", .text)
-    }
+    static let deleteRecord = PostgreSQLQuery("delete-record", "DELETE FROM %.records WHERE name = $1", .text)
 
-    var insertLink: PostgreSQLQuery {
-        query("insert-link", "INSERT INTO %.links(token, link) VALUES($1, $2)", .bytea, .bytea)
-    }
+    static let insertLink = PostgreSQLQuery(
+        "insert-link", "INSERT INTO %.links(token, link) VALUES($1, $2)", .bytea, .bytea)
 
-    var updateLink: PostgreSQLQuery {
-        query("update-link", "UPDATE %.links SET link = $2 WHERE token = $1", .bytea, .bytea)
-    }
+    static let updateLink = PostgreSQLQuery(
+        "update-link", "UPDATE %.links SET link = $2 WHERE token = $1", .bytea, .bytea)
 
-    var deleteLink: PostgreSQLQuery {
-        query("delete-link", "DELETE FROM %.links WHERE token = $1", .bytea)
-    }
+    static let deleteLink = PostgreSQLQuery("delete-link", "DELETE FROM %.links WHERE token = $1", .bytea)
 
-    var deleteLinks: PostgreSQLQuery { query("delete-links", "DELETE FROM %.links") }
+    static let deleteLinks = PostgreSQLQuery("delete-links", "DELETE FROM %.links")
 
     // MARK: - Leases
 
     /// By the server's clock alone: those of hosts differ.
-    var takeLease: PostgreSQLQuery {
-        query(
-            "take-lease",
-            """
-            INSERT INTO %.leases AS l (name, holder, fence, until) \
-            VALUES($1, $2, 1, clock_timestamp() + \(Self.leaseDuration)) ON CONFLICT (name) DO UPDATE \
-            SET holder = excluded.holder, fence = l.fence + 1, until = excluded.until \
-            WHERE l.until < clock_timestamp() RETURNING fence
-            """, .bytea, .bytea)
-    }
+    static let takeLease = PostgreSQLQuery(
+        "take-lease",
+        """
+        INSERT INTO %.leases AS l (name, holder, fence, until) \
+        VALUES($1, $2, 1, clock_timestamp() + \(Self.leaseDuration)) ON CONFLICT (name) DO UPDATE \
+        SET holder = excluded.holder, fence = l.fence + 1, until = excluded.until \
+        WHERE l.until < clock_timestamp() RETURNING fence
+        """, .bytea, .bytea)
 
-    var extendLease: PostgreSQLQuery {
-        query(
-            "extend-lease",
-            """
-            UPDATE %.leases SET until = clock_timestamp() + \(Self.leaseDuration) \
-            WHERE name = $1 AND holder = $2 AND fence = $3
-            """, .bytea, .bytea, .bigint)
-    }
+    static let extendLease = PostgreSQLQuery(
+        "extend-lease",
+        """
+        UPDATE %.leases SET until = clock_timestamp() + \(Self.leaseDuration) \
+        WHERE name = $1 AND holder = $2 AND fence = $3
+        """, .bytea, .bytea, .bigint)
 
     /// The row stays, so that the fence goes on counting.
-    var releaseLease: PostgreSQLQuery {
-        query(
-            "release-lease",
-            "UPDATE %.leases SET until = '-infinity' WHERE name = $1 AND holder = $2 AND fence = $3", .bytea, .bytea,
-            .bigint)
-    }
+    static let releaseLease = PostgreSQLQuery(
+        "release-lease",
+        "UPDATE %.leases SET until = '-infinity' WHERE name = $1 AND holder = $2 AND fence = $3", .bytea, .bytea,
+        .bigint)
 
     /// Whoever takes a lease over waits until this transaction has ended.
-    var holdLease: PostgreSQLQuery {
-        query(
-            "hold-lease", "SELECT 1 FROM %.leases WHERE name = $1 AND holder = $2 AND fence = $3 FOR UPDATE", .bytea,
-            .bytea, .bigint)
-    }
+    static let holdLease = PostgreSQLQuery(
+        "hold-lease", "SELECT 1 FROM %.leases WHERE name = $1 AND holder = $2 AND fence = $3 FOR UPDATE", .bytea,
+        .bytea, .bigint)
 
     private static let leaseDuration = "interval '\(RowLease.duration.components.seconds) seconds'"
 
-    var lockLeases: PostgreSQLQuery { query("lock-leases", "LOCK TABLE %.leases IN EXCLUSIVE MODE") }
+    static let lockLeases = PostgreSQLQuery("lock-leases", "LOCK TABLE %.leases IN EXCLUSIVE MODE")
 
-    var activeLeases: PostgreSQLQuery {
-        query("active-leases", "SELECT count(*) FROM %.leases WHERE until >= clock_timestamp()")
-    }
+    static let activeLeases = PostgreSQLQuery(
+        "active-leases", "SELECT count(*) FROM %.leases WHERE until >= clock_timestamp()")
 
-    var deleteLeases: PostgreSQLQuery { query("delete-leases", "DELETE FROM %.leases") }
+    static let deleteLeases = PostgreSQLQuery("delete-leases", "DELETE FROM %.leases")
 
     // MARK: - News
 
     /// Tells those who listen. The payload shows a keyed hash, or nothing.
-    var notify: PostgreSQLQuery {
-        query("notify", "SELECT pg_notify('latchkey_\(schema.name)', $1)", .text)
-    }
+    static let notify = PostgreSQLQuery("notify", "SELECT pg_notify('latchkey_%', $1)", .text)
 
-    var listen: PostgreSQLQuery { query("listen", "LISTEN latchkey_\(schema.name)") }
+    static let listen = PostgreSQLQuery("listen", "LISTEN latchkey_%")
 }

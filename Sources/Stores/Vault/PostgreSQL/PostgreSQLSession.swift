@@ -6,7 +6,6 @@ internal import LatchkeySystem
 final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see PostgreSQLRowTable.
     let connection: PostgreSQLConnection
-    private let schema: PostgreSQLSchema
     private let cancellation: Cancellation
 
     /// Whether it gives up, rather than to wait for more than a moment.
@@ -36,13 +35,12 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     private var changed: Set<[UInt8]> = []
 
     init(
-        _ connection: PostgreSQLConnection, _ schema: PostgreSQLSchema, _ cancellation: Cancellation,
+        _ connection: PostgreSQLConnection, _ cancellation: Cancellation,
         holding held: [[UInt8]: RowLease] = [:], isQuick: Bool = false
     ) {
         self.isQuick = isQuick
         self.held = held
         self.connection = connection
-        self.schema = schema
         self.cancellation = cancellation
     }
 
@@ -64,7 +62,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         try connection.send(PostgreSQLSchema.beginReading, [], cancellation)
         view = .transaction
         let before = mark
-        try readRecords(schema.records)
+        try readRecords(PostgreSQLSchema.records)
         guard before == nil || before == mark else {
             throw StoreError(.busy, "the vault was changed meanwhile")
         }
@@ -77,8 +75,8 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         if connection.isPooled {
             try connection.send(PostgreSQLSchema.limits(ofTransaction: true), [], cancellation)
         }
-        try connection.send(schema.lock, [], cancellation)
-        try readRecords(schema.recordsForWriting)
+        try connection.send(PostgreSQLSchema.lock, [], cancellation)
+        try readRecords(PostgreSQLSchema.recordsForWriting)
     }
 
     private func readRecords(_ query: PostgreSQLQuery) throws(StoreError) {
@@ -86,7 +84,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         content = [:]
         for row in 0..<rows.rowCount { content[try rows.text(row, 0)] = try Self.bounded(rows, row, 1) }
         mark = Self.mark(content[Manifest.recordName] ?? [])
-        if query.name == schema.recordsForWriting.name, rows.rowCount > 0 { number = try rows.integer(0, 2) }
+        if query.name == PostgreSQLSchema.recordsForWriting.name, rows.rowCount > 0 { number = try rows.integer(0, 2) }
     }
 
     /// Ends a view, or a transaction in which nothing was written.
@@ -100,7 +98,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     /// Commits, and waits for it whatever happens to the task that asked for it.
     func commit() throws(StoreError) {
         let waiting = Cancellation(cancellation.deadline)
-        try connection.send(schema.notify, [.text(changedItem)], cancellation)
+        try connection.send(PostgreSQLSchema.notify, [.text(changedItem)], cancellation)
         try connection.commit(waiting)
         view = .none
     }
@@ -123,7 +121,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     ) throws(StoreError) -> Result? {
         if view == .lookup { try holdView() }
         let places = ItemPlaces(of: lookup)
-        let query = view == .none ? schema.item : schema.itemInTransaction
+        let query = view == .none ? PostgreSQLSchema.item : PostgreSQLSchema.itemInTransaction
         let rows = try ask(query, .integer(places.first), .integer(places.last), .bytes(lookup))
         guard rows.rowCount > 0 else {
             if view == .transaction { return nil }
@@ -145,7 +143,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
         try holdView()
-        let rows = try ask(schema.place, .integer(place))
+        let rows = try ask(PostgreSQLSchema.place, .integer(place))
         guard rows.rowCount > 0 else { return nil }
         let heading = ItemHeading(
             place: place, lookup: try Self.bounded(rows, 0, 0), metadata: try Self.bounded(rows, 0, 1))
@@ -156,7 +154,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
         try holdView()
         let places = ItemPlaces(of: lookup)
-        let rows = try ask(schema.heading, .integer(places.first), .integer(places.last), .bytes(lookup))
+        let rows = try ask(PostgreSQLSchema.heading, .integer(places.first), .integer(places.last), .bytes(lookup))
         guard rows.rowCount <= 1 else { throw .itemTwice }
         guard rows.rowCount == 1 else {
             self.places[lookup] = .some(nil)
@@ -170,14 +168,14 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     func heading(beginning: [UInt8]) throws(StoreError) -> ItemHeading? {
         try holdView()
         let places = ItemPlaces(of: beginning)
-        let rows = try ask(schema.beginning, .integer(places.first), .integer(places.last), .bytes(beginning))
+        let rows = try ask(PostgreSQLSchema.beginning, .integer(places.first), .integer(places.last), .bytes(beginning))
         guard rows.rowCount <= 1 else { throw .itemTwice }
         return rows.rowCount == 0 ? nil : try Self.heading(rows, 0)
     }
 
     func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
         try holdView()
-        let rows = try ask(schema.items, .integer(place ?? .min), .integer(Int64(limit)))
+        let rows = try ask(PostgreSQLSchema.items, .integer(place ?? .min), .integer(Int64(limit)))
         var items: [ItemHeading] = []
         var last = place
         for row in 0..<rows.rowCount {
@@ -215,13 +213,13 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 
     func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]? {
         try holdView()
-        let rows = try ask(schema.link, .bytes(token))
+        let rows = try ask(PostgreSQLSchema.link, .bytes(token))
         return rows.rowCount == 0 ? nil : try Self.bounded(rows, 0, 0)
     }
 
     func links(after token: [UInt8]?, limit: Int) throws(StoreError) -> [LinkRow] {
         try holdView()
-        let rows = try ask(schema.links, .bytes(token ?? []), .integer(Int64(limit)))
+        let rows = try ask(PostgreSQLSchema.links, .bytes(token ?? []), .integer(Int64(limit)))
         var links: [LinkRow] = []
         var last = token ?? []
         for row in 0..<rows.rowCount {
@@ -240,10 +238,10 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         if places[lookup] == nil { _ = try heading(lookup) }
         let content = (PostgreSQLValue.bytes(lookup), PostgreSQLValue.bytes(metadata), PostgreSQLValue.bytes(secret))
         if let place = places[lookup] ?? nil {
-            return try send(schema.updateItem, .integer(place), content.0, content.1, content.2)
+            return try send(PostgreSQLSchema.updateItem, .integer(place), content.0, content.1, content.2)
         }
         let place = try freePlace(for: lookup)
-        try send(schema.insertItem, .integer(place), content.0, content.1, content.2)
+        try send(PostgreSQLSchema.insertItem, .integer(place), content.0, content.1, content.2)
         places[lookup] = place
     }
 
@@ -252,21 +250,21 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         if changed.count < 2 { changed.insert(lookup) }
         guard let lease = held[lookup] else { return }
         let rows = try ask(
-            schema.holdLease, .bytes(lease.lookup), .bytes(lease.holder), .integer(lease.fence))
+            PostgreSQLSchema.holdLease, .bytes(lease.lookup), .bytes(lease.holder), .integer(lease.fence))
         guard rows.rowCount == 1 else { throw .leaseLost }
     }
 
     func endLeases() throws(StoreError) {
-        try send(schema.lockLeases)
-        guard try ask(schema.activeLeases).integer(0, 0) == 0 else {
+        try send(PostgreSQLSchema.lockLeases)
+        guard try ask(PostgreSQLSchema.activeLeases).integer(0, 0) == 0 else {
             throw StoreError(.busy, "a session of the vault is being renewed")
         }
-        try send(schema.deleteLeases)
+        try send(PostgreSQLSchema.deleteLeases)
     }
 
     private func freePlace(for lookup: [UInt8]) throws(StoreError) -> Int64 {
         let places = ItemPlaces(of: lookup)
-        let rows = try ask(schema.taken, .integer(places.first), .integer(places.last))
+        let rows = try ask(PostgreSQLSchema.taken, .integer(places.first), .integer(places.last))
         var taken: Set<Int64> = []
         for row in 0..<rows.rowCount { taken.insert(try rows.integer(row, 0)) }
         guard let free = places.free(besides: taken) else { throw .noFreePlace }
@@ -276,12 +274,12 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     func remove(_ lookup: [UInt8]) throws(StoreError) {
         try note(lookup)
         let places = ItemPlaces(of: lookup)
-        try send(schema.deleteItem, .integer(places.first), .integer(places.last), .bytes(lookup))
+        try send(PostgreSQLSchema.deleteItem, .integer(places.first), .integer(places.last), .bytes(lookup))
         self.places[lookup] = nil
     }
 
     func remove(place: Int64) throws(StoreError) {
-        try send(schema.deletePlace, .integer(place))
+        try send(PostgreSQLSchema.deletePlace, .integer(place))
         places = [:]
     }
 
@@ -289,7 +287,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     func create(_ records: [NamedRecord]) throws(StoreError) {
         guard content.isEmpty else { throw .vaultExists }
         for record in records {
-            try send(schema.addRecord, .text(record.name), .bytes(record.content))
+            try send(PostgreSQLSchema.addRecord, .text(record.name), .bytes(record.content))
             content[record.name] = record.content
         }
         _ = try mapError(
@@ -298,22 +296,22 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     }
 
     func put(record name: String, _ content: [UInt8]) throws(StoreError) {
-        try send(schema.putRecord, .text(name), .bytes(content))
+        try send(PostgreSQLSchema.putRecord, .text(name), .bytes(content))
         self.content[name] = content
     }
 
     func remove(record name: String) throws(StoreError) {
-        try send(schema.deleteRecord, .text(name))
+        try send(PostgreSQLSchema.deleteRecord, .text(name))
         content[name] = nil
     }
 
     func put(link token: [UInt8], _ content: [UInt8], isNew: Bool) throws(StoreError) {
-        try send(isNew ? schema.insertLink : schema.updateLink, .bytes(token), .bytes(content))
+        try send(isNew ? PostgreSQLSchema.insertLink : PostgreSQLSchema.updateLink, .bytes(token), .bytes(content))
     }
 
-    func remove(link token: [UInt8]) throws(StoreError) { try send(schema.deleteLink, .bytes(token)) }
+    func remove(link token: [UInt8]) throws(StoreError) { try send(PostgreSQLSchema.deleteLink, .bytes(token)) }
 
-    func removeAllLinks() throws(StoreError) { try send(schema.deleteLinks) }
+    func removeAllLinks() throws(StoreError) { try send(PostgreSQLSchema.deleteLinks) }
 
     /// The manifest's, once it is put.
     func changeMarkOfCommit() throws(StoreError) -> UInt32 { Self.mark(content[Manifest.recordName] ?? []) }

@@ -267,7 +267,8 @@ let package = Package(
                 "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand",
                 "LatchkeyAuthCommand",
                 "vault-writer",
-            ]),
+            ],
+            exclude: ["hostile_database.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
             path: "Tests/KeyringProbe"),

@@ -76,7 +76,7 @@ struct StoreConfiguration: Sendable, Equatable {
             if let backend = catalogue.backends.first(where: {
                 $0.place.map { $0.word.description == name } ?? false
             }) {
-                let isPath = backend.place?.placeholder.description == "PATH"
+                let isPath = backend.place?.placeholder.description.hasPrefix("PATH") == true
                 places[backend.name.description] = isPath ? try file(value) : value
                 continue
             }

@@ -27,7 +27,9 @@ extension StoreSettings {
             let restore: LogMessage = "`latchkey vault import` brings a backup into it"
             if places["vault"] != nil {
                 let path = LoggableText(reviewed: "the path of the vault", unredacted: vaultPath)
-                return "check the path, or make a vault with `latchkey vault init --vault \(path)`; \(restore)"
+                // A shell takes `&` for itself.
+                let place: LogMessage = VaultLocation.isDatabase(vaultPath) ? "'\(path)'" : "\(path)"
+                return "check the path, or make a vault with `latchkey vault init --vault \(place)`; \(restore)"
             }
             return wasUsed ? "put it back, or make a vault with `latchkey vault init`; \(restore)" : nil
         }

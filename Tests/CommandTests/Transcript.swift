@@ -12,7 +12,7 @@ internal import TestServices
 ///
 /// `$` starts a command for /bin/sh, `>` is a line of its standard output, `>|` one without a line break, `!` a line
 /// of its standard error, `?` its exit status (0 when left out). In output DIR stands for the test's directory and
-/// SERVER, SECURE and NOBODY for the variables of these names (see `MetadataServer`); `…` matches any text within a
+/// SERVER, SECURE, NOBODY and DATABASE for the variables of these names (see `MetadataServer`); `…` matches any text within a
 /// line.
 struct Transcript: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {
@@ -30,6 +30,10 @@ struct Transcript: Sendable, CustomTestStringConvertible {
 
     /// Whether a command names one of the servers.
     var needsServers: Bool { steps.contains { $0.command.contains("$SERVER") || $0.command.contains("$SECURE") } }
+
+    /// Whether a command names the database: `$DATABASE` is the address of PostgreSQL, with a database `secrets` and an
+    /// owner `admin`.
+    var needsDatabase: Bool { steps.contains { $0.command.contains("$DATABASE") } }
 
     static let folder = TestData.folder().appendingPathComponent("Transcripts")
 

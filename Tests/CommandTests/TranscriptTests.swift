@@ -17,6 +17,8 @@ internal import TestServices
             environment["AUTHORITY"] = certificates.certificate
             environment["NOBODY"] = "http://127.0.0.1:\(try LoopbackPort.free())"
         }
+        let database = transcript.needsDatabase ? try await PostgreSQLServer(isDurable: false) : nil
+        if let database { environment["DATABASE"] = "127.0.0.1:\(database.port)" }
         let shell = try Program("/bin/sh")
         for step in transcript.steps {
             let run = try await shell.run(["-c", step.command], environment: environment, folder: directory.path)
@@ -27,13 +29,13 @@ internal import TestServices
             #expect(Transcript.matches(errors, step.errorOutput), place)
             #expect(run.status == step.status, place)
         }
-        withExtendedLifetime(servers) {}
+        withExtendedLifetime((servers, database)) {}
     }
 
     /// Puts names in the place of what is different in each run.
     private static func shown(_ text: String, _ directory: TestDirectory, _ environment: [String: String]) -> String {
         var text = text.replacingOccurrences(of: directory.path, with: "DIR")
-        for name in ["SERVER", "SECURE", "NOBODY"] {
+        for name in ["SERVER", "SECURE", "NOBODY", "DATABASE"] {
             if let value = environment[name] { text = text.replacingOccurrences(of: value, with: name) }
         }
         return text

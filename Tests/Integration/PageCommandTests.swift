@@ -11,6 +11,7 @@ import TestServices
 ///
 ///     <!-- with: keyring -->           a session bus with GNOME Keyring
 ///     <!-- with: server -->            https://login.example.org is a server, and BROWSER a program that says yes
+///     <!-- with: database -->          db.example.org is PostgreSQL, with a database `secrets` and an owner `admin`
 ///     <!-- with: checkout -->          ~/latchkey is a checkout, with programs that were built
 ///     <!-- typed: one | two -->        what the person types in the next block, a question each; `\0` is nothing
 @Suite struct PageCommandTests {
@@ -140,15 +141,19 @@ struct Page: Sendable, CustomTestStringConvertible {
 final class PageSession: Sendable {
     private let desktop: PrivateSession?
     private let server: LoopbackAuthorizationServer?
+    private let database: PostgreSQLServer?
     private let directory: TestDirectory
     private let environment: [String: String]
     private let home: String
 
     private static let site = "https://login.example.org"
+    private static let host = "db.example.org"
+    private var address: String? { database.map { "127.0.0.1:\($0.port)" } }
 
     init(_ page: Page) async throws {
         desktop = page.needs.contains("keyring") ? try await PrivateSession(.unlocked) : nil
         server = page.needs.contains("server") ? try LoopbackAuthorizationServer() : nil
+        database = page.needs.contains("database") ? try await PostgreSQLServer(isDurable: false) : nil
         directory = try desktop?.directory ?? TestDirectory()
         var environment = try desktop?.environment ?? directory.environment()
         for variable in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
@@ -182,6 +187,7 @@ final class PageSession: Sendable {
     func run(_ command: String, typing lines: [String]) async throws -> String {
         var command = command
         if let server { command = command.replacingOccurrences(of: Self.site, with: server.issuer) }
+        if let address { command = command.replacingOccurrences(of: Self.host, with: address) }
         let terminal = try PseudoTerminal()
         let running = try Program("/bin/bash").start(
             ["-c", "exec < /dev/tty > /dev/tty 2>&1; cd; " + command], environment: environment, terminal: terminal)
@@ -204,6 +210,7 @@ final class PageSession: Sendable {
         var shown = terminal.shown.replacingOccurrences(of: "\r\n", with: "\n")
             .replacingOccurrences(of: end + "\n", with: "")
         if let server { shown = shown.replacingOccurrences(of: server.issuer, with: Self.site) }
+        if let address { shown = shown.replacingOccurrences(of: address, with: Self.host) }
         return shown.replacingOccurrences(of: home, with: "/home/ada")
     }
 }

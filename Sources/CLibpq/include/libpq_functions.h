@@ -4,8 +4,12 @@
 FUNCTION(PQconninfoOption *, PQconninfoParse, (const char *text, char **message), (text, message))
 FUNCTION(void, PQconninfoFree, (PQconninfoOption * options), (options))
 
+// Called by a benchmark alone: it waits without end for a server that never stops sending.
 FUNCTION(PGconn *, PQconnectdbParams, (const char *const *names, const char *const *values, int expands),
     (names, values, expands))
+FUNCTION(PGconn *, PQconnectStartParams, (const char *const *names, const char *const *values, int expands),
+    (names, values, expands))
+FUNCTION(PostgresPollingStatusType, PQconnectPoll, (PGconn * connection), (connection))
 FUNCTION(void, PQfinish, (PGconn * connection), (connection))
 FUNCTION(ConnStatusType, PQstatus, (const PGconn *connection), (connection))
 FUNCTION(int, PQsocket, (const PGconn *connection), (connection))

@@ -13,6 +13,13 @@ typedef struct pg_result PGresult;
 typedef enum { CONNECTION_OK = 0, CONNECTION_BAD = 1 } ConnStatusType;
 
 typedef enum {
+    PGRES_POLLING_FAILED = 0,
+    PGRES_POLLING_READING = 1,
+    PGRES_POLLING_WRITING = 2,
+    PGRES_POLLING_OK = 3,
+} PostgresPollingStatusType;
+
+typedef enum {
     PGRES_COMMAND_OK = 1,
     PGRES_TUPLES_OK = 2,
     PGRES_FATAL_ERROR = 7,

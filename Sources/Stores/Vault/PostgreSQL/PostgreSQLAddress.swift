@@ -46,14 +46,35 @@ struct PostgreSQLAddress: Sendable, Hashable {
         location = Self.location(parameters, schema)
         // A vault is written to: of several servers the primary one.
         if parameters["target_session_attrs"] == nil { parameters["target_session_attrs"] = "read-write" }
+        // libpq's own default sends a password to whoever answers.
+        if parameters["sslmode"] == nil, !Self.isLoopback(parameters) { parameters["sslmode"] = "verify-full" }
         parameters["fallback_application_name"] = "latchkey"
         self.parameters = parameters
     }
 
-    /// How many servers may have to be tried before one answers.
-    var serverCount: Int {
-        (parameters["hostaddr"] ?? parameters["host"] ?? "").split(separator: ",").count
+    /// What libpq is given for each of several servers, in turn. Where their lists don't fit together it gets all of
+    /// them, and says so.
+    var servers: [[String: String]] {
+        let lists = ["host", "hostaddr", "port"].compactMap { name in
+            parameters[name].map { (name: name, values: $0.split(separator: ",", omittingEmptySubsequences: false)) }
+        }
+        let count = lists.map(\.values.count).max() ?? 1
+        guard lists.allSatisfy({ $0.values.count == count || $0.name == "port" && $0.values.count == 1 }) else {
+            return [parameters]
+        }
+        return (0..<count).map { index in
+            let own = lists.map { ($0.name, String($0.values.count == 1 ? $0.values[0] : $0.values[index])) }
+            return parameters.merging(own) { $1 }
+        }
     }
+
+    /// Whether all servers are named, and are this machine. A socket is, and has no TLS anyway.
+    private static func isLoopback(_ parameters: [String: String]) -> Bool {
+        guard let hosts = parameters["hostaddr"] ?? parameters["host"] else { return false }
+        return hosts.split(separator: ",").allSatisfy { isLoopback(String($0)) }
+    }
+
+    static func isLoopback(_ host: String) -> Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
 
     // MARK: - Parts
 

@@ -24,35 +24,29 @@ internal import LatchkeySystem
     /// Whether the end of what was sent is marked, and its answer not there yet.
     private var isSynchronizing = false
     private var unansweredByteCount = 0
+    /// How often something was read of the present answers, and how much may have come in when they end.
+    private var readCount = 0
+    private var acceptedByteCount: UInt64 = 0
 
     /// How much is sent before the answers are read: what libpq keeps of it meanwhile is in memory.
     private static let maximumUnansweredByteCount = 4 << 20
     private static let maximumUnansweredCount = 200
+    /// How much is taken in answer to one batch of statements: far more than a vault's rows have.
+    private static let maximumAnswerByteCount: UInt64 = 128 << 20
 
-    /// Connects to the first server that fits. Blocks until the deadline, or two seconds for each server.
-    ///
-    /// Throws `unavailable` when none does.
+    /// Connects to the first server that fits. Throws `unavailable` when none does before the deadline.
     init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
         self.address = address
-        var parameters = address.parameters
-        if parameters["connect_timeout"] == nil {
-            let seconds = Int(cancellation.deadline.remaining.components.seconds) / max(1, address.serverCount)
-            parameters["connect_timeout"] = "\(min(max(seconds, 2), 30))"
-        }
-        let opened = unsafe Self.connect(parameters)
-        guard let opened = unsafe opened else {
-            throw StoreError(.unavailable, "there is not enough memory for a connection")
-        }
-        guard unsafe PQstatus(opened) == CONNECTION_OK else {
-            let message = unsafe String(cString: PQerrorMessage(opened))
-            unsafe PQfinish(opened)
-            throw .noDatabase(address, message)
-        }
-        unsafe pointer = opened
-        unsafe PQsetnonblocking(opened, 1)
-        unsafe PQenterPipelineMode(opened)
-        // `deinit` ends it where this throws.
-        isPooled = try ask(Self.backend, [], cancellation).integer(0, 0) != Int64(unsafe PQbackendPID(opened))
+        unsafe pointer = try PostgreSQLHandshake(address, cancellation).connect()
+        // A notice would go to standard error otherwise.
+        unsafe PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        unsafe PQsetnonblocking(pointer, 1)
+        unsafe PQenterPipelineMode(pointer)
+        // `deinit` ends it where this throws. A server that lets us in and then hangs up isn't called again at once.
+        let backend = try mapError(
+            { (error: StoreError) in error.code == .busy ? StoreError.noDatabase(address, "it hung up") : error },
+            of: ask(Self.backend, [], cancellation).integer(0, 0))
+        isPooled = backend != Int64(unsafe PQbackendPID(pointer))
         // What is set for a session would stay with others in a pool.
         if !isPooled { _ = try ask(PostgreSQLSchema.limits(ofTransaction: false), [], cancellation) }
     }
@@ -63,23 +57,6 @@ internal import LatchkeySystem
 
     private static let backend = PostgreSQLQuery("", "SELECT pg_backend_pid()")
 
-    private static func connect(_ parameters: [String: String]) -> OpaquePointer? {
-        var names: [UnsafePointer<CChar>?] = unsafe []
-        var values: [UnsafePointer<CChar>?] = unsafe []
-        for (name, value) in parameters {
-            unsafe names.append(UnsafePointer(strdup(name)))
-            unsafe values.append(UnsafePointer(strdup(value)))
-        }
-        let opened = unsafe PQconnectdbParams(names + [nil], values + [nil], 0)
-        for index in unsafe names.indices {
-            unsafe free(UnsafeMutablePointer(mutating: names[index]))
-            unsafe free(UnsafeMutablePointer(mutating: values[index]))
-        }
-        // A notice would go to standard error otherwise.
-        if let opened = unsafe opened { unsafe PQsetNoticeProcessor(opened, { _, _ in }, nil) }
-        return unsafe opened
-    }
-
     // MARK: - What it is
 
     var isEncrypted: Bool { unsafe PQsslInUse(pointer) == 1 }
@@ -87,9 +64,9 @@ internal import LatchkeySystem
 
     /// Whether it leads to a socket or to the loopback interface.
     var isLocal: Bool {
-        guard let host = unsafe PQhost(pointer) else { return false }
+        guard let host = unsafe PQhost(pointer), address.parameters["hostaddr"] == nil else { return false }
         let name = unsafe String(cString: host)
-        return name.hasPrefix("/") || ["", "localhost", "127.0.0.1", "::1"].contains(name)
+        return name.isEmpty || name.hasPrefix("/") || PostgreSQLAddress.isLoopback(name)
     }
 
     // MARK: - Statements
@@ -145,6 +122,7 @@ internal import LatchkeySystem
             guard unsafe PQpipelineSync(pointer) == 1 else { throw lost() }
             isSynchronizing = true
         }
+        readCount = 0
         var last: PostgreSQLResult?
         var failure: StoreError?
         while let preparation = expected.first {
@@ -189,9 +167,22 @@ internal import LatchkeySystem
                 try wait(for: events, cancellation)
             }
             guard unsafe PQconsumeInput(pointer) == 1 else { throw lost() }
+            try boundAnswer()
         }
         guard let result = unsafe PQgetResult(pointer) else { return nil }
         return unsafe PostgreSQLResult(result)
+    }
+
+    /// Throws `corrupted` when an answer doesn't end: libpq collects rows without any bound. A short one isn't measured.
+    private func boundAnswer() throws(StoreError) {
+        readCount += 1
+        guard readCount >= 16 else { return }
+        let count = unsafe Self.receivedByteCount(PQsocket(pointer))
+        if readCount == 16 { acceptedByteCount = count + Self.maximumAnswerByteCount }
+        guard count <= acceptedByteCount else {
+            isLost = true
+            throw .vaultCorrupted("the database sends more than a vault has")
+        }
     }
 
     /// Waits until the socket is ready. Whatever is given up on leaves the connection in an unknown state.
@@ -201,11 +192,7 @@ internal import LatchkeySystem
                 isLost = true
                 throw error
             }
-            var entry = pollfd(fd: unsafe PQsocket(pointer), events: events, revents: 0)
-            let (seconds, attoseconds) = cancellation.deadline.remaining.components
-            // Cancellation has no descriptor to wait for.
-            let rest = min(50, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
-            if unsafe poll(&entry, 1, Int32(rest)) != 0 { return }
+            if cancellation.deadline.poll(unsafe PQsocket(pointer), for: events) { return }
         }
     }
 
@@ -257,6 +244,11 @@ internal import LatchkeySystem
         return texts
     }
 
+    /// What libpq collects of them where nobody listens is dropped: a server could send them for ever.
+    func dropNotifications() {
+        while let notification = unsafe PQnotifies(pointer) { unsafe PQfreemem(notification) }
+    }
+
     /// Waits for news; false when the bell rang.
     func waitForInput(orFor bell: Int32) -> Bool {
         var entries = [
@@ -268,6 +260,14 @@ internal import LatchkeySystem
     }
 
     // MARK: - Parts
+
+    /// How much has come in at a TCP socket: `tcpi_bytes_received`, the 17th word of `struct tcp_info` (linux/tcp.h;
+    /// glibc's ends before it). At a local socket, where the server is this machine's, it isn't known: 0.
+    static func receivedByteCount(_ socket: Int32) -> UInt64 {
+        var words = [UInt64](repeating: 0, count: 17)
+        var length = socklen_t(words.count * 8)
+        return unsafe getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &words, &length) == 0 ? words[16] : 0
+    }
 
     /// Lends C's view of parameters: pointers (NULL is a null pointer) and lengths.
     private static func withPointers(

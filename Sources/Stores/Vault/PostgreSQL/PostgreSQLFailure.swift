@@ -21,7 +21,7 @@ extension StoreError {
         case "42501":
             return error(
                 .permissionDenied, "the database's role may not use the tables of the vault",
-                hint: "\(Recovery.printSchema): it has the rights that are needed")
+                hint: "\(Recovery.printSchema): its GRANT statements give the rights")
         case "40001", "40P01", "55P03", "57014": return error(.busy, "others are writing to the vault")
         case "53100": return error(.cannotWrite, "the database's disk is full; nothing was changed")
         case "54000": return error(.tooLarge, "the row is larger than the database takes")

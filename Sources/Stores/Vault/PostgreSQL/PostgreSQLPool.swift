@@ -50,6 +50,7 @@ final class PostgreSQLPool: Sendable {
     /// Takes a connection back; one that is lost ends here.
     func give(_ connection: PostgreSQLConnection) {
         if connection.isLost { return }
+        connection.dropNotifications()
         idle.withLock { if $0.count < Self.maximumIdleCount { $0.append(connection) } }
     }
 }

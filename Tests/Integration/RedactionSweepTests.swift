@@ -235,6 +235,7 @@ import TestServices
                 command: "vault add-slot", arguments: vault + ["desktop", "--secret-service"], environment: right,
                 statuses: [69]),
             Run(command: "vault schema", arguments: ["orders"], statuses: [0]),
+            Run(command: "vault schema", arguments: ["orders", "--schema", "Orders"], statuses: [64]),
             Run(command: "vault schema", arguments: [String(decoding: canaries.other, as: UTF8.self)], statuses: [64]),
             Run(command: "vault status", arguments: vault, environment: right, statuses: [0]),
             Run(command: "vault status", arguments: vault, environment: wrong, statuses: [77]),

@@ -21,7 +21,7 @@ final class PostgreSQLRowTable: RowTable {
         // Several servers are named where one takes another's place, which takes seconds.
         let patience = Deadline(min(cancellation.deadline.instant, Deadline.after(.seconds(10)).instant))
         pool.give(
-            address.serverCount > 1
+            address.servers.count > 1
                 ? try pool.take(Cancellation(patience)) : try PostgreSQLConnection(address, cancellation))
     }
 

@@ -31,7 +31,9 @@ struct FleetPageTests {
         try #require(blocks.count == 2)
         let server = try await PostgreSQLServer(
             isDurable: false, access: blocks[0].split(separator: "\n").map(String.init))
-        try await server.useTLS(from: CertificateAuthority(in: TestDirectory()))
+        let folder = try TestDirectory()
+        try await server.useTLS(from: CertificateAuthority(in: folder))
+        withExtendedLifetime(folder) {}
         let rules = try await server.sql("SELECT type, user_name, auth_method, error FROM pg_hba_file_rules")
         #expect(rules.contains("hostssl|{orders}|scram-sha-256|\n"), "\(rules)")
         // It says no to what it doesn't know.

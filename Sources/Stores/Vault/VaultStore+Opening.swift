@@ -8,7 +8,7 @@ extension VaultStore {
     /// Makes a new, empty vault with one key slot and opens it.
     ///
     /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing. A database has to
-    /// have the tables, which `latchkey vault schema` prints, and no vault in them.
+    /// have a vault's tables, which its administrator makes (Docs/Fleet.md), and no vault in them.
     ///
     /// - Parameters:
     ///   - path: where the file will be, with nothing there yet; or a URI such as

@@ -62,7 +62,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         try connection.send(PostgreSQLSchema.beginReading, [], cancellation)
         view = .transaction
         let before = mark
-        try readRecords(PostgreSQLSchema.records)
+        try readRecords()
         guard before == nil || before == mark else {
             throw StoreError(.busy, "the vault was changed meanwhile")
         }
@@ -76,15 +76,16 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
             try connection.send(PostgreSQLSchema.limits(ofTransaction: true), [], cancellation)
         }
         try connection.send(PostgreSQLSchema.lock, [], cancellation)
-        try readRecords(PostgreSQLSchema.recordsForWriting)
+        try readRecords(forWriting: true)
     }
 
-    private func readRecords(_ query: PostgreSQLQuery) throws(StoreError) {
+    private func readRecords(forWriting: Bool = false) throws(StoreError) {
+        let query = forWriting ? PostgreSQLSchema.recordsForWriting : PostgreSQLSchema.records
         let rows = try ask(query, .integer(Int64(Manifest.maximumRecordCount) + 2))
         content = [:]
         for row in 0..<rows.rowCount { content[try rows.text(row, 0)] = try Self.bounded(rows, row, 1) }
         mark = Self.mark(content[Manifest.recordName] ?? [])
-        if query.name == PostgreSQLSchema.recordsForWriting.name, rows.rowCount > 0 { number = try rows.integer(0, 2) }
+        if forWriting, rows.rowCount > 0 { number = try rows.integer(0, 2) }
     }
 
     /// Ends a view, or a transaction in which nothing was written.

@@ -106,8 +106,12 @@ import TestServices
         let fleet = try await Fleet(on: database)
         fleet.server.expireAccessTokens()
         fleet.server.switchOn(.heldResponse(.token))
+        let asked = fleet.count(.userInfo)
         let programs = try fleet.ask(4)
-        try await programs[0].wait(for: "the server's refresh") { fleet.server.record.refreshes == 1 }
+        // Who hasn't opened the vault by then is told that there is no database.
+        try await programs[0].wait(for: "the server's refresh, and the others' refusals") {
+            fleet.server.record.refreshes == 1 && fleet.count(.userInfo) >= asked + 4
+        }
         try await database.kill()
         fleet.server.switchOff(.heldResponse(.token))
         try await database.start()

@@ -14,17 +14,23 @@ import TestServices
         let store = try await vault.create()
         let hosts = try (0..<2).map { _ in try TestDirectory() }
         let key = try vault.directory.read("key")
+        for (number, host) in hosts.enumerated() {
+            let file = try host.write("key", key)
+            // The checkout may be out of another user's reach.
+            try FileManager.default.copyItem(
+                atPath: BuiltProducts.program("vault-writer").path, toPath: host / "vault-writer")
+            // The second one has a user of its own.
+            if getuid() == 0 && number == 1 { _ = unsafe chown(host.path, 65534, 65534) + chown(file, 65534, 65534) }
+        }
         var writers: [RunningProgram] = []
         for number in 0..<8 {
             let host = hosts[number % 2]
             let isOther = getuid() == 0 && number % 2 == 1
-            let file = try host.write("key", key)
             var command = [
-                try BuiltProducts.program("vault-writer").path, "save", vault.uri, file, "\(number)", "500",
+                host / "vault-writer", "save", vault.uri, host / "key", "\(number)", "500",
             ]
             if isOther {
-                // As another user, without any network.
-                _ = unsafe chown(host.path, 65534, 65534) + chown(file, 65534, 65534)
+                // Without any network.
                 command = ["unshare", "--net", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + command
             }
             writers.append(

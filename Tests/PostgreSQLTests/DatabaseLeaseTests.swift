@@ -55,7 +55,7 @@ import TestServices
         // Its end doesn't end the other's.
         let third = try await vault.open()
         let busy = await refusal { () async throws(StoreError) -> Void in
-            try await lease(third, .after(.milliseconds(300))).release()
+            try await lease(third, .after(.seconds(2))).release()
         }
         #expect(busy?.code == .busy)
         new.release()
@@ -107,7 +107,7 @@ import TestServices
         // Under the new name, though this store doesn't know the new key yet.
         let again = try await lease(store)
         let taken = await refusal { () async throws(StoreError) -> Void in
-            try await lease(other, .after(.milliseconds(300))).release()
+            try await lease(other, .after(.seconds(2))).release()
         }
         #expect(taken?.code == .busy)
         try await store.save(secret("new"), for: key("0"))

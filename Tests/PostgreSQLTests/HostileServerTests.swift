@@ -14,6 +14,7 @@ import TestServices
         ("authentication", "unavailable"), ("notices", "corrupted"), ("notifications", "corrupted"),
         ("results", "unavailable"), ("rows", "corrupted"), ("columns", "corrupted"), ("nothing", "corrupted"),
         ("copy", "unavailable"), ("error", "unavailable"), ("half", "unavailable"), ("drip", "timed-out"),
+        ("farewell", "unavailable"),
     ])
     func `a server that sends nonsense, or sends without end, is a typed error`(
         mode: String, code: String
@@ -25,6 +26,20 @@ import TestServices
         #expect(run.status == Int32(Self.statuses[code]!) && run.errorText.contains("[store.\(code)]"), run.shown)
         // What a terminal would obey, and books.
         #expect(!run.errorText.utf8.contains(0x1B) && run.errorText.utf8.count < 4000, run.shown)
+        // No word of the server's on a line of its own: libpq would print its notices there.
+        #expect(run.errorText.split(separator: "\n").allSatisfy { $0.hasPrefix("latchkey: ") }, run.shown)
+    }
+
+    @Test func `a connection that ends as soon as it is there is made again`() async throws {
+        let vault = try await DatabaseVault()
+        try await vault.create(1)
+        let cut = vault.directory / "was-cut"
+        let server = try await HostileServer("farewell", before: vault.server, cut)
+        let host = try HostOfVault(key: vault.keyFile)
+        let uri = server.vault(vault.schema.name, user: PostgreSQLServer.superuser)
+        let run = try await host.run("get", "example.org", "0", vault: uri)
+        #expect(run.outputText == "secret 0" && run.errorText.isEmpty, run.shown)
+        #expect(FileManager.default.fileExists(atPath: cut))
     }
 
     @Test(arguments: 0..<6) func `whatever is changed on the way, nothing crashes and nothing is lost`(

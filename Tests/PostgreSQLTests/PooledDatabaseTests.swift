@@ -40,7 +40,7 @@ import TestServices
         let lease = try await store.exclusiveAccess(to: key("0"), in: vault.leases, deadline: .standard)
         let busy = await refusal { () async throws(StoreError) -> Void in
             try await vault.open().exclusiveAccess(
-                to: key("0"), in: vault.leases, deadline: .after(.milliseconds(300))
+                to: key("0"), in: vault.leases, deadline: .after(.seconds(2))
             ).release()
         }
         #expect(busy?.code == .busy)

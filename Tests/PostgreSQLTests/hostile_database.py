@@ -101,6 +101,9 @@ def alone(client):
     if mode == "authentication":
         client.sendall(message(b"R", struct.pack("!i", 4711) + os.urandom(64)))
         return
+    if mode == "farewell":
+        client.sendall(GREETING + notice(b"N", ESCAPES) + notice(b"E", ESCAPES))
+        return
     client.sendall(GREETING)
     if mode == "garbage":
         client.sendall(os.urandom(100_000))
@@ -195,6 +198,11 @@ def relay(client, chance):
             elif mode == "cut" and head[:1] == b"D" and data.endswith(b"committed"):
                 data = message(b"D", struct.pack("!hi", 1, 7) + b"aborted")
                 print("lied", flush=True)
+            elif mode == "farewell" and head[:1] == b"Z" and not os.path.exists(argument):
+                # Once: an administrator ends the connection that was just let in.
+                open(argument, "w").close()
+                client.sendall(data + notice(b"E", b"terminating connection due to administrator command"))
+                raise EOFError
             elif mode == "change" and is_ready:
                 data = changed(data, chance)
             is_ready = is_ready or head[:1] == b"Z"

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 internal import Synchronization
 
 // Leases as rows, for a table that several hosts share.
@@ -10,16 +11,18 @@ extension SealedStore: LeaseSource {
     /// Asks again after 20 ms and then more slowly, half a second at most. It is extended while it is held.
     func acquire(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Lease {
         let worker = WorkThread()
+        let held = StoreError(
+            .busy, "another process or host holds \(key)", hint: "wait until it has finished, then try again")
         var pause = Duration.milliseconds(20)
         while true {
-            let taken = try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
-                try cancellation.retry { () throws(StoreError) in try self.take(key, cancellation) }
-            }
+            let isLater = pause > .milliseconds(20)
+            let taken = try await mapError(
+                { (error: StoreError) in isLater && error.code == .timedOut ? held : error },
+                awaiting: await worker.run(until: deadline) { (cancellation) throws(StoreError) in
+                    try cancellation.retry { () throws(StoreError) in try self.take(key, cancellation) }
+                })
             if let taken { return Lease(ExtendedLease(taken, of: self, worker)) }
-            guard deadline.remaining > pause else {
-                throw StoreError(
-                    .busy, "another process or host holds \(key)", hint: "wait until it has finished, then try again")
-            }
+            guard deadline.remaining > pause else { throw held }
             let part = pause * Double.random(in: 0.5...1)
             guard (try? await Task.sleep(for: part)) != nil else { throw .cancelled }
             pause = min(pause * 2, .milliseconds(500))

@@ -34,18 +34,15 @@ internal import LatchkeySystem
     /// How much is taken in answer to one batch of statements: far more than a vault's rows have.
     private static let maximumAnswerByteCount: UInt64 = 128 << 20
 
-    /// Connects to the first server that fits. Throws `unavailable` when none does before the deadline.
+    /// Connects to the first server that fits. Throws `unavailable` when none does before the deadline, and `busy` when
+    /// one lets us in and then hangs up.
     init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
         self.address = address
         unsafe pointer = try PostgreSQLHandshake(address, cancellation).connect()
-        // A notice would go to standard error otherwise.
-        unsafe PQsetNoticeProcessor(pointer, { _, _ in }, nil)
         unsafe PQsetnonblocking(pointer, 1)
         unsafe PQenterPipelineMode(pointer)
-        // `deinit` ends it where this throws. A server that lets us in and then hangs up isn't called again at once.
-        let backend = try mapError(
-            { (error: StoreError) in error.code == .busy ? StoreError.noDatabase(address, "it hung up") : error },
-            of: ask(Self.backend, [], cancellation).integer(0, 0))
+        // `deinit` ends it where this throws.
+        let backend = try ask(Self.backend, [], cancellation).integer(0, 0)
         isPooled = backend != Int64(unsafe PQbackendPID(pointer))
         // What is set for a session would stay with others in a pool.
         if !isPooled { _ = try ask(PostgreSQLSchema.limits(ofTransaction: false), [], cancellation) }

@@ -77,7 +77,10 @@ struct PostgreSQLHandshake {
                 unsafe free(UnsafeMutablePointer(mutating: values[index]))
             }
         }
-        return unsafe PQconnectStartParams(names + [nil], values + [nil], 0)
+        let connection = unsafe PQconnectStartParams(names + [nil], values + [nil], 0)
+        // A notice would go to standard error otherwise, and in the server's own words.
+        unsafe PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        return unsafe connection
     }
 }
 

@@ -18,11 +18,15 @@ final class PostgreSQLRowTable: RowTable {
     init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
         self.address = address
         pool = PostgreSQLPool(address)
-        // Several servers are named where one takes another's place, which takes seconds.
-        let patience = Deadline(min(cancellation.deadline.instant, Deadline.after(.seconds(10)).instant))
-        pool.give(
-            address.servers.count > 1
-                ? try pool.take(Cancellation(patience)) : try PostgreSQLConnection(address, cancellation))
+        let first = Swift.Result { () throws(StoreError) in try PostgreSQLConnection(address, cancellation) }
+        // One takes another's place where several are named, or starts again when it hangs up: that takes seconds.
+        if case .failure(let error) = first, address.servers.count > 1 || error.code == .busy {
+            let patience = Deadline.after(.seconds(address.servers.count > 1 ? 10 : 2))
+            pool.give(
+                try pool.take(Cancellation(Deadline(min(cancellation.deadline.instant, patience.instant)))))
+        } else {
+            pool.give(try first.get())
+        }
     }
 
     func read<Result: ~Copyable & Sendable>(

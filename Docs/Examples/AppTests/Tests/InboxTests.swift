@@ -60,6 +60,7 @@ import Testing
     @Test(arguments: [
         AuthorizationServerFault.denied, .status(500, .token), .cutConnection(.token), .truncatedJSON(.token),
         .hugeBody(byteCount: 8 << 20, .token), .missingAccessToken, .forgedIDToken, .metadataNamesAnotherIssuer,
+        .wrongState, .wrongIssuer,
     ])
     func `a sign-in at a server that does wrong leaves nothing behind`(_ fault: AuthorizationServerFault) async throws {
         let scene = try Scene()

@@ -38,7 +38,8 @@ import TestServices
     }
 
     static let files = [
-        "git": "home/.gitconfig", "docker": "home/.docker/config.json", "cargo": "home/.cargo/config.toml",
+        "git": "home/.gitconfig", "docker": "home/.docker/config.json",
+        "podman": "home/.config/containers/registries.conf.d/latchkey.conf", "cargo": "home/.cargo/config.toml",
         "pip": "config/pip/pip.conf", "uv": "config/uv/uv.toml", "aws": "home/.aws/config", "go": "config/go/env",
     ]
 
@@ -55,6 +56,7 @@ import TestServices
         ("docker", "{ }", docker, "['credsStore']"),
         ("docker", "\n{\"auths\":{\"{\":{}}}", docker, "['credsStore', 'auths']"),
         ("docker", "{\"a\":\"latchkey\",\"credsStore\":\"x\",\"b\":\"latchkey\"}", docker, "['a', 'credsStore', 'b']"),
+        ("podman", "# mine\r\n[[registry]]\nlocation = \"a.example\"", podman, "['latchkey'] a.example"),
         (
             "cargo", "[registry] # mine\ndefault = \"own\"\r\n", cargo,
             "['cargo:token', 'cargo-credential-latchkey'] own"
@@ -71,6 +73,10 @@ import TestServices
     private static let git = "git config --global user.name; git config --global --get-all credential.helper >&2"
     private static let docker =
         "python3 -c 'import json; print(list(json.load(open(\"home/.docker/config.json\"))))'"
+    private static let podman = """
+        python3 -c 'import tomllib; c = tomllib.loads(open("home/.config/containers/registries.conf.d/latchkey.conf", newline="").read())
+        print(c["credential-helpers"], c["registry"][0]["location"])'
+        """
     private static let cargo = """
         python3 -c 'import tomllib; r = tomllib.loads(open("home/.cargo/config.toml", newline="", encoding="utf-8-sig").read())["registry"]
         print(r["global-credential-providers"], r.get("default"))'

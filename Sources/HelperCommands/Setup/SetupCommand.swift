@@ -75,6 +75,12 @@ private struct SetupRun {
     // MARK: - Doing it
 
     func make(printsOnly: Bool) throws -> ExitStatus {
+        if printsOnly, let (change, problem) = unwritable() {
+            try show(change, isLinkShown: link != nil)
+            let hint = change == nil ? problem.hint : nil
+            context.output.warn(problem.cause, hint: hint ?? "write these lines yourself there")
+            return context.output.isJSON ? try tell("", "shown") : .success
+        }
         let content = try file.read()
         let change = try content.withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) }
         let needsLink =
@@ -95,6 +101,14 @@ private struct SetupRun {
         return try tell(
             "\(setup.tool) asks Latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back",
             "made")
+    }
+
+    /// What the person has to write where something stands in the way, and what does.
+    private func unwritable() -> (TextChange?, CommandFailure)? {
+        let problem = failure(
+            CommandFailure.self,
+            of: try file.read().withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) })
+        return problem.map { (try? setup.change([UInt8]().span, place), $0) }
     }
 
     /// What was written before would be forgotten, and could not be taken back any more.

@@ -26,7 +26,7 @@ struct ToolSetup: Sendable {
     /// What to change, or `nil` when it is there already. Throws where something else stands in its place.
     let change: @Sendable (Span<UInt8>, Place) throws(CommandFailure) -> TextChange?
 
-    static let all = [git, docker, cargo, pip, uv, aws, go]
+    static let all = [git, docker, podman, cargo, pip, uv, aws, go]
 
     static func named(_ word: String) -> ToolSetup? { all.first { $0.tool.description == word } }
 
@@ -160,7 +160,7 @@ struct ToolSetup: Sendable {
         throw notUnderstood(tool, "has another \(name)")
     }
 
-    private static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
+    static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
         CommandFailure(
             .refused, "setup.other", "the configuration of \(tool) \(what), and was left alone",
             hint: "change it yourself: latchkey setup \(tool) --print shows what it needs")

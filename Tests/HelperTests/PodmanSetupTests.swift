@@ -76,6 +76,14 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: file + ".d"))
     }
 
+    @Test(arguments: ["skopeo", "buildah"])
+    func `skopeo and buildah are set up as podman is`(_ name: String) async throws {
+        let scene = try await HelperScene()
+        let podman = try await scene.latchkey("setup", "podman", "--print")
+        #expect(try await scene.latchkey("setup", name, "--print") == podman)
+        #expect(podman.contains("+ credential-helpers = [\"latchkey\"]\n"))
+    }
+
     @Test func `docker and podman share the link until neither needs it`() async throws {
         let scene = try await HelperScene()
         var environment = scene.environment
@@ -107,6 +115,7 @@ import TestServices
             podman login --get-login registry.example
             """)
         #expect(moved.outputText.hasSuffix("ada\n"), "\(moved.errorText)\(moved.outputText)")
+        #expect(moved.errorText.hasSuffix("latchkey: podman finds them where latchkey setup podman was done\n"))
         #expect(try await !files(scene).contains("YWRhOnMzY3JldA"))
     }
 }

@@ -195,6 +195,44 @@ import TestServices
         #expect(FileManager.default.fileExists(atPath: scene.directory / "home/.gitconfig"))
     }
 
+    @Test func `--print shows what --undo would take away, and takes nothing`() async throws {
+        _ = try await setup("git", "--yes")
+        let written = try scene.directory.read("home/.gitconfig")
+        let shown = try await setup("git", "--undo", "--print")
+        #expect(shown.outputText.contains("\n- [credential]\n") && shown.errorText.isEmpty)
+        #expect(try scene.directory.read("home/.gitconfig") == written)
+        #expect(try await setup("git", "--undo", "--yes").outputText == shown.outputText)
+    }
+
+    @Test(arguments: ["--yes", "--undo", "--print"])
+    func `an option that is for one tool isn't passed over where none is named`(_ option: String) async throws {
+        let run = try await setup(option, status: 64)
+        #expect(run.output.isEmpty)
+        #expect(
+            run.errorText == "latchkey: error: \(option) is for one tool, and none is named [usage.missing-operand]\n"
+                + "latchkey: hint: latchkey setup lists them\n")
+    }
+
+    @Test func `whoever has no store yet is told that the tool finds nothing`() async throws {
+        let scene = try await HelperScene(misses: true)
+        for message in [
+            "git asks Latchkey from now on; latchkey setup git --undo takes it back", "git asks Latchkey already",
+        ] {
+            let run = try await BuiltProducts.latchkey().run(["setup", "git", "--yes"], environment: scene.environment)
+            #expect(
+                run.status == 0
+                    && run.errorText == """
+                        latchkey: \(message)
+                        latchkey: warning: there is no store yet, so that git finds nothing
+                        latchkey: hint: latchkey vault init makes a vault; latchkey doctor says more
+
+                        """,
+                "\(run.errorText)")
+        }
+        // Nothing was remembered on the way.
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "state/latchkey/store"))
+    }
+
     @Test(arguments: [
         ("docker", "home/.docker/config.json", "no JSON"),
         ("cargo", "home/.cargo/config.toml", "[registry]\nglobal-credential-providers = [\"own\"]\n"),
@@ -212,7 +250,7 @@ import TestServices
         #expect(refused.errorText.contains("latchkey setup \(tool) --print shows what it needs"))
         let shown = try await setup(tool, "--print")
         #expect(shown.outputText.contains("\n+ ") && shown.outputText.contains("latchkey"), "\(shown.outputText)")
-        #expect(shown.errorText.contains("hint: write these lines yourself there"), "\(shown.errorText)")
+        #expect(shown.errorText.contains("hint: write these lines yourself where they fit"), "\(shown.errorText)")
         #expect(try scene.directory.read(file) == Array(text.utf8))
     }
 

@@ -28,7 +28,11 @@ struct ToolSetup: Sendable {
 
     static let all = [git, docker, podman, cargo, pip, uv, aws, go]
 
-    static func named(_ word: String) -> ToolSetup? { all.first { $0.tool.description == word } }
+    static func named(_ word: String) -> ToolSetup? {
+        // They read podman's files.
+        let name = ["skopeo", "buildah"].contains(word) ? "podman" : word
+        return all.first { $0.tool.description == name }
+    }
 
     // MARK: - The tools
 

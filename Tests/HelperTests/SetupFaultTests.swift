@@ -147,6 +147,7 @@ import TestServices
         #expect(try await shell("python3 - <<'END'\n\(rewrite)\nEND").status == 0)
         let undone = try await setup("docker", "--undo", "--yes")
         #expect(undone.status == 0, "\(undone.errorText)")
+        #expect(!undone.outputText.contains("\\u"), "a tab is shown as white space")
         let content = try JSONSerialization.jsonObject(with: Data(try directory.read("home/.docker/config.json")))
         let expected = try JSONSerialization.jsonObject(with: Data(after.utf8))
         #expect((content as? NSDictionary) == (expected as? NSDictionary))

@@ -116,7 +116,13 @@ import TestServices
         func run(_ arguments: String...) async throws -> ProgramRun {
             try await BuiltProducts.latchkey().run(["setup", "kubectl"] + arguments, environment: environment)
         }
-        #expect(try await run("work", "--yes").status == 0)
+        let made = try await run("work", "--yes")
+        #expect(made.status == 0)
+        #expect(
+            made.errorText.hasSuffix(
+                "latchkey: warning: there is no provider work yet\n"
+                    + "latchkey: hint: latchkey sign-in work --issuer URL --client-id ID adds it\n"),
+            "\(made.errorText)")
         let user = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users[0].user.exec.args}'", judges)
         #expect(user.outputText == "[\"helper\",\"kubectl\",\"work\"]")
         #expect(try await run("work").errorText == "latchkey: kubectl asks Latchkey already\n")

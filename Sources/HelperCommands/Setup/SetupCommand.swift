@@ -36,7 +36,7 @@ enum SetupCommand {
     /// Says so where the tool will find no store to ask.
     private static func warnWithoutStore(_ setup: ToolSetup, _ context: CommandContext) async {
         let choice = try? await context.selector.choose(
-            named: context.namedStore, settings: context.settings, remembers: false)
+            named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
         if choice?.backend.exists(context.settings) == true { return }
         context.output.warn(
             "there is no store yet, so that \(setup.tool) finds nothing",
@@ -200,7 +200,9 @@ private struct SetupRun {
     }
 
     private func write(_ sign: StaticString, _ text: String) throws {
-        for line in text.split(separator: "\n") { try context.output.write("\(sign) \(shown(String(line)))") }
+        for line in text.replacing("\t", with: "    ").split(separator: "\n") {
+            try context.output.write("\(sign) \(shown(String(line)))")
+        }
     }
 
     // MARK: - Taking it back

@@ -25,7 +25,7 @@ public enum AuthorizationServerEndpoint: Sendable, Hashable, CaseIterable {
 /// Something the server does wrong because a test asked for it.
 public enum AuthorizationServerFault: Sendable, Hashable {
     // MARK: In the redirect back to the client
-    /// `state` is another than the request's.
+    /// `state` is another than the request's. A sign-in waits on for the right one, unless its person gives up.
     case wrongState
     /// `state` is missing.
     case missingState

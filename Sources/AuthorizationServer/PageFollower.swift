@@ -6,7 +6,9 @@ extension UserAgent {
     /// The person of a test, who consents: follows redirects and presses the first button of the first form.
     ///
     /// Like a browser, it keeps addresses in ordinary memory. Throws `.unavailable(.pageFailed)` when a page can't be
-    /// fetched, or the way is longer than twelve pages.
+    /// fetched or says that something is wrong, or the way is longer than twelve pages. The sign-in ends then: with
+    /// `.stateMismatch` when the last page was that of a response with another state, which a browser's person may
+    /// still answer rightly, so that a real sign-in waits on.
     public static func consenting() -> UserAgent { UserAgent(following: .consent) }
 
     /// The person of a test, who presses the form's last button and so refuses. There must be a form: the server's
@@ -43,7 +45,7 @@ package struct PageFollower: Sendable {
     }
 
     /// Goes from page to page until there is neither a redirect nor a form. Throws `.unavailable(.pageFailed)` when a
-    /// page can't be fetched, or the way is longer than twelve pages.
+    /// page can't be fetched or says that something is wrong, or the way is longer than twelve pages.
     package func follow(_ link: String) async throws(UserAgentError) {
         var url = try Self.parse(link)
         var form: String?
@@ -59,7 +61,11 @@ package struct PageFollower: Sendable {
                 for index in bytes.indices { text.append(bytes[index]) }
                 return String(decoding: text, as: UTF8.self)
             }
-            guard let page = ConsentForm(html: html) else { return }
+            guard let page = ConsentForm(html: html) else {
+                // A person would see it and stop; to the sign-in nobody would come any more.
+                if response.status >= 400 { throw .unavailable(.pageFailed) }
+                return
+            }
             form = page.submission(pressing: decision == .consent ? page.buttons.first : page.buttons.last)
             url = try Self.parse(Self.resolve(page.action, against: url))
         }

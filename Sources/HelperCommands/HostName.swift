@@ -12,6 +12,11 @@ enum HostName {
         return mark.upperBound
     }
 
+    /// Whether what is sent there stays on this machine.
+    static func isLoopback(_ text: some StringProtocol) -> Bool {
+        text.hasPrefix("[::1]") || ["localhost", "127.0.0.1"].contains(String(text.prefix { $0 != ":" }))
+    }
+
     /// Whether the text is one, and nothing that another reader of addresses could take for the end of one.
     static func isSound(_ text: some StringProtocol) -> Bool {
         let bytes = Array(text.utf8)

@@ -115,7 +115,7 @@ struct IndexName {
     var origin: String? { parts.map { "\($0.scheme)\($0.host.lowercased())" } }
 
     /// The names to look for, the longest first: the address as it is, each path above it with and without its slash,
-    /// and the host.
+    /// and the host, which may have been stored for HTTPS: it isn't what an address in clear gets.
     var candidates: [String] {
         guard let (scheme, host, path) = parts else { return [text] }
         var names = [text]
@@ -125,7 +125,7 @@ struct IndexName {
             names += [place + "/", place]
             if pieces.popLast() == nil { break }
         }
-        names += [String(host)]
+        if scheme.lowercased() != "http://" || HostName.isLoopback(host) { names += [String(host)] }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }

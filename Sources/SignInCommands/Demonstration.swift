@@ -48,9 +48,8 @@ struct Demonstration {
     }
 
     private func provider() throws -> OAuthProvider {
-        guard let name = ProviderName("demo") else { preconditionFailure("demo is no name of a provider") }
-        return try OAuthProvider.issuer(
-            Issuer(server.issuer), name: name, clientID: "latchkey", scopes: ["profile", "offline_access"])
+        try OAuthProvider.issuer(
+            Issuer(server.issuer), name: "demo", clientID: "latchkey", scopes: ["profile", "offline_access"])
     }
 
     private func request(_ service: SignInService) async throws -> LogMessage {

@@ -85,13 +85,13 @@ enum ImportCommand {
         /// Whether whoever reads the source's file has the secrets, which stay there.
         var isInClear: Bool { self == .gh || self == .pythonKeyring }
 
-        /// Which tool a set-up has ask for what the source has.
-        var tool: StaticString? {
+        /// Which tools a set-up has ask for what the source has.
+        var tools: [StaticString] {
             switch self {
-            case .git, .gcm: "git"
-            case .docker: "docker"
-            case .cargo: "cargo"
-            default: nil
+            case .git, .gcm: ["git"]
+            case .docker: ["docker", "podman"]
+            case .cargo: ["cargo"]
+            default: []
             }
         }
 

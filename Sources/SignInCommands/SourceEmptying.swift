@@ -49,7 +49,7 @@ struct SourceEmptying {
         }
         context.output.note(
             "\(names(read)) holds no secret any more; the disk may, until what was there is overwritten")
-        if let tool = source.tool { context.output.note("\(tool) finds them where latchkey setup \(tool) was done") }
+        for tool in source.tools { context.output.note("\(tool) finds them where latchkey setup \(tool) was done") }
     }
 
     /// For an import that ends before.

@@ -18,8 +18,9 @@ package enum HelperDefinitions {
         "helper", "docker", summary: "answer docker and podman, as docker-credential-latchkey",
         operands: [.required("VERB", help: "get, store, erase, list or version")],
         details: """
-            A credential store of docker's configuration: \"credsStore\": \"latchkey\" has docker, podman, skopeo and buildx
-            call it. What they store is kept under docker:SERVER. Where nothing is stored for a registry, and a session's
+            A credential store of docker's configuration, where \"credsStore\": \"latchkey\" has docker and buildx call it;
+            podman, skopeo and buildah call it by credential-helpers in a registries.conf. latchkey setup docker and
+            latchkey setup podman write these. What they store is kept under docker:SERVER. Where nothing is stored for a registry, and a session's
             token may go there, that is the answer. What goes wrong stands on standard output, as docker wants it.
 
             Exit status 1: there is nothing, or something went wrong.
@@ -46,7 +47,8 @@ package enum HelperDefinitions {
         options: [mode, output],
         details: """
             As much of Python keyring's command as others call. get looks for the address, then for each path above it,
-            then for the host. A secret to set comes from standard input; one line break at its end is no part of it.
+            then for the host, but not for an http address that leaves this machine. A secret to set comes from standard
+            input; one line break at its end is no part of it.
 
             Exit status 1: there is nothing, which is not said, or something went wrong.
             """)
@@ -103,16 +105,18 @@ package enum HelperDefinitions {
     package static let undo = CommandOption.flag("--undo", help: "take away what setup wrote, and nothing else")
     package static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
     package static let setup = CommandDefinition(
-        "setup", topic: .helpers, summary: "have git, docker, cargo, pip, uv, kubectl, aws or go ask Latchkey",
+        "setup", topic: .helpers, summary: "have git, docker, podman, cargo, pip, uv, kubectl, aws or go ask Latchkey",
         operands: [
-            .optional("TOOL", help: "git, docker, cargo, pip, uv, kubectl, aws or go; without it, all are listed"),
+            .optional("TOOL", help: "git, docker, podman, cargo, pip, uv, kubectl, aws or go; without it, a list"),
             .optional("NAME", help: "aws: the profile (default); kubectl: the provider"),
         ],
         options: [yes, undo, printing],
         details: """
-            Shows the change to the tool's configuration and asks before it writes. What was there stays; where something else
-            stands in the way, nothing is written. --store and --vault go into the helper's command line for git, aws and go.
-            docker, cargo, pip and uv look for the helper on PATH: where it isn't, a link is made in ~/.local/bin.
+            Shows the change to the tool's configuration and asks before it writes. What was there stays, but for another
+            credsStore of docker's, which --undo puts back; where something else stands in the way, nothing is written, and
+            --print shows what to write by hand. --store and --vault go into the helper's command line for git, aws and go.
+            docker, podman, cargo, pip and uv look for the helper on PATH: where it isn't, a link is made in ~/.local/bin.
+            podman is for skopeo and buildah, too.
 
             Without TOOL: which tools ask Latchkey, and which files keep secrets in clear, with the command that moves them.
             """)

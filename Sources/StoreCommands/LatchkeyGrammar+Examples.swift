@@ -41,7 +41,7 @@ extension LatchkeyGrammar {
         "keyring agent": ["latchkey keyring agent"],
         "keyring status": ["latchkey keyring status"],
         "setup": [
-            "latchkey setup", "latchkey setup git", "latchkey setup docker --print", "latchkey setup git --undo",
+            "latchkey setup", "latchkey setup git", "latchkey setup podman --print", "latchkey setup git --undo",
         ],
         "helper git": ["latchkey helper git get"],
         "helper docker": ["latchkey helper docker list"],

@@ -260,7 +260,7 @@ struct TokenHandlingTests {
             guard case .issuer(let issuer) = $0.provider.server else { return }
             $0.provider =
                 (try? .issuer(
-                    issuer, name: ProviderName("test") ?? .gitHub, clientID: "latchkey", scopes: ["read"],
+                    issuer, name: "test", clientID: "latchkey", scopes: ["read"],
                     proof: .secret(.secretBasic))) ?? $0.provider
         }
         #expect(try await scene.ask() == 200)

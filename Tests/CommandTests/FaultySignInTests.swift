@@ -142,6 +142,10 @@ import TestServices
         expect(
             run, code: "oauth.state-mismatch",
             hint: "start the sign-in again, and answer only the browser page it opens")
+        #expect(
+            run.errorText.contains(
+                "a response with another state came to the redirect address; it is ignored, and the sign-in still waits"
+            ))
         #expect(try await content() == before)
     }
 

@@ -178,7 +178,7 @@ import Testing
     static let pages = [
         ("README.md", []), ("Docs/ATProtocol.md", ["LatchkeyATProtocol"]),
         ("Docs/Authenticator.md", ["Foundation", "FoundationNetworking", "LatchkeyFoundation"]),
-        ("Docs/Site/Latchkey.docc/Latchkey.md", []),
+        ("Docs/Site/Latchkey.docc/Latchkey.md", []), ("Docs/Site/Latchkey.docc/ProductLog.md", []),
     ]
 
     @Test(arguments: pages)

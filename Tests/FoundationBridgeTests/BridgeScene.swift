@@ -29,7 +29,7 @@ final class BridgeScene: Sendable {
         let context = SignInContext(
             http: CurlTransport(), leases: LeaseDirectory(path: folder.path + "/leases"), log: log)
         let provider = try OAuthProvider.issuer(
-            Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+            Issuer(self.server.issuer), name: "test", clientID: "latchkey",
             scopes: ["read", "write"])
         var configuration = OAuthAuthenticator.Configuration(
             provider: provider, userAuthenticator: .consenting(), context: context)

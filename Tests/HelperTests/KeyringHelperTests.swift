@@ -58,7 +58,8 @@ import TestServices
         let scene = try await HelperScene(store)
         for (service, secret) in [
             ("https://index.example/simple", "of the index"), ("https://index.example/simple/own/", "of the package"),
-            ("index.example:8443", "of the host"),
+            ("index.example:8443", "of the host"), ("127.0.0.1:8080", "of this machine"),
+            ("http://clear.example/simple", "in clear"),
         ] {
             try await scene.helper("keyring", "set", service, "ada", input: secret).successful("keyring set")
         }
@@ -67,6 +68,7 @@ import TestServices
             ("https://index.example/simple/own", "of the package"),
             ("https://ada@index.example/simple/own/x.whl", "of the package"),
             ("https://index.example:8443/simple/", "of the host"), ("index.example:8443", "of the host"),
+            ("http://127.0.0.1:8080/simple/", "of this machine"), ("http://clear.example/simple/x", "in clear"),
         ] {
             let plain = try await keyring(scene, "get", asked, "ada")
             #expect(plain.status == 0 && plain.outputText == secret + "\n", "\(asked)")
@@ -92,6 +94,28 @@ import TestServices
                 ["helper", "keyring"] + arguments, environment: scene.environment)
             #expect(run.status == 1 && run.output.isEmpty && run.errorOutput.isEmpty, "\(arguments) \(run.errorText)")
         }
+    }
+
+    @Test(arguments: HelperScene.Store.allCases)
+    func `what was stored for HTTPS, or for a host, goes to no address in clear`(
+        _ store: HelperScene.Store
+    ) async throws {
+        let scene = try await HelperScene(store)
+        for service in ["index.example", "index.example:8443", "https://index.example/simple", "localhost.example"] {
+            try await scene.helper("keyring", "set", service, "ada", input: "s3cret").successful("keyring set")
+        }
+        for address in [
+            "http://index.example/simple/", "http://index.example", "HTTP://index.example/simple",
+            "http://ada@index.example/simple/x", "http://index.example:8443/simple/", "http://localhost.example/",
+            "http://localhost:x@index.example/",
+        ] {
+            for words in [["get", address, "ada"], ["get", "--mode", "creds", address]] {
+                let run = try await BuiltProducts.latchkey().run(
+                    ["helper", "keyring"] + words, environment: scene.environment)
+                #expect(run.status == 1 && run.output.isEmpty && run.errorOutput.isEmpty, "\(words)")
+            }
+        }
+        #expect(try await keyring(scene, "get", "https://index.example/other", "ada").outputText == "s3cret\n")
     }
 
     @Test func `what Python keyring has stored is read, and what is set here is read there`() async throws {

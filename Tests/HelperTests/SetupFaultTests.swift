@@ -2,182 +2,15 @@ import Foundation
 import Testing
 import TestServices
 
-/// `latchkey setup` where files are odd, disks are full and processes are killed: nothing that was there is lost.
-@Suite struct SetupFaultTests {
-    private let directory: TestDirectory
-    private let environment: [String: String]
+/// `latchkey setup` where names are odd, others write too, disks are full and processes are killed: nothing that was
+/// there is lost.
+@Suite struct SetupFaultTests: SetupSuite {
+    let directory: TestDirectory
+    let environment: [String: String]
 
-    init() async throws {
+    init() throws {
         directory = try TestDirectory()
-        var environment = try directory.environment()
-        // With the helpers' names on it, no link is made.
-        environment["PATH"] = try directory.makeFolder("bin") + ":" + Program.searchPath
-        for name in ["docker-credential-latchkey", "cargo-credential-latchkey", "keyring", "latchkey"] {
-            try FileManager.default.createSymbolicLink(
-                atPath: directory / "bin/\(name)", withDestinationPath: BuiltProducts.latchkey().path)
-        }
-        self.environment = environment
-    }
-
-    private func setup(_ arguments: String..., with extra: [String: String] = [:]) async throws -> ProgramRun {
-        try await BuiltProducts.latchkey().run(
-            ["setup"] + arguments, environment: environment.merging(extra) { $1 }, folder: directory.path)
-    }
-
-    private func shell(_ script: String) async throws -> ProgramRun {
-        try await Program("bash").run(["-c", script], environment: environment, folder: directory.path)
-    }
-
-    private func write(_ file: String, _ text: [UInt8], mode: UInt32 = 0o600) throws {
-        try directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
-        try directory.write(file, text, mode: mode)
-    }
-
-    private func entries(_ folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: directory / folder).sorted()
-    }
-
-    static let files = [
-        "git": "home/.gitconfig", "docker": "home/.docker/config.json", "cargo": "home/.cargo/config.toml",
-        "pip": "config/pip/pip.conf", "uv": "config/uv/uv.toml", "aws": "home/.aws/config", "go": "config/go/env",
-    ]
-
-    // MARK: - Contents
-
-    /// Files as editors and tools of all kinds leave them, and what each tool's own reader, or Python's for its format,
-    /// says afterwards.
-    static let contents: [(tool: String, text: String, reader: String, answer: String)] = [
-        ("git", "[user]\r\n\tname = Ada\r\n", git, "Ada"),
-        ("git", "[user]\n\tname = Ada", git, "Ada"),
-        ("git", "[user]\n\tname = Ada\n[credential]\n\thelper = cache\n[credential]\n\thelper = x\n", git, "Ada"),
-        ("git", "\u{FEFF}[user]\n\tname = Ada\n", git, "Ada"),
-        ("git", "[user]\n\tname = Ada\\\n", git, "Ada"),
-        ("docker", "{ }", docker, "['credsStore']"),
-        ("docker", "\n{\"auths\":{\"{\":{}}}", docker, "['credsStore', 'auths']"),
-        ("docker", "{\"a\":\"latchkey\",\"credsStore\":\"x\",\"b\":\"latchkey\"}", docker, "['a', 'credsStore', 'b']"),
-        (
-            "cargo", "[registry] # mine\ndefault = \"own\"\r\n", cargo,
-            "['cargo:token', 'cargo-credential-latchkey'] own"
-        ),
-        ("cargo", "\u{FEFF}[registry]\ndefault = \"own\"", cargo, "['cargo:token', 'cargo-credential-latchkey'] own"),
-        ("cargo", "[registry]", cargo, "['cargo:token', 'cargo-credential-latchkey'] None"),
-        ("pip", "[global]\r\ntimeout = 5\r\n[install]\r\n", pip, "subprocess 5"),
-        ("pip", "# keyring-provider = subprocess\n[global]\ntimeout: 5\n", pip, "subprocess 5"),
-        ("uv", "\u{FEFF}[pip]\nstrict = true\n", uv, "subprocess True"),
-        ("uv", "# keyring-provider = \"subprocess\"\n[pip]\nstrict = true\n", uv, "subprocess True"),
-        ("go", "GOAUTH=\nGOFLAGS=-v\n", "cat config/go/env", "helper go; netrc\nGOFLAGS=-v\n"),
-        ("go", "GOAUTH=git /tmp", "cat config/go/env", "helper go; git /tmp"),
-    ]
-    private static let git = "git config --global user.name; git config --global --get-all credential.helper >&2"
-    private static let docker =
-        "python3 -c 'import json; print(list(json.load(open(\"home/.docker/config.json\"))))'"
-    private static let cargo = """
-        python3 -c 'import tomllib; r = tomllib.loads(open("home/.cargo/config.toml", newline="", encoding="utf-8-sig").read())["registry"]
-        print(r["global-credential-providers"], r.get("default"))'
-        """
-    private static let pip = """
-        python3 -c 'import configparser; c = configparser.RawConfigParser(); c.read("config/pip/pip.conf")
-        print(c["global"]["keyring-provider"], c["global"]["timeout"])'
-        """
-    private static let uv = """
-        python3 -c 'import tomllib; c = tomllib.loads(open("config/uv/uv.toml", encoding="utf-8-sig").read())
-        print(c["keyring-provider"], c["pip"]["strict"])'
-        """
-
-    @Test(arguments: SetupFaultTests.contents.indices)
-    func `what a file has is kept to the byte, and its tool still reads it`(_ index: Int) async throws {
-        let (tool, text, reader, answer) = Self.contents[index]
-        let file = try #require(Self.files[tool])
-        try write(file, Array(text.utf8), mode: 0o644)
-        let made = try await setup(tool, "--yes")
-        #expect(made.status == 0, "\(made.errorText)")
-        let read = try await shell(reader)
-        #expect(read.status == 0 && read.outputText.contains(answer), "\(read.outputText)\(read.errorText)")
-        #expect(try await setup(tool, "--yes").errorText.contains("asks Latchkey already"))
-        let undone = try await setup(tool, "--undo", "--yes")
-        #expect(undone.status == 0, "\(undone.errorText)")
-        #expect(try directory.read(file) == Array(text.utf8))
-        #expect(try FileManager.default.attributesOfItem(atPath: directory / file)[.posixPermissions] as? Int == 0o644)
-    }
-
-    @Test func `bytes that are no UTF-8 stay, and an empty file stays one`() async throws {
-        let odd: [UInt8] = Array("[user]\n\tname = ".utf8) + [0xE9, 0xFF, 0x0A]
-        for (tool, before) in [("git", odd), ("git", []), ("docker", []), ("aws", odd), ("go", [0xFF, 0x0A])] {
-            let file = try #require(Self.files[tool])
-            try write(file, before)
-            #expect(try await setup(tool, "--yes").status == 0)
-            #expect(try directory.read(file) != before)
-            #expect(try await setup(tool, "--undo", "--yes").status == 0)
-            #expect(try directory.read(file) == before, "\(tool)")
-        }
-    }
-
-    @Test(arguments: [
-        ("docker", "{\"auths\": {}} // mine"), ("docker", "{} {}"), ("docker", "[{}]"), ("docker", "\u{FEFF}{}"),
-        ("cargo", "[ registry ]\ndefault = \"own\"\n"), ("cargo", "registry.default = \"own\"\n"),
-        ("cargo", "registry = { default = \"own\" }\n"), ("cargo", "[\"registry\"]\n"),
-        ("cargo", "[registry]\n\"global-credential-providers\" = []\n"),
-        ("pip", "[global]\nkeyring-provider: import\n"), ("pip", "[global]\nKeyring-Provider = import\n"),
-        ("go", "GOAUTH=off\n"), ("go", "GOAUTH =x\n"),
-    ])
-    func `what would break the tool is told, and the file left`(_ tool: String, _ text: String) async throws {
-        let file = try #require(Self.files[tool])
-        try write(file, Array(text.utf8))
-        let run = try await setup(tool, "--yes")
-        #expect(run.status == 77 && run.errorText.contains("[setup.other]"), "\(run.errorText)")
-        #expect(try directory.read(file) == Array(text.utf8))
-        #expect(try await setup(tool, "--undo", "--yes").status == 1)
-    }
-
-    @Test func `Go's file that is turned off is none`() async throws {
-        let run = try await setup("go", "--yes", with: ["GOENV": "off"])
-        #expect(run.status == 77 && !FileManager.default.fileExists(atPath: directory / "off"))
-    }
-
-    // MARK: - Files
-
-    @Test func `links stay links, and one that leads nowhere is left`() async throws {
-        try directory.makeFolder("dotfiles")
-        try directory.write("dotfiles/gitconfig", "[user]\n", mode: 0o640)
-        try FileManager.default.createSymbolicLink(
-            atPath: directory / "home/.gitconfig", withDestinationPath: "../dotfiles/gitconfig")
-        #expect(try await setup("git", "--yes").status == 0)
-        #expect(String(decoding: try directory.read("dotfiles/gitconfig"), as: UTF8.self).contains("helper git\n"))
-        #expect(try await setup("git", "--undo", "--yes").status == 0)
-        #expect(try directory.read("dotfiles/gitconfig") == Array("[user]\n".utf8))
-        try FileManager.default.removeItem(atPath: directory / "dotfiles/gitconfig")
-        let run = try await setup("git", "--yes")
-        #expect(run.status == 77 && run.errorText.contains("is a link that leads nowhere"), "\(run.errorText)")
-        #expect(
-            try FileManager.default.destinationOfSymbolicLink(atPath: directory / "home/.gitconfig")
-                == "../dotfiles/gitconfig")
-        #expect(try entries("dotfiles").isEmpty)
-    }
-
-    @Test func `pipes, folders, devices and files past 4 MiB are left, and not waited for`() async throws {
-        for make in ["mkfifo", "mkdir", "ln -s /dev/null", "truncate -s 4194305"] {
-            #expect(try await shell("rm -rf home/.gitconfig; \(make) home/.gitconfig").status == 0)
-            let run = try await setup("git", "--yes")
-            #expect(run.status == 77 && run.errorText.contains("[setup.unusable]"), "\(make): \(run.errorText)")
-        }
-    }
-
-    @Test func `another user's file is left`() async throws {
-        var other = "/etc/hosts"
-        if geteuid() == 0 {
-            other = try directory.write("others", "[user]\n", mode: 0o666)
-            try #require(unsafe chown(other, 65534, 65534) == 0)
-        }
-        let run = try await setup("git", "--yes", with: ["GIT_CONFIG_GLOBAL": other])
-        #expect(run.status == 77 && run.errorText.contains("is another user's"))
-    }
-
-    @Test func `a path that the environment gives is the same from another folder`() async throws {
-        #expect(try await setup("git", "--yes", with: ["GIT_CONFIG_GLOBAL": "mine"]).status == 0)
-        #expect(FileManager.default.fileExists(atPath: directory / "mine"))
-        let undone = try await BuiltProducts.latchkey().run(
-            ["setup", "git", "--undo", "--yes"], environment: environment, folder: "/")
-        #expect(undone.status == 0 && !FileManager.default.fileExists(atPath: directory / "mine"))
+        environment = try Self.environment(in: directory)
     }
 
     // MARK: - Names
@@ -314,6 +147,7 @@ import TestServices
         #expect(try await shell("python3 - <<'END'\n\(rewrite)\nEND").status == 0)
         let undone = try await setup("docker", "--undo", "--yes")
         #expect(undone.status == 0, "\(undone.errorText)")
+        #expect(!undone.outputText.contains("\\u"), "a tab is shown as white space")
         let content = try JSONSerialization.jsonObject(with: Data(try directory.read("home/.docker/config.json")))
         let expected = try JSONSerialization.jsonObject(with: Data(after.utf8))
         #expect((content as? NSDictionary) == (expected as? NSDictionary))

@@ -41,6 +41,11 @@ import TestServices
             "python3 -c \"import json; print(json.load(open('home/.docker/config.json')))\"",
             "{'credsStore': 'latchkey'}"
         ),
+        ("podman", podman, nil, "skopeo login --get-login registry.example", "ada"),
+        (
+            "podman", podman, "# mine\nunqualified-search-registries = [\"registry.example\"]\n",
+            "podman login --get-login registry.example", "ada"
+        ),
         (
             "cargo", "home/.cargo/config.toml", "[registry]\ndefault = \"own\"\n\n[net]\noffline = true\n",
             "cargo config get -Zunstable-options registry 2>&1; cat home/.cargo/config.toml",
@@ -67,10 +72,14 @@ import TestServices
         ),
     ]
 
+    private static let podman = "home/.config/containers/registries.conf.d/latchkey.conf"
+
     @Test(arguments: SetupTests.tools.indices)
     func `the tool asks, and afterwards its file is as it was`(_ index: Int) async throws {
         let (tool, file, before, question, answer) = Self.tools[index]
-        for (service, account) in [("git:https://example.org", "ada"), ("aws:default", "AKIAEXAMPLE")] {
+        for (service, account) in [
+            ("git:https://example.org", "ada"), ("aws:default", "AKIAEXAMPLE"), ("docker:registry.example", "ada"),
+        ] {
             try await scene.latchkey("set", service, account, input: "of \(service.prefix(3).filter { $0 != ":" })")
         }
         if let before {
@@ -107,7 +116,13 @@ import TestServices
         func run(_ arguments: String...) async throws -> ProgramRun {
             try await BuiltProducts.latchkey().run(["setup", "kubectl"] + arguments, environment: environment)
         }
-        #expect(try await run("work", "--yes").status == 0)
+        let made = try await run("work", "--yes")
+        #expect(made.status == 0)
+        #expect(
+            made.errorText.hasSuffix(
+                "latchkey: warning: there is no provider work yet\n"
+                    + "latchkey: hint: latchkey sign-in work --issuer URL --client-id ID adds it\n"),
+            "\(made.errorText)")
         let user = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users[0].user.exec.args}'", judges)
         #expect(user.outputText == "[\"helper\",\"kubectl\",\"work\"]")
         #expect(try await run("work").errorText == "latchkey: kubectl asks Latchkey already\n")
@@ -160,7 +175,7 @@ import TestServices
     }
 
     @Test func `a tool that calls its helper without options is told no store`() async throws {
-        for tool in ["docker", "cargo", "pip", "uv"] {
+        for tool in ["docker", "podman", "cargo", "pip", "uv"] {
             let run = try await setup(tool, "--yes", "--store", "vault", status: 64)
             #expect(run.errorText.contains("[setup.no-store]"))
         }
@@ -186,17 +201,62 @@ import TestServices
         #expect(FileManager.default.fileExists(atPath: scene.directory / "home/.gitconfig"))
     }
 
+    @Test func `--print shows what --undo would take away, and takes nothing`() async throws {
+        _ = try await setup("git", "--yes")
+        let written = try scene.directory.read("home/.gitconfig")
+        let shown = try await setup("git", "--undo", "--print")
+        #expect(shown.outputText.contains("\n- [credential]\n") && shown.errorText.isEmpty)
+        #expect(try scene.directory.read("home/.gitconfig") == written)
+        #expect(try await setup("git", "--undo", "--yes").outputText == shown.outputText)
+    }
+
+    @Test(arguments: ["--yes", "--undo", "--print"])
+    func `an option that is for one tool isn't passed over where none is named`(_ option: String) async throws {
+        let run = try await setup(option, status: 64)
+        #expect(run.output.isEmpty)
+        #expect(
+            run.errorText == "latchkey: error: \(option) is for one tool, and none is named [usage.missing-operand]\n"
+                + "latchkey: hint: latchkey setup lists them\n")
+    }
+
+    @Test func `whoever has no store yet is told that the tool finds nothing`() async throws {
+        let scene = try await HelperScene(misses: true)
+        for message in [
+            "git asks Latchkey from now on; latchkey setup git --undo takes it back", "git asks Latchkey already",
+        ] {
+            let run = try await BuiltProducts.latchkey().run(["setup", "git", "--yes"], environment: scene.environment)
+            #expect(
+                run.status == 0
+                    && run.errorText == """
+                        latchkey: \(message)
+                        latchkey: warning: there is no store yet, so that git finds nothing
+                        latchkey: hint: latchkey vault init makes a vault; latchkey doctor says more
+
+                        """,
+                "\(run.errorText)")
+        }
+        // Nothing was remembered on the way.
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "state/latchkey/store"))
+    }
+
     @Test(arguments: [
         ("docker", "home/.docker/config.json", "no JSON"),
         ("cargo", "home/.cargo/config.toml", "[registry]\nglobal-credential-providers = [\"own\"]\n"),
         ("pip", "config/pip/pip.conf", "[global]\nkeyring-provider = import\n"),
         ("uv", "config/uv/uv.toml", "keyring-provider = \"disabled\"\n"),
         ("aws", "home/.aws/config", "[default]\ncredential_process=own\n"),
+        ("podman", podman, "credential-helpers = [\"own\"]\n"),
     ])
     func `what stands in the way is told, and left alone`(_ tool: String, _ file: String, _ text: String) async throws {
         try scene.directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
         try scene.directory.write(file, text)
-        #expect(try await setup(tool, "--yes", status: 77).errorText.contains("[setup.other]"))
+        let refused = try await setup(tool, "--yes", status: 77)
+        #expect(refused.errorText.contains("[setup.other]"))
+        // What the hint says of --print is so.
+        #expect(refused.errorText.contains("latchkey setup \(tool) --print shows what it needs"))
+        let shown = try await setup(tool, "--print")
+        #expect(shown.outputText.contains("\n+ ") && shown.outputText.contains("latchkey"), "\(shown.outputText)")
+        #expect(shown.errorText.contains("hint: write these lines yourself where they fit"), "\(shown.errorText)")
         #expect(try scene.directory.read(file) == Array(text.utf8))
     }
 
@@ -218,19 +278,24 @@ import TestServices
             ("home/.docker/config.json", "{\"auths\":{\"a\":{\"auth\":\"YTpi\"}}}"),
             ("home/.cargo/credentials.toml", "[registry]\ntoken = \"x\"\n"),
             ("config/gh/hosts.yml", "github.com:\n    oauth_token: \(secret)\n"),
+            ("home/.pgpass", "db.example:5432:*:ada:s3cret\n"),
+            ("config/pip/pip.conf", "[global]\nindex-url = https://ada:s3cret@index.example/simple\n"),
             ("home/.pypirc", "[pypi]\nusername=a\n"), ("home/.npmrc", "//registry.example/:_authToken=${NPM_TOKEN}\n"),
         ] {
             try scene.directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
             try scene.directory.write(file, text)
         }
         let shown = try await setup().outputText
-        for name in [".git-credentials", ".netrc", ".docker/config.json", ".cargo/credentials.toml", "gh/hosts.yml"] {
+        for name in [
+            ".git-credentials", ".netrc", ".docker/config.json", ".cargo/credentials.toml", "gh/hosts.yml", ".pgpass",
+            "pip.conf",
+        ] {
             #expect(shown.contains(name), "\(name)")
         }
         #expect(!shown.contains(".pypirc") && !shown.contains(".npmrc") && !shown.contains(secret))
         let json = try await setup("--json").output
         let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
-        #expect((object?["plain_text"] as? [[String: Any]])?.count == 5)
-        #expect((object?["tools"] as? [[String: Any]])?.count == 7)
+        #expect((object?["plain_text"] as? [[String: Any]])?.count == 7)
+        #expect((object?["tools"] as? [[String: Any]])?.count == 8)
     }
 }

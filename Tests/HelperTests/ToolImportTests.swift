@@ -315,7 +315,9 @@ import TestServices
         let before = try await listed().compactMap { $0["command"] }
         #expect(before.count == 10 && before.filter { $0.hasPrefix("latchkey setup ") }.count == 7, "\(before)")
         #expect(before.contains("latchkey setup git && latchkey import --from git --empty-source"))
-        for tool in ["git", "docker", "cargo"] { _ = try await shell("latchkey setup \(tool) --yes").successful(tool) }
+        for tool in ["git", "docker", "podman", "cargo"] {
+            _ = try await shell("latchkey setup \(tool) --yes").successful(tool)
+        }
         let files = try await listed()
         #expect(files.count == 10, "\(files)")
         for entry in files {

@@ -12,7 +12,7 @@ import Testing
 struct DPoPSignInTests {
     private static func provider(_ server: LoopbackAuthorizationServer) throws -> OAuthProvider {
         try .issuer(
-            Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+            Issuer(server.issuer), name: "test", clientID: "latchkey",
             scopes: ["read", "write"], usesDPoP: true)
     }
 

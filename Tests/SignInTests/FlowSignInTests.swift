@@ -17,7 +17,7 @@ struct FlowSignInTests {
     ) -> (LoopbackAuthorizationServer) throws -> OAuthProvider {
         { server in
             var provider = try OAuthProvider.issuer(
-                Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+                Issuer(server.issuer), name: "test", clientID: "latchkey",
                 scopes: ["openid", "read"], usesDPoP: dpop)
             provider.pushes = pushes
             return provider
@@ -212,7 +212,7 @@ struct FlowSignInTests {
         let clientID = client.clientID
         #expect(server.record.registrations == 1)
         let scene = try SignInScene(AuthorizationServerConfiguration()) { _ in
-            try .issuer(Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: clientID)
+            try .issuer(Issuer(server.issuer), name: "test", clientID: clientID)
         }
         try await scene.signIn()
         #expect(server.record.codesExchanged == 1)

@@ -66,7 +66,7 @@ struct ProviderTests {
         _ name: String, host: String? = nil, scopes: ScopeList? = nil
     ) throws -> OAuthProvider {
         let service = try #require(BuiltInProvider.named(name))
-        var choices = BuiltInProvider.Choices(name: ProviderName("mine")!, clientID: "client")
+        var choices = BuiltInProvider.Choices(name: "mine", clientID: "client")
         choices.host = host
         choices.scopes = scopes
         return try service.provider(choices)
@@ -147,6 +147,12 @@ struct ProviderTests {
     ])
     func `a provider's name is a word`(text: String, isName: Bool) {
         #expect((ProviderName(text) != nil) == isName)
+    }
+
+    @Test func `a provider's name in the source is one, or the process stops`() async {
+        let name: ProviderName = "mine"
+        #expect(name == ProviderName(String("mine")))
+        await #expect(processExitsWith: .failure) { _ = "No name" as ProviderName }
     }
 
     // MARK: - Redirect URIs

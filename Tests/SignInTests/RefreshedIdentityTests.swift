@@ -14,7 +14,7 @@ struct RefreshedIdentityTests {
     private func scene() throws -> SignInScene {
         try SignInScene { server in
             try .issuer(
-                Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+                Issuer(server.issuer), name: "test", clientID: "latchkey",
                 scopes: ["openid", "read"])
         }
     }

@@ -29,7 +29,7 @@ struct RefusedTokensTests {
     private func scene(dpop: Bool = false) throws -> SignInScene {
         try SignInScene(AuthorizationServerConfiguration(offersDeviceGrant: true)) { server in
             try .issuer(
-                Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+                Issuer(server.issuer), name: "test", clientID: "latchkey",
                 scopes: ["openid", "read"], usesDPoP: dpop)
         }
     }

@@ -15,7 +15,7 @@ import TestSecrets
 struct ServiceValueTests {
     /// Google's own value, at a server in this process, and its client's secret in the store.
     private static func google(_ scopes: ScopeList) async throws -> SignInScene {
-        var choices = try BuiltInProvider.Choices(name: #require(ProviderName("google")), clientID: "latchkey")
+        var choices = BuiltInProvider.Choices(name: "google", clientID: "latchkey")
         choices.scopes = scopes
         let google = try #require(BuiltInProvider.named("google")).provider(choices)
         let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")
@@ -24,7 +24,7 @@ struct ServiceValueTests {
         ])
         let scene = try SignInScene(configuration) { server in
             try OAuthProvider(
-                name: #require(ProviderName("google")), server: .issuer(Issuer(server.issuer)),
+                name: "google", server: .issuer(Issuer(server.issuer)),
                 clientID: google.clientID, scopes: google.scopes,
                 redirect: google.redirect, parameters: google.parameters, proof: google.proof, account: google.account,
                 revocation: google.revocation)
@@ -66,7 +66,7 @@ struct ServiceValueTests {
                 issuer: Issuer(server.issuer), authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
                 tokenEndpoint: HTTPURL(server.tokenEndpoint), revocationEndpoint: HTTPURL(server.revocationEndpoint))
             return try OAuthProvider(
-                name: #require(ProviderName("cloud.example")), server: .endpoints(endpoints), clientID: "latchkey",
+                name: "cloud.example", server: .endpoints(endpoints), clientID: "latchkey",
                 scopes: ["notes"], parameters: [AuthorizationParameter("audience", "notes")],
                 account: .resource(HTTPURL(server.gitHubUserEndpoint), name: .login, subject: .id))
         }
@@ -95,7 +95,7 @@ struct ServiceValueTests {
         let context = SignInContext(
             environment: .current(), log: RedactedLogger("test", minimumLevel: .trace, sink: sink))
         let provider = try OAuthProvider.issuer(
-            Issuer(server.issuer), name: #require(ProviderName("test")), clientID: "latchkey")
+            Issuer(server.issuer), name: "test", clientID: "latchkey")
         let service = SignInService(provider: provider, store: try InMemoryStore(), context: context)
         try await service.signIn(presenting: .consenting())
         let lines = sink.records.filter { "\($0.category)" == "latchkey.user-agent" as LogMessage }

@@ -77,8 +77,37 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
+    /// It waited for its whole deadline, on purpose: whoever sends such a response must not end a sign-in. The person of
+    /// a test is nobody to wait for, once they have gone.
+    @Test(.timeLimit(.minutes(5)), arguments: [AuthorizationServerFault.wrongState, .missingState])
+    func `a test's person who is sent back with another state gives up, and that ends the sign-in`(
+        fault: AuthorizationServerFault
+    ) async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(fault)
+        await #expect(throws: SignInError.oauth(OAuthError(.stateMismatch))) {
+            try await scene.service.signIn(presenting: .consenting())
+        }
+        #expect(scene.requests[.token] == nil)
+        scene.server.switchOffAllFaults()
+        try await scene.service.signIn(presenting: .consenting())
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a test's person who is sent back by another issuer ends the sign-in, and nothing is exchanged`() async throws
+    {
+        let scene = try SignInScene()
+        scene.server.switchOn(.wrongIssuer)
+        await #expect(throws: SignInError.oauth(OAuthError(.issuerMismatch))) {
+            try await scene.service.signIn(presenting: .consenting())
+        }
+        #expect(scene.requests[.token] == nil)
+    }
+
     @Test func `when nothing but answers with another state came, that is what is told`() async throws {
-        let receiver = try LoopbackReceiver.listen(at: .loopback(path: "/callback"), log: .disabled)
+        let log = MemoryLogSink()
+        let receiver = try LoopbackReceiver.listen(
+            at: .loopback(path: "/callback"), log: RedactedLogger("test", minimumLevel: .info, sink: log))
         _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
         let seen = receiver.handler.hasSeenForeign
         #expect(!seen, "nothing is expected yet")
@@ -89,6 +118,9 @@ struct SignInFaultTests {
         await #expect(throws: UserAgentError.onlyForeignResponses) {
             _ = try await receiver.response(until: .after(.zero))
         }
+        // The person is told at once, and once, however many come.
+        let told = log.records.filter { $0.message.text.contains("the sign-in still waits") }
+        #expect(told.map(\.level) == [.warning, .info])
     }
 
     @Test func `an answer with repeated parameters is none`() async throws {

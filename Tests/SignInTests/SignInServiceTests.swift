@@ -183,7 +183,7 @@ struct SignInServiceTests {
                 authorizationEndpoint: HTTPURL(server.authorizationEndpoint),
                 tokenEndpoint: HTTPURL(server.tokenEndpoint))
             return try OAuthProvider(
-                name: ProviderName("plain") ?? .gitHub, server: .endpoints(metadata), clientID: "latchkey",
+                name: "plain", server: .endpoints(metadata), clientID: "latchkey",
                 scopes: ["x"],
                 account: .nowhere)
         }
@@ -246,7 +246,7 @@ struct SignInServiceTests {
         ])
         let scene = try SignInScene(configuration) { server in
             try .issuer(
-                Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey", scopes: ["read"],
+                Issuer(server.issuer), name: "test", clientID: "latchkey", scopes: ["read"],
                 proof: .secret(method))
         }
         #expect(await scene.failure() == SignInError(.clientSecretMissing))

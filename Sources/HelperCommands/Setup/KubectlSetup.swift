@@ -59,6 +59,12 @@ struct KubectlSetup {
             isUndone
                 ? "kubectl doesn't ask Latchkey any more"
                 : "kubectl config set-context --current --user=\(shown(provider)) makes it the user of your context")
+        let providers = try ProviderFiles(configurationFolder: context.configurationFolder).names()
+        if !isUndone, !providers.contains(where: { $0.hasSameOctets(as: provider) }) {
+            context.output.warn(
+                "there is no provider \(shown(provider)) yet",
+                hint: "latchkey sign-in \(shown(provider)) --issuer URL --client-id ID adds it")
+        }
         return .success
     }
 

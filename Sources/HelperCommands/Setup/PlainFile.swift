@@ -24,11 +24,13 @@ struct PlainFile {
             + imported(
                 "gcm", of: "git", environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store", [".credential"])
             + imported(
-                "docker", of: "docker", (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json",
+                "docker", of: "docker", (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json", logins)
+            + imported(
+                "docker", of: "podman",
                 at: [
                     environment.runtimeDirectory.map { $0 + "/containers/auth.json" },
                     configuration + "/containers/auth.json", environment["REGISTRY_AUTH_FILE"],
-                ], ["\"auth\"", "\"identitytoken\""])
+                ], logins)
             + imported(
                 "cargo", of: "cargo", cargo + "/credentials.toml", at: [cargo + "/credentials"], ["token =", "token="])
             + imported("pypirc", home + "/.pypirc", ["password"])
@@ -47,18 +49,30 @@ struct PlainFile {
                     path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
                     command: "latchkey import --from netrc"),
                 PlainFile(
+                    path: environment["PGPASSFILE"] ?? home + "/.pgpass", signs: [":"],
+                    command: "latchkey set HOST USER, then latchkey run --env PGPASSWORD=HOST/USER"),
+                PlainFile(
+                    path: environment["PIP_CONFIG_FILE"] ?? configuration + "/pip/pip.conf", signs: [login],
+                    command: "latchkey set URL USER, then latchkey setup pip"),
+                PlainFile(
                     path: home + "/.npmrc", signs: ["_authToken="],
                     command: "latchkey set npm TOKEN, then latchkey run --env"),
             ]
     }
 
+    /// In docker's files, and in those of podman and skopeo.
+    private static let logins: [StaticString] = ["\"auth\"", "\"identitytoken\""]
+
+    /// An address with a user's name and a password, which is looked for as a whole.
+    private static let login: StaticString = "://USER:PASSWORD@"
+
     /// What an import takes over, and then takes out of the file: where it usually is, and at other places.
     private static func imported(
-        _ source: StaticString, of tool: StaticString? = nil, _ usual: String, at others: [String?] = [],
+        _ source: StaticString, of tool: StaticString? = nil, _ usual: String? = nil, at others: [String?] = [],
         _ signs: [StaticString]
     ) -> [PlainFile] {
         let command: LogMessage = "latchkey import --from \(source) --empty-source"
-        return [PlainFile(path: usual, signs: signs, command: command, tool: tool)]
+        return [usual].compactMap { $0 }.map { PlainFile(path: $0, signs: signs, command: command, tool: tool) }
             + others.compactMap { $0 }.map { path in
                 let word = LoggableText(reviewed: "the path of a tool's file", unredacted: shellWord(path))
                 return PlainFile(path: path, signs: signs, command: "\(command) \(word)", tool: tool)
@@ -87,8 +101,9 @@ struct PlainFile {
         guard let content = try? ConfigurationFile(path: path).read() else { return false }
         return content.withExposedBytes { text in
             signs.contains { sign in
+                if sign.description == Self.login.description { return text.hasLogin }
                 // `${NAME}` is a variable's.
-                text.places(of: sign.description).contains { !text.starts(with: "${", at: $0.upperBound) }
+                return text.places(of: sign.description).contains { !text.starts(with: "${", at: $0.upperBound) }
             }
         }
     }
@@ -111,5 +126,23 @@ struct PlainFile {
             }
         }
         return false
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether an address has a password before its host.
+    fileprivate var hasLogin: Bool {
+        places(of: "://").contains { start in
+            var hasColon = false
+            for index in start.upperBound..<count {
+                switch self[index] {
+                case UInt8(ascii: ":"): hasColon = true
+                case UInt8(ascii: "@"): return hasColon
+                case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "$"): return false
+                default: break
+                }
+            }
+            return false
+        }
     }
 }

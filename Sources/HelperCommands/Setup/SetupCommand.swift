@@ -2,6 +2,7 @@ internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
+internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyTerminal
 
@@ -9,6 +10,12 @@ internal import LatchkeyTerminal
 enum SetupCommand {
     static let command = Command(HelperDefinitions.setup) { arguments, context in
         guard let word = arguments.optionalOperand("TOOL") else {
+            for option in [HelperDefinitions.yes, HelperDefinitions.undo, HelperDefinitions.printing]
+            where arguments.has(option) {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "\(option.name) is for one tool, and none is named",
+                    hint: "latchkey setup lists them")
+            }
             try SetupOverview(context).write()
             return .success
         }
@@ -19,8 +26,21 @@ enum SetupCommand {
                 hint: "the tools are \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
         }
         let run = try SetupRun(setup, arguments, context)
-        if arguments.has(HelperDefinitions.undo) { return try run.undo() }
-        return try run.make(printsOnly: arguments.has(HelperDefinitions.printing))
+        let printsOnly = arguments.has(HelperDefinitions.printing)
+        if arguments.has(HelperDefinitions.undo) { return try run.undo(printsOnly: printsOnly) }
+        let status = try run.make(printsOnly: printsOnly)
+        if !printsOnly { await warnWithoutStore(setup, context) }
+        return status
+    }
+
+    /// Says so where the tool will find no store to ask.
+    private static func warnWithoutStore(_ setup: ToolSetup, _ context: CommandContext) async {
+        let choice = try? await context.selector.choose(
+            named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
+        if choice?.backend.exists(context.settings) == true { return }
+        context.output.warn(
+            "there is no store yet, so that \(setup.tool) finds nothing",
+            hint: "latchkey vault init makes a vault; latchkey doctor says more")
     }
 }
 
@@ -75,6 +95,12 @@ private struct SetupRun {
     // MARK: - Doing it
 
     func make(printsOnly: Bool) throws -> ExitStatus {
+        if printsOnly, let (change, problem) = unwritable() {
+            try show(change, isLinkShown: link != nil)
+            let hint = change == nil ? problem.hint : nil
+            context.output.warn(problem.cause, hint: hint ?? "write these lines yourself where they fit")
+            return context.output.isJSON ? try tell("", "shown") : .success
+        }
         let content = try file.read()
         let change = try content.withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) }
         let needsLink =
@@ -95,6 +121,14 @@ private struct SetupRun {
         return try tell(
             "\(setup.tool) asks Latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back",
             "made")
+    }
+
+    /// What the person has to write where something stands in the way, and what does.
+    private func unwritable() -> (TextChange?, CommandFailure)? {
+        let problem = failure(
+            CommandFailure.self,
+            of: try file.read().withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) })
+        return problem.map { (try? setup.change([UInt8]().span, place), $0) }
     }
 
     /// What was written before would be forgotten, and could not be taken back any more.
@@ -166,12 +200,14 @@ private struct SetupRun {
     }
 
     private func write(_ sign: StaticString, _ text: String) throws {
-        for line in text.split(separator: "\n") { try context.output.write("\(sign) \(shown(String(line)))") }
+        for line in text.replacing("\t", with: "    ").split(separator: "\n") {
+            try context.output.write("\(sign) \(shown(String(line)))")
+        }
     }
 
     // MARK: - Taking it back
 
-    func undo() throws -> ExitStatus {
+    func undo(printsOnly: Bool) throws -> ExitStatus {
         guard let record = records.read(name) else {
             throw CommandFailure(
                 .notFound, "setup.not-done", "latchkey setup \(setup.tool)\(operand) has changed nothing here",
@@ -186,6 +222,7 @@ private struct SetupRun {
                 hint: "take the lines out that name latchkey, and then \(shown(records.path(name)))")
         }
         try show(change, isLinkShown: false)
+        if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
         try records.exclusively {
             guard try file.read().matches(content) else { throw changedMeanwhile }

@@ -26,9 +26,13 @@ struct ToolSetup: Sendable {
     /// What to change, or `nil` when it is there already. Throws where something else stands in its place.
     let change: @Sendable (Span<UInt8>, Place) throws(CommandFailure) -> TextChange?
 
-    static let all = [git, docker, cargo, pip, uv, aws, go]
+    static let all = [git, docker, podman, cargo, pip, uv, aws, go]
 
-    static func named(_ word: String) -> ToolSetup? { all.first { $0.tool.description == word } }
+    static func named(_ word: String) -> ToolSetup? {
+        // They read podman's files.
+        let name = ["skopeo", "buildah"].contains(word) ? "podman" : word
+        return all.first { $0.tool.description == name }
+    }
 
     // MARK: - The tools
 
@@ -160,7 +164,7 @@ struct ToolSetup: Sendable {
         throw notUnderstood(tool, "has another \(name)")
     }
 
-    private static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
+    static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
         CommandFailure(
             .refused, "setup.other", "the configuration of \(tool) \(what), and was left alone",
             hint: "change it yourself: latchkey setup \(tool) --print shows what it needs")

@@ -64,7 +64,7 @@ package struct BuiltInProvider: Sendable {
         make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
     ) {
         word = name
-        self.name = ProviderName(known: name)
+        self.name = ProviderName(stringLiteral: name)
         self.host = host
         self.standardClientID = standardClientID
         self.findsServerByAccount = findsServerByAccount

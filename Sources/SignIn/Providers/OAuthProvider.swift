@@ -158,7 +158,7 @@ public struct OAuthProvider: Sendable, Hashable {
 }
 
 /// The name of a provider, as it stands on command lines and in the keys of a store.
-public struct ProviderName: Sendable, Hashable, Loggable {
+public struct ProviderName: Sendable, Hashable, Loggable, ExpressibleByStringLiteral {
     /// 1 to 64 lower-case letters, digits, dots and hyphens, a letter or digit first.
     public let text: String
 
@@ -172,15 +172,17 @@ public struct ProviderName: Sendable, Hashable, Loggable {
         self.text = text
     }
 
-    init(known text: StaticString) {
-        self.text = text.description
+    /// A name written in the source. Stops the process when it is malformed.
+    public init(stringLiteral text: StaticString) {
+        guard let name = Self(text.description) else { preconditionFailure("malformed provider's name in the source") }
+        self = name
     }
 
     /// `bluesky`: what AT Protocol's sessions are kept under unless told otherwise.
-    public static let bluesky = ProviderName(known: "bluesky")
+    public static let bluesky: ProviderName = "bluesky"
     /// `github`: what GitHub's tokens are kept under unless told otherwise.
-    public static let gitHub = ProviderName(known: "github")
-    package static let spotify = ProviderName(known: "spotify")
+    public static let gitHub: ProviderName = "github"
+    package static let spotify: ProviderName = "spotify"
 
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.
     public var logMessage: LogMessage {

@@ -77,7 +77,8 @@ final class BrowserAttempt: UserAgentAttempt {
         receiver.handler.expect(url, gate: gate)
         let opening = Task { [opener, handler = receiver.handler, link = receiver.startLink] in
             if let error = await failure(UserAgentError.self, awaiting: try await opener(link)) {
-                handler.event.give(.failed(error))
+                // Who gives up at the page that says "another sign-in" gives up for that.
+                handler.event.give(.failed(handler.hasSeenForeign ? .onlyForeignResponses : error))
             }
         }
         do throws(UserAgentError) {

@@ -18,6 +18,7 @@ final class RedirectHandler: Sendable {
         var gate: AuthorizationResponseGate?
         var response: AuthorizationResponse?
         var hasSeenForeign = false
+        var isForeignTold = false
     }
 
     private let state = Mutex(State())
@@ -115,7 +116,15 @@ final class RedirectHandler: Sendable {
             // Once more elsewhere, so that the code leaves the address bar and the list of visited pages.
             return .redirect(status: 303, publicLocation: donePath)
         case .foreign:
-            log.info("a response with another state came to the redirect address; it is ignored")
+            // Whoever sends these must not end the sign-in, and can't fill the log.
+            let isTold = state.withLock { state in
+                defer { state.isForeignTold = true }
+                return state.isForeignTold
+            }
+            log.log(
+                isTold ? .info : .warning,
+                "a response with another state came to the redirect address; it is ignored, and the sign-in still waits"
+            )
             return ResponsePage.foreign.response()
         case .repeated:
             log.info("another response came to the redirect address; it is ignored")

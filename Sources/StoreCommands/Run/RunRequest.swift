@@ -41,6 +41,11 @@ package struct RunRequest: Sendable {
                     hint: "leave it out, or write PROVIDER before --")
             }
         }
+        guard provider != nil || Self.namesSecrets(arguments) else {
+            throw UsageError(
+                .missingOperand, "there is neither PROVIDER before -- nor a secret for the program",
+                hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
+        }
         tokenVariable = names.first.map { String($0.name) }
         fromOptions =
             try assignments.filter { $0.value != nil }.map { try Self.variable($0, "--env") { .secret($0) } }
@@ -59,15 +64,12 @@ package struct RunRequest: Sendable {
     /// Whether PROVIDER is given: then the program for the network has to do it.
     static func hasProvider(_ arguments: ParsedArguments) -> Bool { (try? split(arguments))?.provider != nil }
 
-    /// With stored secrets or `--` alone is PROVIDER what stands before `--`, if anything does. Without them it is the
-    /// first word, as it has always been.
+    /// With stored secrets, or with `--` as the first word, is PROVIDER what stands before `--`, if anything does. Else
+    /// it is the first word, as it has always been.
     private static func split(_ arguments: ParsedArguments) throws(UsageError) -> (provider: String?, words: [String]) {
         let usage: LogMessage = "usage: latchkey run [PROVIDER] [--env NAME=SERVICE/ACCOUNT] -- COMMAND..."
         let words = arguments.operands
-        let namesSecrets =
-            arguments.has(RunCommand.environmentFile) || arguments.has(RunCommand.file)
-            || arguments.all(RunCommand.variable).contains { $0.utf8.contains(UInt8(ascii: "=")) }
-        guard namesSecrets else {
+        guard namesSecrets(arguments) || arguments.separation == 0 else {
             guard words.count > 1 else { throw UsageError(.missingOperand, "COMMAND is missing", hint: usage) }
             return (words[0], Array(words.dropFirst()))
         }
@@ -79,6 +81,11 @@ package struct RunRequest: Sendable {
         }
         guard words.count > separation else { throw UsageError(.missingOperand, "COMMAND is missing", hint: usage) }
         return (separation == 0 ? nil : words[0], Array(words.dropFirst(separation)))
+    }
+
+    private static func namesSecrets(_ arguments: ParsedArguments) -> Bool {
+        arguments.has(RunCommand.environmentFile) || arguments.has(RunCommand.file)
+            || arguments.all(RunCommand.variable).contains { $0.utf8.contains(UInt8(ascii: "=")) }
     }
 
     private static func variable(

@@ -38,7 +38,7 @@ final class AuthenticatorScene: Sendable {
             now: { [offset] in UnixTime(seconds: UnixTime.now().seconds + offset.seconds) }, log: log)
         person = Person(http: http)
         let provider = try OAuthProvider.issuer(
-            Issuer(self.server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+            Issuer(self.server.issuer), name: "test", clientID: "latchkey",
             scopes: ["read", "write"])
         var configuration = OAuthAuthenticator.Configuration(
             provider: provider, userAuthenticator: UserAgent(person.browser), mode: mode, context: context)

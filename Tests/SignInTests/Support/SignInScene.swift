@@ -43,7 +43,7 @@ final class SignInScene: Sendable {
 
     static func provider(_ server: LoopbackAuthorizationServer) throws -> OAuthProvider {
         try .issuer(
-            Issuer(server.issuer), name: ProviderName("test") ?? .gitHub, clientID: "latchkey",
+            Issuer(server.issuer), name: "test", clientID: "latchkey",
             scopes: ["read", "write"])
     }
 

@@ -33,7 +33,7 @@ import Testing
             environment: .current(), http: AsyncHTTPClientTransport(Self.client()), log: .disabled)
         let service = SignInService(
             provider: try .issuer(
-                Issuer(server.issuer), name: try #require(ProviderName("test")), clientID: "latchkey"),
+                Issuer(server.issuer), name: "test", clientID: "latchkey"),
             store: try InMemoryStore(), context: context)
         try await service.signIn(presenting: .consenting())
         server.expireAccessTokens()

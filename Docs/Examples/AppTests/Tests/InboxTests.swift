@@ -16,7 +16,7 @@ import Testing
             let log = RedactedLogger("test", minimumLevel: .trace, sink: audit.logSink(named: "the log"))
             let service = SignInService(
                 provider: try .issuer(
-                    Issuer(server.issuer), name: try #require(ProviderName("test")), clientID: "latchkey"),
+                    Issuer(server.issuer), name: "test", clientID: "latchkey"),
                 store: try InMemoryStore(), context: SignInContext(environment: .current(), log: log))
             inbox = Inbox(service: service, address: server.userInfoEndpoint, log: log)
         }
@@ -60,6 +60,7 @@ import Testing
     @Test(arguments: [
         AuthorizationServerFault.denied, .status(500, .token), .cutConnection(.token), .truncatedJSON(.token),
         .hugeBody(byteCount: 8 << 20, .token), .missingAccessToken, .forgedIDToken, .metadataNamesAnotherIssuer,
+        .wrongState, .wrongIssuer,
     ])
     func `a sign-in at a server that does wrong leaves nothing behind`(_ fault: AuthorizationServerFault) async throws {
         let scene = try Scene()

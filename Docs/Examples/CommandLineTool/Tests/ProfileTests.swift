@@ -35,9 +35,8 @@ import Testing
     }
 
     private func profile(at server: LoopbackAuthorizationServer, _ folder: Folder) async throws -> Profile {
-        let name = try #require(ProviderName("test"))
-        return try await Profile(
-            at: .issuer(Issuer(server.issuer), name: name, clientID: "latchkey"), address: server.userInfoEndpoint,
+        try await Profile(
+            at: .issuer(Issuer(server.issuer), name: "test", clientID: "latchkey"), address: server.userInfoEndpoint,
             in: folder.environment, log: .disabled)
     }
 }

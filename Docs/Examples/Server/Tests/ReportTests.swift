@@ -22,8 +22,7 @@ import Testing
             variables: hasCredential ? ["CREDENTIALS_DIRECTORY": folder + "/credentials"] : [:], home: folder)
         let server = try LoopbackAuthorizationServer()
         defer { server.stop() }
-        let name = try #require(ProviderName("bank"))
-        let provider = try OAuthProvider.issuer(Issuer(server.issuer), name: name, clientID: "latchkey")
+        let provider = try OAuthProvider.issuer(Issuer(server.issuer), name: "bank", clientID: "latchkey")
         func report() async throws -> Report {
             try await Report(in: folder, of: provider, environment: environment, log: .disabled)
         }

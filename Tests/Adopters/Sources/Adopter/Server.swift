@@ -2,7 +2,6 @@ import Latchkey
 
 /// A server without a person.
 func serve() async throws {
-    guard let bank = ProviderName("bank") else { return }
     let hardening = ProcessHardening.apply()
     let log = RedactedLogger("report", sink: TextLogSink(format: .priorityPrefixed))
     log.info("\(hardening)")
@@ -10,7 +9,7 @@ func serve() async throws {
         at: "/var/lib/report/vault", unlockedBy: .keyFile("/etc/report/key"),
         memory: RollbackMemory(directory: "/var/lib/report/seen"))
     let session = SignInService(
-        provider: try .issuer(Issuer("https://login.bank.example"), name: bank, clientID: "report"), store: vault,
+        provider: try .issuer(Issuer("https://login.bank.example"), name: "bank", clientID: "report"), store: vault,
         context: SignInContext(environment: .current(), log: log))
     let token = try await session.accessToken()
     log.info("a token of \(token.byteCount) bytes")

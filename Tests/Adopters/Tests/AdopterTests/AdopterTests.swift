@@ -19,7 +19,7 @@ import Testing
         let context = SignInContext(environment: .current(), log: log)
         let service = SignInService(
             provider: try .issuer(
-                Issuer(server.issuer), name: try #require(ProviderName("test")), clientID: "latchkey"),
+                Issuer(server.issuer), name: "test", clientID: "latchkey"),
             store: try InMemoryStore(), context: context)
         try await service.signIn(presenting: .consenting())
         server.expireAccessTokens()

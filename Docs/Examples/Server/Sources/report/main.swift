@@ -14,12 +14,11 @@ let log = RedactedLogger("report", sink: sink)
 
 let environment = ProgramEnvironment.current()
 let folder = environment["STATE_DIRECTORY"] ?? "/var/lib/report"
-guard let name = ProviderName("bank") else { preconditionFailure("a word of this program") }
 
 do {
     if CommandLine.arguments.contains("install") { try await Report.install(in: folder, environment: environment) }
     let report = try await Report(
-        in: folder, of: .issuer(Issuer("https://login.bank.example"), name: name, clientID: "report"),
+        in: folder, of: .issuer(Issuer("https://login.bank.example"), name: "bank", clientID: "report"),
         environment: environment, log: log)
     if CommandLine.arguments.contains("install") {
         try await report.signIn(presenting: .automatic(in: environment))

@@ -219,6 +219,19 @@ import TestServices
                 + "latchkey: hint: latchkey setup lists them\n")
     }
 
+    @Test func `keys in a file that AWS reads first are told`() async throws {
+        try scene.directory.makeFolder("home/.aws")
+        try scene.directory.write("home/.aws/credentials", "[default]\naws_secret_access_key = s3cret\n")
+        let run = try await setup("aws", "--yes")
+        #expect(
+            run.errorText.contains(
+                "latchkey: warning: \(scene.directory.path)/home/.aws/credentials has keys, and goes first where it has a"
+                    + " profile's\nlatchkey: hint: store the profile's key with latchkey set aws:PROFILE KEY-ID, and take it"
+                    + " out of that file\n"), "\(run.errorText)")
+        try scene.directory.write("home/.aws/credentials", "[default]\nregion = eu-central-1\n")
+        #expect(try await setup("aws", "--yes").errorText == "latchkey: aws asks Latchkey already\n")
+    }
+
     @Test func `whoever has no store yet is told that the tool finds nothing`() async throws {
         let scene = try await HelperScene(misses: true)
         for message in [

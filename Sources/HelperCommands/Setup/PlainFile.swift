@@ -41,9 +41,7 @@ struct PlainFile {
                 PlainFile(
                     path: environment.dataHome + "/python_keyring/keyring_pass.cfg", signs: ["="],
                     command: "latchkey import --from python-keyring"),
-                PlainFile(
-                    path: home + "/.aws/credentials", signs: ["aws_secret_access_key"],
-                    command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws"),
+                keysOfAWS(environment),
                 // curl and others read it too, and ask nobody.
                 PlainFile(
                     path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
@@ -58,6 +56,12 @@ struct PlainFile {
                     path: home + "/.npmrc", signs: ["_authToken="],
                     command: "latchkey set npm TOKEN, then latchkey run --env"),
             ]
+    }
+
+    static func keysOfAWS(_ environment: ProgramEnvironment) -> PlainFile {
+        PlainFile(
+            path: environment["AWS_SHARED_CREDENTIALS_FILE"] ?? environment.home + "/.aws/credentials",
+            signs: ["aws_secret_access_key"], command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws")
     }
 
     /// In docker's files, and in those of podman and skopeo.

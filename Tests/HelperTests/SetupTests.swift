@@ -293,6 +293,7 @@ import TestServices
             ("config/gh/hosts.yml", "github.com:\n    oauth_token: \(secret)\n"),
             ("home/.pgpass", "db.example:5432:*:ada:s3cret\n"),
             ("config/pip/pip.conf", "[global]\nindex-url = https://ada:s3cret@index.example/simple\n"),
+            ("config/git/credentials", "https://example.org\n# https://ada@example.org:8080/a:b@c\n"),
             ("home/.pypirc", "[pypi]\nusername=a\n"), ("home/.npmrc", "//registry.example/:_authToken=${NPM_TOKEN}\n"),
         ] {
             try scene.directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
@@ -305,7 +306,9 @@ import TestServices
         ] {
             #expect(shown.contains(name), "\(name)")
         }
-        #expect(!shown.contains(".pypirc") && !shown.contains(".npmrc") && !shown.contains(secret))
+        #expect(
+            !shown.contains("git/credentials") && !shown.contains(".pypirc") && !shown.contains(".npmrc")
+                && !shown.contains(secret))
         let json = try await setup("--json").output
         let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
         #expect((object?["plain_text"] as? [[String: Any]])?.count == 7)

@@ -20,7 +20,7 @@ struct PlainFile {
     static func all(_ environment: ProgramEnvironment) -> [PlainFile] {
         let (home, configuration) = (environment.home, environment.configurationHome)
         let cargo = environment["CARGO_HOME"] ?? home + "/.cargo"
-        return imported("git", of: "git", home + "/.git-credentials", at: [configuration + "/git/credentials"], ["://"])
+        return imported("git", of: "git", home + "/.git-credentials", at: [configuration + "/git/credentials"], [login])
             + imported(
                 "gcm", of: "git", environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store", [".credential"])
             + imported(
@@ -140,9 +140,10 @@ extension Span<UInt8> {
             var hasColon = false
             for index in start.upperBound..<count {
                 switch self[index] {
-                case UInt8(ascii: ":"): hasColon = true
+                // `${NAME}` is a variable's.
+                case UInt8(ascii: ":"): hasColon = !starts(with: "${", at: index + 1)
                 case UInt8(ascii: "@"): return hasColon
-                case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "$"): return false
+                case 0...0x20, UInt8(ascii: "/"): return false
                 default: break
                 }
             }

@@ -6,9 +6,10 @@ extension UserAgent {
     /// The person of a test, who consents: follows redirects and presses the first button of the first form.
     ///
     /// Like a browser, it keeps addresses in ordinary memory. Throws `.unavailable(.pageFailed)` when a page can't be
-    /// fetched or says that something is wrong, or the way is longer than twelve pages. The sign-in ends then: with
-    /// `.stateMismatch` when the last page was that of a response with another state, which a browser's person may
-    /// still answer rightly, so that a real sign-in waits on.
+    /// fetched or says that something is wrong, or the way is longer than twelve pages.
+    ///
+    /// At the page that a response with another state gets, they give up, too: the sign-in ends with `.stateMismatch`.
+    /// With a real browser it waits on, since whoever sent that response may be somebody else.
     public static func consenting() -> UserAgent { UserAgent(following: .consent) }
 
     /// The person of a test, who presses the form's last button and so refuses. There must be a form: the server's

@@ -20,8 +20,9 @@ package enum HelperDefinitions {
         details: """
             A credential store of docker's configuration, where \"credsStore\": \"latchkey\" has docker and buildx call it;
             podman, skopeo and buildah call it by credential-helpers in a registries.conf. latchkey setup docker and
-            latchkey setup podman write these. What they store is kept under docker:SERVER. Where nothing is stored for a registry, and a session's
-            token may go there, that is the answer. What goes wrong stands on standard output, as docker wants it.
+            latchkey setup podman write these. What they store is kept under docker:SERVER. Where nothing is stored for a
+            registry, and a session's token may go there, that is the answer. What goes wrong stands on standard output, as
+            docker wants it.
 
             Exit status 1: there is nothing, or something went wrong.
             """)

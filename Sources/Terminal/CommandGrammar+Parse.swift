@@ -198,7 +198,9 @@ private struct ArgumentReader {
         let all = known + [CommandGrammar.help, CommandGrammar.versionOption]
         let others = grammar.commands.filter { $0.options.contains { $0.name.description == name } }
         let hint: LogMessage =
-            if command != nil, !others.isEmpty {
+            if !operands.isEmpty, let rest = command?.operands.last, rest.takesRest {
+                "write -- before \(rest.name), if the option is its own; \(usageHint(command))"
+            } else if command != nil, !others.isEmpty {
                 "it is an option of \(LogMessage.joined(others.map { $0.wordsMessage })); \(usageHint(command))"
             } else if name == "-V" {
                 "did you mean --version?"

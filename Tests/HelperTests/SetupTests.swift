@@ -219,6 +219,19 @@ import TestServices
                 + "latchkey: hint: latchkey setup lists them\n")
     }
 
+    @Test func `keys in a file that AWS reads first are told`() async throws {
+        try scene.directory.makeFolder("home/.aws")
+        try scene.directory.write("home/.aws/credentials", "[default]\naws_secret_access_key = s3cret\n")
+        let run = try await setup("aws", "--yes")
+        #expect(
+            run.errorText.contains(
+                "latchkey: warning: \(scene.directory.path)/home/.aws/credentials has keys, and goes first where it has a"
+                    + " profile's\nlatchkey: hint: store the profile's key with latchkey set aws:PROFILE KEY-ID, and take it"
+                    + " out of that file\n"), "\(run.errorText)")
+        try scene.directory.write("home/.aws/credentials", "[default]\nregion = eu-central-1\n")
+        #expect(try await setup("aws", "--yes").errorText == "latchkey: aws asks Latchkey already\n")
+    }
+
     @Test func `whoever has no store yet is told that the tool finds nothing`() async throws {
         let scene = try await HelperScene(misses: true)
         for message in [
@@ -280,6 +293,7 @@ import TestServices
             ("config/gh/hosts.yml", "github.com:\n    oauth_token: \(secret)\n"),
             ("home/.pgpass", "db.example:5432:*:ada:s3cret\n"),
             ("config/pip/pip.conf", "[global]\nindex-url = https://ada:s3cret@index.example/simple\n"),
+            ("config/git/credentials", "https://example.org\n# https://ada@example.org:8080/a:b@c\n"),
             ("home/.pypirc", "[pypi]\nusername=a\n"), ("home/.npmrc", "//registry.example/:_authToken=${NPM_TOKEN}\n"),
         ] {
             try scene.directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
@@ -292,7 +306,9 @@ import TestServices
         ] {
             #expect(shown.contains(name), "\(name)")
         }
-        #expect(!shown.contains(".pypirc") && !shown.contains(".npmrc") && !shown.contains(secret))
+        #expect(
+            !shown.contains("git/credentials") && !shown.contains(".pypirc") && !shown.contains(".npmrc")
+                && !shown.contains(secret))
         let json = try await setup("--json").output
         let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
         #expect((object?["plain_text"] as? [[String: Any]])?.count == 7)

@@ -20,7 +20,7 @@ struct PlainFile {
     static func all(_ environment: ProgramEnvironment) -> [PlainFile] {
         let (home, configuration) = (environment.home, environment.configurationHome)
         let cargo = environment["CARGO_HOME"] ?? home + "/.cargo"
-        return imported("git", of: "git", home + "/.git-credentials", at: [configuration + "/git/credentials"], ["://"])
+        return imported("git", of: "git", home + "/.git-credentials", at: [configuration + "/git/credentials"], [login])
             + imported(
                 "gcm", of: "git", environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store", [".credential"])
             + imported(
@@ -41,9 +41,7 @@ struct PlainFile {
                 PlainFile(
                     path: environment.dataHome + "/python_keyring/keyring_pass.cfg", signs: ["="],
                     command: "latchkey import --from python-keyring"),
-                PlainFile(
-                    path: home + "/.aws/credentials", signs: ["aws_secret_access_key"],
-                    command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws"),
+                keysOfAWS(environment),
                 // curl and others read it too, and ask nobody.
                 PlainFile(
                     path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
@@ -58,6 +56,12 @@ struct PlainFile {
                     path: home + "/.npmrc", signs: ["_authToken="],
                     command: "latchkey set npm TOKEN, then latchkey run --env"),
             ]
+    }
+
+    static func keysOfAWS(_ environment: ProgramEnvironment) -> PlainFile {
+        PlainFile(
+            path: environment["AWS_SHARED_CREDENTIALS_FILE"] ?? environment.home + "/.aws/credentials",
+            signs: ["aws_secret_access_key"], command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws")
     }
 
     /// In docker's files, and in those of podman and skopeo.
@@ -136,9 +140,10 @@ extension Span<UInt8> {
             var hasColon = false
             for index in start.upperBound..<count {
                 switch self[index] {
-                case UInt8(ascii: ":"): hasColon = true
+                // `${NAME}` is a variable's.
+                case UInt8(ascii: ":"): hasColon = !starts(with: "${", at: index + 1)
                 case UInt8(ascii: "@"): return hasColon
-                case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "$"): return false
+                case 0...0x20, UInt8(ascii: "/"): return false
                 default: break
                 }
             }

@@ -29,12 +29,18 @@ enum SetupCommand {
         let printsOnly = arguments.has(HelperDefinitions.printing)
         if arguments.has(HelperDefinitions.undo) { return try run.undo(printsOnly: printsOnly) }
         let status = try run.make(printsOnly: printsOnly)
-        if !printsOnly { await warnWithoutStore(setup, context) }
+        if !printsOnly { await warnOfUselessness(setup, context) }
         return status
     }
 
-    /// Says so where the tool will find no store to ask.
-    private static func warnWithoutStore(_ setup: ToolSetup, _ context: CommandContext) async {
+    /// Says so where the tool doesn't ask after all, or will find no store to ask.
+    private static func warnOfUselessness(_ setup: ToolSetup, _ context: CommandContext) async {
+        let keys = PlainFile.keysOfAWS(context.environment)
+        if setup.tool.description == "aws", keys.holdsSecrets {
+            context.output.warn(
+                "\(keys.shown) has keys, and goes first where it has a profile's",
+                hint: "store the profile's key with latchkey set aws:PROFILE KEY-ID, and take it out of that file")
+        }
         let choice = try? await context.selector.choose(
             named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
         if choice?.backend.exists(context.settings) == true { return }

@@ -51,7 +51,10 @@ package enum TransferCommand {
         guard !ends.0.isSame(as: ends.1) else { throw sameStore() }
         let source = try await ends.0.open()
         let target = try await ends.1.open()
-        guard try await !isOne(source, target, context) else { throw sameStore() }
+        // Of a vault that is served as a keyring, what is moved into the other would be deleted.
+        guard source.identity != target.identity,
+            try await !ServedVault.isServed(source, target, deadline: context.deadline)
+        else { throw sameStore() }
         let transfer = CredentialTransfer(
             from: source, to: target, mode: mode, replaces: arguments.has(replace))
         let items = try await transfer.items(
@@ -83,23 +86,6 @@ package enum TransferCommand {
         CommandFailure(
             .usage, "transfer.same-store", "--from and --to name the same store",
             hint: "name another one, such as a vault by its path; latchkey keyring status shows which vault is served")
-    }
-
-    /// Whether both are one: of a vault that is served as a keyring, what is moved into the other would be deleted.
-    private static func isOne(
-        _ source: any CredentialStore, _ target: any CredentialStore, _ context: CommandContext
-    ) async throws(StoreError) -> Bool {
-        if source.identity == target.identity { return true }
-        let stores = [source, target]
-        guard let vault = stores.lazy.compactMap({ $0 as? VaultStore }).first,
-            let keyring = stores.lazy.compactMap({ $0 as? SecretServiceStore }).first
-        else { return false }
-        let served = try await keyring.itemPathElements(deadline: context.deadline)
-        // Where there is nothing on one side, nothing can be lost.
-        if served.isEmpty { return false }
-        return try await vault.itemStore().items(in: "login", deadline: context.deadline).contains {
-            served.contains($0.element)
-        }
     }
 
     /// Another store gets credentials alone: what other programs keep in the vault stays there.

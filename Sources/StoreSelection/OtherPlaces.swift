@@ -47,6 +47,7 @@ extension StoreSelector {
             do throws(StoreError) {
                 let deadline = Deadline.after(settings.timeoutBeside)
                 guard let record = try await other.read(key, as: Password.self, deadline: deadline) else { continue }
+                if try await ServedVault.hasSame(key, in: store, and: other, deadline: deadline) { continue }
                 var isSame = false
                 if let own = try await store.read(key, as: Password.self, deadline: deadline) {
                     isSame = own.secret.matches(record.secret)

@@ -158,6 +158,14 @@ struct KeyringTransferTests {
         }
         #expect(try await scene.latchkey("get", "example.org", "ada").outputText == "hello")
         #expect(try await lookup(scene, "server git.example") == "wide")
+        // Nor is it another place, where what is deleted is in the vault still: a hint said so.
+        let inside = try await scene.shell(
+            """
+            latchkey keyring run -- sh -c '
+                printf new | latchkey set example.org ada; latchkey doctor | grep "^[a-z]* *stores"' 2>&1
+            """)
+        #expect(inside.outputText == "ok     stores         no credential is in two of them\n", "\(inside.outputText)")
+        try await scene.set("example.org", "ada", "hello")
         // With another vault it is two stores.
         try await makeOther(scene)
         let moved = try await scene.shell(

@@ -44,7 +44,14 @@ struct PlacesCheck {
         while let entry = try await entries.next() {
             if let first = places[entry.key] {
                 // A listing may show one twice.
-                if first != index { duplicates[entry.key, default: [stores[first]]].append(stores[index]) }
+                if first == index { continue }
+                // A vault beside the keyring that it is served as: all of it is one.
+                if try await ServedVault.hasSame(
+                    entry.key, in: stores[first], and: stores[index], deadline: deadline)
+                {
+                    return
+                }
+                duplicates[entry.key, default: [stores[first]]].append(stores[index])
             } else if index < stores.count - 1 {
                 // Nothing comes after the last store, which may be a large one.
                 places[entry.key] = index

@@ -14,9 +14,12 @@ package enum KeyringItemOutcome: Sendable, Hashable {
 }
 
 extension SecretServiceStore {
-    /// The last elements of the paths of all items: enough to know a vault's again that is served as this keyring.
-    package func itemPathElements(deadline: Deadline) async throws(StoreError) -> Set<String> {
-        try await KeyringCollection(self).itemPathElements(deadline)
+    /// The last elements of the paths of the items under a key, or of all (`nil`): enough to know a vault's again that is
+    /// served as this keyring.
+    package func itemPathElements(
+        under key: CredentialKey?, deadline: Deadline
+    ) async throws(StoreError) -> [String] {
+        try await KeyringCollection(self).itemPathElements(key, deadline)
     }
 
     /// Puts an item with attributes of its own into the collection, reads it back and compares.
@@ -41,14 +44,19 @@ extension KeyringCollection {
         let isText: Bool
     }
 
-    fileprivate func itemPathElements(_ deadline: Deadline) async throws(StoreError) -> Set<String> {
+    fileprivate func itemPathElements(
+        _ key: CredentialKey?, _ deadline: Deadline
+    ) async throws(StoreError) -> [String] {
         let interruption = try Interruption(deadline)
-        var elements: Set<String> = []
+        var paths: [String] = []
         try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            let items = try await allItems(nil, session, interruption)
-            elements = Set(items.compactMap { $0.path.split(separator: "/").last.map(String.init) })
+            if let key {
+                paths = try await search(ItemAttributes.made(for: key), session, interruption)
+            } else {
+                paths = try await allPaths(session, interruption)
+            }
         }
-        return elements
+        return paths.compactMap { $0.split(separator: "/").last.map(String.init) }
     }
 
     fileprivate func put<Purpose: SecretPurpose>(

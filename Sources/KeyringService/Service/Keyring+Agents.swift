@@ -29,6 +29,8 @@ extension Keyring {
     }
 
     private func description() async -> KeyringDescription {
+        // One that nothing has been asked of yet isn't locked for that.
+        _ = try? await openVault()
         var clients: [KeyringClient] = []
         for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
             clients.append(await client(name))

@@ -4,4 +4,5 @@ internal import LatchkeyStoreSelection
 
 KeyringSession.startIfAsked()
 PrivateBus.startIfAsked()
+ServiceMemory.useOneHeap()
 await CommandProgram(commands: KeyringCommandTable.all, catalogue: .standard, cancelsWhenInterrupted: true).main()

@@ -319,3 +319,8 @@ static inline int latchkey_birth_of(const char *path, struct latchkey_birth *bir
     birth->time = (uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
     return 0;
 }
+
+// One heap for all threads that come (mallopt(3)).
+static inline void latchkey_use_one_heap(void) {
+    mallopt(M_ARENA_MAX, 1);
+}

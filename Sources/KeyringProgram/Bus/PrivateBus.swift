@@ -37,7 +37,9 @@ package struct PrivateBus: ~Copyable {
                 .unavailable, "keyring.no-dbus-daemon", "there is no dbus-daemon on PATH, which a bus is made with",
                 hint: "install it: apt-get install dbus-daemon")
         }
-        let folder = try TemporaryFolder(in: environment.runtimeDirectory ?? "/tmp", prefix: "latchkey-bus-")
+        // Of another user, or not there: as after su(1), or in a container. The folder itself is this user's alone anyhow.
+        let runtime = environment.runtimeDirectory.flatMap { unsafe access($0, W_OK | X_OK) == 0 ? $0 : nil }
+        let folder = try TemporaryFolder(in: runtime ?? "/tmp", prefix: "latchkey-bus-")
         let configuration = folder.path + "/bus.conf"
         let text = text(listeningAt: escaped(folder.path + "/bus"))
         if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(configuration, with: text)) {

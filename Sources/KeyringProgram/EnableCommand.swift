@@ -9,6 +9,7 @@ internal import LatchkeyTerminal
 /// `latchkey keyring enable` and `disable`.
 enum EnableCommand {
     static let enable = Command(KeyringDefinitions.enable) { _, context in
+        try context.requireVault()
         let paths = try units(context).write()
         await reload(context)
         try tell(context, "enabled", paths, "the session bus starts the keyring when a program asks for one")

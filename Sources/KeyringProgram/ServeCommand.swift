@@ -11,6 +11,7 @@ internal import LatchkeyVault
 /// `latchkey keyring serve`: the vault as the keyring of the session bus.
 enum ServeCommand {
     static let command = Command(KeyringDefinitions.serve) { arguments, context in
+        try context.requireVault()
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
         // No other keyring is replaced by one that has nothing to serve.
         try VaultStore.probe(at: context.settings.vaultPath)
@@ -36,6 +37,14 @@ enum ServeCommand {
 }
 
 extension CommandContext {
+    /// Throws where another store is named on the command line: it would be served in nobody's sense.
+    func requireVault() throws(CommandFailure) {
+        guard let named = namedStore, named.source == .argument, named.name != "vault" else { return }
+        throw CommandFailure(
+            .usage, "usage.not-a-vault", "only a vault is served as a keyring",
+            hint: "leave --store out; --vault names another vault")
+    }
+
     var shownVault: LoggableText {
         LoggableText(reviewed: "the path of a vault, which people name", unredacted: settings.vaultPath)
     }
@@ -80,7 +89,9 @@ extension CommandContext {
     func bus<Result>(_ body: () async throws(BusFault) -> Result) async throws -> Result {
         try await mappingError(
             { (error: BusFault) in
-                CommandFailure(
+                // What GIO says of an address where nobody listens, or that isn't one; a bus has other names for errors.
+                if error.name.hasPrefix("org.gtk.GDBus.UnmappedGError") { return CommandFailure.noBus }
+                return CommandFailure(
                     .unavailable, "keyring.bus-refused",
                     "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
                     hint: "see whether it runs, and is yours")
@@ -91,7 +102,7 @@ extension CommandContext {
 extension CommandFailure {
     static var noBus: CommandFailure {
         CommandFailure(
-            .unavailable, "keyring.no-bus", "there is no session bus",
+            .unavailable, "keyring.no-bus", "there is no session bus to connect to",
             hint: "latchkey keyring run -- COMMAND brings one of its own")
     }
 }

@@ -21,6 +21,7 @@ enum SessionCommand {
                 .missingOperand, "--writable is for what --only names, and nothing is named",
                 hint: "leave it out: all of a keyring can be changed, or add --only SERVICE")
         }
+        try context.requireVault()
         // Nobody waits for the keyring yet, and the program isn't started when the vault stays locked.
         let vault = try await context.settings.askingNoKeyring.openVault()
         let bus = try PrivateBus.make(context.environment, deadline: context.deadline)

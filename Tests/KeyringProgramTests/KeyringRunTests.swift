@@ -129,6 +129,38 @@ struct KeyringRunTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.directory / "run").isEmpty)
     }
 
+    /// As after su(1), and in a container that was given its starter's variables.
+    @Test func `a runtime directory that isn't there is done without`() async throws {
+        let scene = try await KeyringScene()
+        try await scene.set("example.org", "ada", "hello")
+        let run = try await scene.shell(
+            "latchkey keyring run -- sh -c 'secret-tool lookup service example.org; echo; echo $DBUS_SESSION_BUS_ADDRESS'",
+            ["XDG_RUNTIME_DIR": scene.directory / "nowhere"])
+        #expect(run.outputText.hasPrefix("hello\nunix:path=/tmp/latchkey-bus-"), "\(run.errorText)")
+        let folder = try #require(run.outputText.firstMatch(of: #//tmp/latchkey-bus-\w+/#)).output
+        try await eventually("the bus ended") { !FileManager.default.fileExists(atPath: String(folder)) }
+    }
+
+    @Test func `an open vault is shown as open before anything was asked of it`() async throws {
+        let scene = try await KeyringScene()
+        for only in ["", "--only a.example"] {
+            let run = try await scene.shell("latchkey keyring run \(only) -- latchkey keyring status")
+            #expect(run.outputText.contains("state      open"), "\(run.outputText) \(run.errorText)")
+        }
+    }
+
+    @Test func `no other store than a vault is served`() async throws {
+        let scene = try await KeyringScene()
+        for words in [["run", "--", "touch", "started"], ["serve"], ["enable"]] {
+            let run = try await BuiltProducts.latchkey().run(
+                ["keyring", "--store", "secret-service"] + words, environment: scene.environment,
+                folder: scene.directory.path)
+            #expect(run.status == 64, "\(words): \(run.errorText)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "config/systemd"))
+    }
+
     @Test func `a dbus-daemon that says nothing is waited for until the deadline, and doesn't stay`() async throws {
         let scene = try await KeyringScene()
         let run = try await scene.shell(

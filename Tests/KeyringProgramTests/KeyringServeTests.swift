@@ -41,6 +41,43 @@ struct KeyringServeTests {
         #expect(try await scene.latchkey("keyring", "status").status == 1)
     }
 
+    @Test func `an open keyring stays open until a program locks it, and is open again once it is unlocked`()
+        async throws
+    {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        try await scene.shell("latchkey vault add-slot words --new-passphrase-fd 3 3<<< 'words of a passphrase'")
+            .successful("add-slot")
+        try await scene.set("example.org", "ada", "hello")
+        // Nothing opens it but the passphrase.
+        try await scene.shell("rm key; printf 'words of a passphrase' > words; chmod 600 words").successful("rm")
+        let words = ["LATCHKEY_PASSPHRASE_FILE": scene.directory / "words"]
+        let lookup = "secret-tool lookup service example.org"
+        let service = try await serve(scene, "--no-prompt")
+        #expect(try await scene.shell(lookup + " 2>&1").outputText.contains("the vault"))
+        try await scene.shell("latchkey vault unlock", words).successful("unlock")
+        #expect(try await scene.shell(lookup).outputText == "hello")
+        try await scene.latchkey("vault", "lock").successful("lock")
+        #expect(try await scene.shell(lookup).outputText == "hello")
+        let locked = try await scene.shell("secret-tool lock 2>&1; \(lookup) 2>&1")
+        #expect(locked.outputText.contains("locked") && !locked.outputText.contains("hello"), "\(locked.outputText)")
+        #expect(try await scene.latchkey("keyring", "status").outputText.contains("locked"))
+        kill(service.pid, SIGTERM)
+        #expect(try await service.finish().status == 0)
+    }
+
+    @Test func `where nobody listens at the bus's address there is no bus, in our words`() async throws {
+        let scene = try await KeyringScene()
+        for address in ["unix:path=/nowhere/bus", "nonsense", "tcp:host=127.0.0.1,port=1"] {
+            for words in ["status", "serve", "serve --replace"] {
+                let run = try await scene.shell(
+                    "latchkey keyring \(words)", ["DBUS_SESSION_BUS_ADDRESS": address])
+                #expect(
+                    run.status == 69 && run.errorText.contains("there is no session bus to connect to [keyring.no-bus]")
+                        && run.errorText.contains("latchkey keyring run -- COMMAND"), "\(address): \(run.errorText)")
+            }
+        }
+    }
+
     @Test func `a keyring that is there is left, and said who it is`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         let run = try await serve(scene).finish()
@@ -78,7 +115,7 @@ struct KeyringServeTests {
         let none = try await scene.shell("unset XDG_RUNTIME_DIR; latchkey keyring serve")
         #expect(none.status == 69 && none.errorText.contains("latchkey keyring run -- COMMAND"), "\(none.errorText)")
         let gone = try await scene.latchkey("keyring", "status")
-        #expect(gone.status == 69 && gone.errorText.contains("[keyring.bus-refused]"), "\(gone.errorText)")
+        #expect(gone.status == 69 && gone.errorText.contains("[keyring.no-bus]"), "\(gone.errorText)")
         let session = try await PrivateSession(.none)
         let other = try await KeyringScene(on: session)
         let service = try await serve(other)

@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 internal import LatchkeyVault
 
@@ -26,6 +27,7 @@ struct TransferEnd {
         isOtherVault = location != settings.vaultPath
         if isOtherVault {
             settings.vaultPath = location
+            settings.places["vault"] = location
             settings.vaultKey = .search(context.searchForKey(ofVaultAt: location))
         }
         self.settings = settings
@@ -36,7 +38,12 @@ struct TransferEnd {
         backend = try context.selector.backend(NamedStore(name: store, source: .argument))
     }
 
-    func open() async throws(StoreError) -> any CredentialStore { try await backend.open(settings) }
+    func open() async throws -> any CredentialStore {
+        try await mapError(
+            // What helps names this vault, not the one that other commands use.
+            { (error: StoreError) -> any Error in isOtherVault ? settings.explained(error as any Error) : error },
+            awaiting: try await backend.open(settings))
+    }
 
     func isSame(as other: TransferEnd) -> Bool {
         backend.name.description == other.backend.name.description && settings.vaultPath == other.settings.vaultPath

@@ -77,4 +77,19 @@ package struct ItemAttributes: Sendable, Hashable {
         guard all.count == 2, all[0].name == Self.service, all[1].name == Self.account else { return nil }
         return try? CredentialKey(service: all[0].value, account: all[1].value)
     }
+
+    /// The key that a program means which puts its own name beside `service` and `username`: Python keyring's
+    /// `application`, keyring-rs's `target` where it is none, and libsecret's name of a schema. `nil` where anything else
+    /// tells the item from another with the same two. A store of the desktop's keyring reads items by the same rule.
+    package var impliedKey: CredentialKey? {
+        guard let service = self["service"], let account = self["username"] else { return nil }
+        let saysNothing = all.allSatisfy { attribute in
+            switch attribute.name {
+            case Self.service, Self.account, "application", "xdg:schema": true
+            case "target": attribute.value == "default"
+            default: false
+            }
+        }
+        return saysNothing ? try? CredentialKey(service: service, account: account) : nil
+    }
 }

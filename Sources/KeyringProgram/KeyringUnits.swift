@@ -63,22 +63,33 @@ struct KeyringUnits {
             }
     }
 
-    /// Writes what isn't there yet, and returns the paths. Throws where somebody else's file is in the way: nothing is
-    /// written then.
+    /// Writes what isn't there yet, and returns the paths. Throws where somebody else's file is in the way, or one can't be
+    /// written: all is as it was then.
     func write() throws(CommandFailure) -> [String] {
+        var former: [[UInt8]?] = []
         for file in files {
-            guard let present = try content(file.path) else { continue }
-            guard present.starts(with: Self.mark.utf8) else { throw othersFile(file.path) }
+            let present = try content(file.path)
+            guard present?.starts(with: Self.mark.utf8) ?? true else { throw othersFile(file.path) }
+            former.append(present)
         }
-        for file in files {
-            try mappingError({ (error: PrivateFile.Failure) in
-                CommandFailure(
-                    .cannotWrite, "keyring.cannot-write",
-                    "\(shown(file.path)) can't be written (errno \(error.number))",
-                    hint: "see that its folder is yours and its disk has room")
-            }) { () throws(PrivateFile.Failure) in try PrivateFile.replace(file.path, with: file.text) }
+        for (index, file) in files.enumerated() where former[index] != Array(file.text.utf8) {
+            guard let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(file.path, with: file.text))
+            else { continue }
+            for (file, former) in zip(files, former).prefix(index + 1) { restore(file.path, former) }
+            throw CommandFailure(
+                .cannotWrite, "keyring.cannot-write",
+                "\(shown(file.path)) can't be written (errno \(error.number)), and nothing was changed",
+                hint: "see that its folder is yours and its disk has room")
         }
         return files.map(\.path)
+    }
+
+    private func restore(_ path: String, _ former: [UInt8]?) {
+        if let former {
+            try? PrivateFile.replace(path, with: former.span, mode: 0o600)
+        } else {
+            unsafe unlink(path)
+        }
     }
 
     /// Removes what `write` wrote, and returns the paths; none where nothing is ours.

@@ -23,7 +23,7 @@ enum SessionCommand {
         }
         // Nobody waits for the keyring yet, and the program isn't started when the vault stays locked.
         let vault = try await context.settings.askingNoKeyring.openVault()
-        let bus = try PrivateBus.make(context.environment)
+        let bus = try PrivateBus.make(context.environment, deadline: context.deadline)
         let scope = names.isEmpty ? nil : ItemScope(names, isWritable: isWritable)
         let service = try await context.startService(
             VaultSource(context.settings, scope: scope, opened: vault), at: bus.address)

@@ -15,6 +15,10 @@ enum GetCommand {
                 The secret's bytes are written as they are, without a line break. Exit status 1: there is none;
                 the hint names another store that has it and can be looked into without asking anybody.
 
+                A program may save its own name beside service and account, as Python keyring does. Where nothing else is under
+                the two, that is the secret; of several the one that was changed last. set and edit replace it in its place,
+                and delete deletes all of them.
+
                 With --clip it goes to the clipboard through wl-copy or xclip, or else through the terminal (OSC 52), and
                 is taken away after 45 seconds, unless something else was copied. wl-copy keeps it in a file of its own
                 meanwhile. A clipboard manager may remember it for longer.

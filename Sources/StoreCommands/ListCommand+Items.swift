@@ -30,27 +30,54 @@ extension ListCommand {
         }
         found.sort { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
         if arguments.has(GlobalOptions.json) {
-            try context.output.write(.array(found.map(json)))
+            try context.output.write(.array(found.map { json($0, saysKind: false) }))
         } else {
-            var table = TextTable(
-                "LABEL", "ATTRIBUTES", "COLLECTION", "CHANGED", dropping: ["CHANGED", "COLLECTION", "LABEL"])
-            for item in found {
-                table.append(
-                    "\(shown(item.label))", "\(shown(item.attributes.listed))", "\(shown(item.collection))",
-                    "\(Moment(item.modified))")
-            }
-            try context.output.write(table)
+            try context.output.write(table(found))
         }
         return .success
     }
 
-    private static func json(_ item: StoredItem) -> JSONValue {
-        .object([
-            ("label", .text(shown(item.label))),
-            ("attributes", .attributes(item.attributes)),
-            ("collection", .text(shown(item.collection))), ("content_type", .text(shown(item.contentType))),
-            ("created", .message("\(Moment(item.created))")), ("changed", .message("\(Moment(item.modified))")),
-        ])
+    /// Items with a word in their label or in the value of an attribute, but for those that a listing has as credentials.
+    ///
+    /// - Parameter word: in lower case.
+    static func items(
+        of view: StoreView, with word: String, _ context: CommandContext
+    ) async throws(StoreError) -> [StoredItem] {
+        var found: [StoredItem] = []
+        for vault in view.stores.compactMap({ $0 as? VaultStore }) {
+            found += try await vault.itemsBesidesCredentials(deadline: context.deadline).filter { item in
+                let has = { (text: String) in text.lowercased().contains(word) }
+                if let key = item.attributes.impliedKey, item.collection == "login",
+                    [key.service, key.account, item.label].contains(where: has)
+                {
+                    return false
+                }
+                return has(item.label) || item.attributes.all.contains { has($0.value) }
+            }
+        }
+        return found.sorted { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
+    }
+
+    static func table(_ items: [StoredItem]) -> TextTable {
+        var table = TextTable(
+            "LABEL", "ATTRIBUTES", "COLLECTION", "CHANGED", dropping: ["CHANGED", "COLLECTION", "LABEL"])
+        for item in items {
+            table.append(
+                "\(shown(item.label))", "\(shown(item.attributes.listed))", "\(shown(item.collection))",
+                "\(Moment(item.modified))")
+        }
+        return table
+    }
+
+    /// - Parameter saysKind: where there are credentials beside it.
+    static func json(_ item: StoredItem, saysKind: Bool) -> JSONValue {
+        .object(
+            (saysKind ? [("kind", .message("item"))] : []) + [
+                ("label", .text(shown(item.label))),
+                ("attributes", .attributes(item.attributes)),
+                ("collection", .text(shown(item.collection))), ("content_type", .text(shown(item.contentType))),
+                ("created", .message("\(Moment(item.created))")), ("changed", .message("\(Moment(item.modified))")),
+            ])
     }
 
     private static func shown(_ text: String) -> LoggableText {

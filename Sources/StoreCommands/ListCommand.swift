@@ -36,16 +36,21 @@ enum ListCommand {
     static let search = Command(
         CommandDefinition(
             "search", summary: "list what has a word in its service, account or label",
-            operands: [.required("WORD", help: "any part of a name, in upper or lower case")], options: [all])
+            operands: [.required("WORD", help: "any part of a name, in upper or lower case")], options: [all],
+            details: """
+                What other programs have put into the vault is listed after it, where WORD is in its label or in the value of an
+                attribute; with --json these have the kind item.
+                """)
     ) { arguments, context in
         let word = arguments.operand("WORD").lowercased()
-        return try await list(arguments, context) { entry in
+        return try await list(arguments, context, itemsWith: word) { entry in
             [entry.key.service, entry.key.account, entry.label].contains { $0.lowercased().contains(word) }
         }
     }
 
+    /// - Parameter word: in lower case; other programs' items that have it are listed too. `nil`: none are.
     private static func list(
-        _ arguments: ParsedArguments, _ context: CommandContext,
+        _ arguments: ParsedArguments, _ context: CommandContext, itemsWith word: String? = nil,
         where isWanted: @escaping @Sendable (CredentialMetadata) -> Bool
     ) async throws -> ExitStatus {
         let view = try await context.openView()
@@ -70,13 +75,21 @@ enum ListCommand {
             batch = try await rows.next(batchCount)
             isAtEnd = batch.count < batchCount
         }
+        if let word {
+            let items = try await items(of: view, with: word, context)
+            if arguments.has(GlobalOptions.json) {
+                try array.write(items.map { json($0, saysKind: true) })
+            } else {
+                try context.output.write(self.table(items))
+            }
+        }
         if arguments.has(GlobalOptions.json) { try array.end() }
         if rows.hiddenCount > 0, context.output.tellsPerson, !context.output.isJSON {
             context.output.note(
                 "\(LogMessage.counted(rows.hiddenCount, "more belongs", "more belong")) to sign-ins: latchkey accounts, or list --all"
             )
         }
-        tellOfItems(in: view, besides: rows.entryCount, context)
+        if word == nil { tellOfItems(in: view, besides: rows.entryCount, context) }
         // What can't be seen may be there all the same.
         let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals
         if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }

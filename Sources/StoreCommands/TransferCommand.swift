@@ -1,13 +1,16 @@
 internal import LatchkeyCredentials
+internal import LatchkeyItems
 internal import LatchkeyLog
+internal import LatchkeySecretService
 internal import LatchkeyStoreSelection
 package import LatchkeyTerminal
 internal import LatchkeyVault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
 package enum TransferCommand {
-    private static let from = CommandOption.value("--from", "STORE", help: "the store where they are")
-    private static let to = CommandOption.value("--to", "STORE", help: "the store where they shall be")
+    static let from = CommandOption.value("--from", "STORE", help: "the store where they are, or a vault's PATH or URI")
+    static let to = CommandOption.value(
+        "--to", "STORE", help: "the store where they shall be, or a vault's PATH or URI")
     package static let replace = CommandOption.flag(
         "--replace", help: "overwrite another secret that the target has under the same name")
     package static let dryRun = CommandOption.flag("--dry-run", help: "say what would be done, and do nothing")
@@ -32,37 +35,41 @@ package enum TransferCommand {
                 and before a move deletes it; where it was cut short, the same command goes on. Another secret in the
                 target is left alone without --replace, and the exit status is 73. Exit status 1: there is nothing to
                 do it with. Which store is used stays as it is.
+
+                What other programs have put into a vault, with attributes of their own, goes along to another vault, with its
+                collection and times, and to the desktop's keyring; with SERVICE, what has it as its attribute service. From
+                the desktop's keyring other programs' items don't: latchkey import --from gnome-keyring-collection --items
+                copies those. The keys of vaults stay there as well. A vault that isn't the one in use is named by its path,
+                with a slash in it, and opens with a key that is found for it, or its passphrase.
                 """)
     }
 
     private static func run(
         _ arguments: ParsedArguments, _ context: CommandContext, _ mode: CredentialTransfer.Mode
     ) async throws -> ExitStatus {
-        let ends = (try backend(from, arguments, context), try backend(to, arguments, context))
-        guard ends.0.name.description != ends.1.name.description else {
-            throw CommandFailure(
-                .usage, "transfer.same-store", "--from and --to name the same store",
-                hint: "latchkey vault export and import copy one vault to another")
-        }
-        var settings = context.settings
-        settings.vaultItemCheck = .always
-        let source = try await ends.0.open(settings)
-        let target = try await ends.1.open(settings)
+        let ends = (try TransferEnd(from, arguments, context), try TransferEnd(to, arguments, context))
+        guard !ends.0.isSame(as: ends.1) else { throw sameStore() }
+        let source = try await ends.0.open()
+        let target = try await ends.1.open()
+        guard try await !isOne(source, target, context) else { throw sameStore() }
         let transfer = CredentialTransfer(
             from: source, to: target, mode: mode, replaces: arguments.has(replace))
-        let keys = try await keys(of: source, arguments, context)
-        guard !keys.isEmpty else {
+        let items = try await transfer.items(
+            service: arguments.optionalOperand("SERVICE"), account: arguments.optionalOperand("ACCOUNT"),
+            deadline: context.deadline)
+        let keys = try await keys(of: source, besides: items, arguments, context)
+        guard !keys.isEmpty || !items.isEmpty else {
             throw CommandFailure(
                 .notFound, "credential.not-found", "there is no such credential in \(source.identity)",
-                hint: "latchkey list --store \(ends.0.name) shows what there is")
+                hint: "latchkey list --store \(ends.0.backend.name) shows what there is")
         }
         let run = TransferRun(
             transfer: transfer, work: mode == .copy ? "copying" : "moving", isRehearsal: arguments.has(dryRun),
             showsJSON: arguments.has(GlobalOptions.json))
         let isMoved = mode == .move && !arguments.has(dryRun)
-        await tellOfItems(in: source, arguments, context)
+        if !transfer.takesItems { await tellOfItems(in: source, arguments, context) }
         do {
-            let status = try await run.run(keys, context)
+            let status = try await run.run(keys, items: items, context)
             if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
             return status
         } catch let error as CommandFailure {
@@ -72,7 +79,30 @@ package enum TransferCommand {
         }
     }
 
-    /// A keyring gets credentials alone: what other programs keep in the vault stays there.
+    private static func sameStore() -> CommandFailure {
+        CommandFailure(
+            .usage, "transfer.same-store", "--from and --to name the same store",
+            hint: "name another one, such as a vault by its path; latchkey keyring status shows which vault is served")
+    }
+
+    /// Whether both are one: of a vault that is served as a keyring, what is moved into the other would be deleted.
+    private static func isOne(
+        _ source: any CredentialStore, _ target: any CredentialStore, _ context: CommandContext
+    ) async throws(StoreError) -> Bool {
+        if source.identity == target.identity { return true }
+        let stores = [source, target]
+        guard let vault = stores.lazy.compactMap({ $0 as? VaultStore }).first,
+            let keyring = stores.lazy.compactMap({ $0 as? SecretServiceStore }).first
+        else { return false }
+        let served = try await keyring.itemPathElements(deadline: context.deadline)
+        // Where there is nothing on one side, nothing can be lost.
+        if served.isEmpty { return false }
+        return try await vault.itemStore().items(in: "login", deadline: context.deadline).contains {
+            served.contains($0.element)
+        }
+    }
+
+    /// Another store gets credentials alone: what other programs keep in the vault stays there.
     private static func tellOfItems(
         in source: any CredentialStore, _ arguments: ParsedArguments, _ context: CommandContext
     ) async {
@@ -85,39 +115,39 @@ package enum TransferCommand {
     }
 
     /// Whoever empties the store in use would find nothing there with the next command.
-    private static func tellStoreInUse(_ from: StoreBackend, _ to: StoreBackend, _ context: CommandContext) async {
+    private static func tellStoreInUse(_ from: TransferEnd, _ to: TransferEnd, _ context: CommandContext) async {
         let choice = try? await context.selector.choose(
             named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
-        guard let choice, choice.backend.name.description == from.name.description else { return }
+        guard let choice, choice.backend.name.description == from.backend.name.description, !from.isOtherVault else {
+            return
+        }
         let configuration = LoggableText(
             reviewed: "the path of the configuration", unredacted: context.configurationFolder + "/config")
         let change: LogMessage =
-            choice.source == .environment
-            ? "LATCHKEY_STORE=\(to.name) changes that" : "`store = \(to.name)` in \(configuration) changes that"
-        context.output.note("\(from.name) is still the store that is used; \(change), or --store \(to.name)")
-    }
-
-    private static func backend(
-        _ option: CommandOption, _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws -> StoreBackend {
-        guard let name = arguments.value(option) else {
-            throw CommandFailure(
-                .usage, "usage.missing-option", "\(option.name) is missing",
-                hint: "name both stores, such as --from secret-service --to vault")
-        }
-        try context.selector.catalogue.check(name, namedBy: option.name)
-        // As for every store that is named: only those that keep what they are given.
-        return try context.selector.backend(NamedStore(name: name, source: .argument))
+            if to.isOtherVault {
+                "LATCHKEY_VAULT, or `vault = \(to.shownPath)` in \(configuration), changes that"
+            } else if choice.source == .environment {
+                "LATCHKEY_STORE=\(to.backend.name) changes that, or --store \(to.backend.name)"
+            } else {
+                "`store = \(to.backend.name)` in \(configuration) changes that, or --store \(to.backend.name)"
+            }
+        context.output.note("\(from.backend.name) is still the store that is used; \(change)")
     }
 
     private static func keys(
-        of source: any CredentialStore, _ arguments: ParsedArguments, _ context: CommandContext
+        of source: any CredentialStore, besides items: [StoredItem], _ arguments: ParsedArguments,
+        _ context: CommandContext
     ) async throws -> [CredentialKey] {
+        // What is read as a credential, and goes along as the item that it is.
+        let versions = Set(items.map(\.version))
         let account = arguments.optionalOperand("ACCOUNT")
         var keys: [CredentialKey] = []
         for entry in try await source.list(
             service: arguments.optionalOperand("SERVICE"), deadline: context.deadline
         ).all() where account.map({ $0.utf8.elementsEqual(entry.key.account.utf8) }) ?? true {
+            if let version = entry.version, versions.contains(version) { continue }
+            // In the vault that it opens it would open nothing.
+            if source is SecretServiceStore, VaultKeyring.isVaultKey(entry.key) { continue }
             keys.append(entry.key)
         }
         return keys.sorted { $0.isListed(before: $1) }

@@ -1,4 +1,5 @@
 package import LatchkeyCredentials
+package import LatchkeyItems
 internal import LatchkeyLog
 package import LatchkeyStoreSelection
 package import LatchkeyTerminal
@@ -25,38 +26,60 @@ package struct TransferRun {
         let outcome: CredentialTransfer.Outcome
     }
 
+    private struct ItemRow {
+        let item: StoredItem
+        let outcome: CredentialTransfer.Outcome
+    }
+
     /// Throws when the target holds other secrets that were left alone, after everything else was done and shown.
-    package func run(_ keys: [CredentialKey], _ context: CommandContext) async throws -> ExitStatus {
-        let rows = try await rows(keys, context)
+    ///
+    /// - Parameter items: that go along, where the stores take them.
+    package func run(
+        _ keys: [CredentialKey], items: [StoredItem] = [], _ context: CommandContext
+    ) async throws -> ExitStatus {
+        let (rows, itemRows) = try await rows(keys, items, context)
         if showsJSON {
-            try context.output.write(.array(rows.map(json)))
+            try context.output.write(.array(rows.map(json) + itemRows.map(json)))
         } else {
             try context.output.write(table(rows))
+            try context.output.write(table(itemRows))
         }
-        let differing = rows.count { $0.outcome == .differs }
+        let differing = (rows.map(\.outcome) + itemRows.map(\.outcome)).count { $0 == .differs }
         guard differing == 0 else {
             throw CommandFailure(
                 .cannotWrite, "transfer.differs",
                 """
-                \(transfer.target.identity) has other secrets for \(differing) of \(LogMessage.credentials(rows.count)), \
+                \(transfer.target.identity) has other secrets for \(differing) of \(LogMessage.credentials(rows.count + itemRows.count)), \
                 left alone
                 """, hint: "look at them, then give --replace to overwrite the target's")
         }
         return .success
     }
 
-    private func rows(_ keys: [CredentialKey], _ context: CommandContext) async throws -> [Row] {
+    private func rows(
+        _ keys: [CredentialKey], _ items: [StoredItem], _ context: CommandContext
+    ) async throws -> ([Row], [ItemRow]) {
         defer { context.output.endProgress() }
+        let count = keys.count + items.count
         var rows: [Row] = []
-        for (index, key) in keys.enumerated() {
-            context.output.showProgress(work, percent: index * 100 / keys.count)
+        var itemRows: [ItemRow] = []
+        var arrived: Set<ItemID> = []
+        // Items first: a credential that is deleted takes what is read in its place with it.
+        for item in items {
+            context.output.showProgress(work, percent: itemRows.count * 100 / count)
+            let outcome = try await transfer.transfer(
+                item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
+            itemRows.append(ItemRow(item: item, outcome: outcome))
+        }
+        for key in keys {
+            context.output.showProgress(work, percent: (items.count + rows.count) * 100 / count)
             let outcome =
                 isRehearsal
                 ? try await transfer.plan(key, deadline: context.deadline)
                 : try await transfer.transfer(key, deadline: context.deadline)
             rows.append(Row(key: key, outcome: outcome))
         }
-        return rows
+        return (rows, itemRows)
     }
 
     /// What became of it; of a rehearsal, what would.
@@ -85,7 +108,25 @@ package struct TransferRun {
         ])
     }
 
+    private func table(_ rows: [ItemRow]) -> TextTable {
+        var table = TextTable("LABEL", "ATTRIBUTES", "COLLECTION", "RESULT", dropping: ["COLLECTION", "ATTRIBUTES"])
+        for row in rows {
+            table.append(
+                "\(name(row.item.label))", "\(name(row.item.attributes.listed))", "\(name(row.item.collection))",
+                result(row.outcome))
+        }
+        return table
+    }
+
+    private func json(_ row: ItemRow) -> JSONValue {
+        .object([
+            ("kind", .message("item")), ("label", .text(name(row.item.label))),
+            ("attributes", .attributes(row.item.attributes)), ("collection", .text(name(row.item.collection))),
+            ("result", .message(result(row.outcome))),
+        ])
+    }
+
     private func name(_ text: String) -> LoggableText {
-        LoggableText(reviewed: "services and accounts are what a listing shows", unredacted: text)
+        LoggableText(reviewed: "names, labels and attributes are what a listing shows", unredacted: text)
     }
 }

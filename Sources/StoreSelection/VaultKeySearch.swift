@@ -71,7 +71,8 @@ package struct VaultKeySearch: Sendable {
             }
             if let vault { return vault }
         }
-        let kept = asksKeyring ? outline.slots.filter { $0.kind == .secretService } : []
+        let inKeyring = outline.slots.filter { $0.kind == .secretService }
+        let kept = asksKeyring ? inKeyring : []
         if !kept.isEmpty {
             let keyring = VaultKeyring(settings)
             for slot in kept {
@@ -83,7 +84,7 @@ package struct VaultKeySearch: Sendable {
             }
         }
         guard outline.slots.contains(where: { $0.kind == .passphrase }) else {
-            throw refusal ?? .noKeyNamed(outline)
+            throw refusal ?? (inKeyring.count > kept.count ? .keyringIsNotAsked : .noKeyNamed(outline))
         }
         return try await openByAsking(settings, orThrow: refusal)
     }
@@ -151,6 +152,13 @@ extension StoreError {
         return StoreError(
             .locked, "the key file that the vault was made with, \(shown), isn't there any more",
             hint: "\(Recovery.chooseKeyFile)")
+    }
+
+    /// Its key is kept in a keyring, and whoever opens it may be the keyring.
+    fileprivate static var keyringIsNotAsked: StoreError {
+        StoreError(
+            .locked, "the vault's key is in a keyring, which isn't asked: it might wait for this vault",
+            hint: "give the vault a key file or a passphrase as well")
     }
 
     /// The vault has no passphrase to ask for.

@@ -13,6 +13,9 @@ package import LatchkeyVault
 /// application.
 package struct VaultKeyring: Sendable {
     private static let service = "latchkey vault"
+
+    /// Whether a credential of the keyring is a vault's key.
+    package static func isVaultKey(_ key: CredentialKey) -> Bool { key.service == service && key.kind == .privateKey }
     private let store: SecretServiceStore
     private let timeout: Duration
 

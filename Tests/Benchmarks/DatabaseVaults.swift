@@ -64,11 +64,18 @@ struct DatabaseVaults {
         try bare.prepare("commit", "COMMIT")
         let place = try await server.sql(
             """
-            SELECT encode(int8send(place), 'hex'), octet_length(metadata), octet_length(secret) FROM warm.items \
-            ORDER BY place LIMIT 1
+            SELECT encode(int8send(place), 'hex'), octet_length(metadata), octet_length(secret), encode(lookup, 'hex') \
+            FROM warm.items ORDER BY place LIMIT 1
+            """)
+        // What a read of the vault sends: the mark along with the row, found by its lookup value.
+        try bare.prepare(
+            "read-marked",
+            """
+            SELECT substr(content, 1, 4), place, metadata, secret FROM warm.records \
+            LEFT JOIN warm.items ON place BETWEEN $1 AND $1 + 7 AND lookup = $2 WHERE name = 'manifest'
             """)
         let parts = place.split(whereSeparator: { "|\n".contains($0) }).map(String.init)
-        let number = Self.bytes(parts[0])
+        let (number, lookup) = (Self.bytes(parts[0]), Self.bytes(parts[3]))
         let (metadata, secret) = (
             [UInt8](repeating: 1, count: Int(parts[1])!), [UInt8](repeating: 2, count: Int(parts[2])!)
         )
@@ -79,6 +86,7 @@ struct DatabaseVaults {
                 rounds: 51, count: 100,
                 [
                     ("libpq, one prepared SELECT", { _ = try bare.run("read", number) }),
+                    ("libpq, the vault's statement", { _ = try bare.run("read-marked", number, lookup) }),
                     ("VaultStore.read", { _ = try await store.read(key, as: Password.self) != nil }),
                 ])
         ).show()

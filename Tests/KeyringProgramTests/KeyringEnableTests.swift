@@ -84,6 +84,28 @@ struct KeyringEnableTests {
         #expect(try text(scene, activation) == mine)
     }
 
+    /// The first file stayed when the second couldn't be written.
+    @Test func `where one file can't be written all are as they were`() async throws {
+        let scene = try await KeyringScene()
+        // So long that the portal's file could be there, and the name under which it is written first can't.
+        var data = scene.directory / "long"
+        let rest = "/dbus-1/services/org.freedesktop.impl.portal.desktop.latchkey.service".utf8.count
+        while data.utf8.count + rest < 4080 {
+            data += "/" + String(repeating: "x", count: min(200, 4080 - rest - data.utf8.count - 1 + 1))
+        }
+        let failing = ["XDG_DATA_HOME": data]
+        let vault = "--vault \(scene.directory / "data/latchkey/vault")"
+        for before in [nil, "# Written by `latchkey keyring enable`; `latchkey keyring disable` removes it.\n[Unit]\n"]
+        {
+            if let before { try scene.directory.write(unit, before) }
+            let run = try await scene.shell("latchkey keyring enable \(vault)", failing)
+            #expect(run.status == 73 && run.errorText.contains("[keyring.cannot-write]"), "\(run.errorText)")
+            let file = scene.directory / unit
+            #expect((try? String(contentsOfFile: file, encoding: .utf8)) == before)
+        }
+        try await scene.shell("rm -rf long").successful("rm")
+    }
+
     @Test func `a path that a unit can't hold is refused`() async throws {
         let scene = try await KeyringScene()
         for path in ["with space/vault", "per%cent/vault", "quo\"te/vault"] {

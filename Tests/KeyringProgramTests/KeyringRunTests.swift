@@ -129,6 +129,50 @@ struct KeyringRunTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.directory / "run").isEmpty)
     }
 
+    @Test func `a dbus-daemon that says nothing is waited for until the deadline, and doesn't stay`() async throws {
+        let scene = try await KeyringScene()
+        let run = try await scene.shell(
+            """
+            mkdir fake; printf '#!/bin/sh\necho $$ > pid\ntrap "" TERM\nwhile :; do sleep 0.1; done\n' > fake/dbus-daemon
+            chmod +x fake/dbus-daemon
+            PATH=$PWD/fake:$PATH latchkey keyring run --timeout 1 -- touch started
+            """)
+        #expect(run.status == 75 && run.errorText.contains("[keyring.bus-timed-out]"), "\(run.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))
+        let text = String(decoding: try scene.directory.read("pid"), as: UTF8.self)
+        let process = try #require(Int32(text.dropLast()))
+        try await eventually("it has ended") { kill(process, 0) != 0 }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.directory / "run").isEmpty)
+    }
+
+    /// The keyring that has the key might be the one that is to be served.
+    @Test func `a vault whose key only a keyring has is refused, and waits for nobody`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.unlocked))
+        try await scene.shell(
+            """
+            latchkey vault add-slot desktop --secret-service; latchkey vault remove-slot 'key file' || exit 1
+            printf s3cret | latchkey set example.org ada; rm key
+            """
+        ).successful("slots")
+        #expect(try await scene.latchkey("get", "example.org", "ada").outputText == "s3cret")
+        let run = try await scene.latchkey("keyring", "run", "--", "touch", "started")
+        #expect(run.status == 77 && run.errorText.contains("[store.locked]"), "\(run.errorText)")
+        #expect(run.errorText.contains("a keyring"), "\(run.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))
+        // On a bus without one: it is served as locked, and a program that asks is told so.
+        let bare = try await scene.shell(
+            """
+            dbus-run-session -- sh -c '
+                latchkey keyring serve --no-prompt & service=$!
+                until latchkey keyring status > /dev/null; do sleep 0.1; done
+                secret-tool lookup service example.org
+                latchkey get example.org ada
+                kill $service; wait $service'
+            """)
+        #expect(bare.outputText == "" && bare.errorText.contains("the vault"), "\(bare.errorText)")
+        #expect(bare.status == 0, "\(bare.errorText)")
+    }
+
     @Test func `no other program is started on the bus, whatever the system offers there`() async throws {
         let scene = try await KeyringScene()
         let run = try await scene.shell(

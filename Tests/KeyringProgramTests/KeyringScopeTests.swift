@@ -86,12 +86,42 @@ struct KeyringScopeTests {
         #expect(moved.outputText.contains("AccessDenied"), "\(moved.outputText)")
     }
 
+    @Test func `collections without such items aren't there`() async throws {
+        let make = """
+            latchkey keyring run -- python3 -c '
+            import secretstorage
+            bus = secretstorage.dbus_init()
+            secretstorage.create_collection(bus, "Private")
+            for label, service in [("Other people", "other.example"), ("Shared", "mine.example")]:
+                made = secretstorage.create_collection(bus, label)
+                made.create_item(label, {"service": service, "username": "eve"}, b"x")'
+            """
+        try await scene.shell(make).successful("python")
+        let labels = """
+            import secretstorage
+            bus = secretstorage.dbus_init()
+            print(sorted(c.get_label() for c in secretstorage.get_all_collections(bus)))
+            """
+        let all = try await scene.shell("latchkey keyring run -- python3 -c '\(labels)'")
+        #expect(
+            all.outputText == "['Latchkey', 'Other people', 'Private', 'Session', 'Shared']\n", "\(all.errorText)")
+        for (only, shown) in [
+            ("mine.example", "'Latchkey', 'Session', 'Shared'"),
+            ("mine.example/eve", "'Latchkey', 'Session', 'Shared'"),
+            ("mine.example/ada", "'Latchkey', 'Session'"), ("none.example", "'Latchkey', 'Session'"),
+        ] {
+            let run = try await scene.shell("latchkey keyring run --only \(only) -- python3 -c '\(labels)'")
+            #expect(run.outputText == "[\(shown)]\n", "\(only): \(run.errorText)")
+        }
+    }
+
     @Test func `Latchkey's own variables are handed on only with all of it`() async throws {
         let extra = [
+            "CREDENTIALS_DIRECTORY": "/x",
             "LATCHKEY_KEY_FILE": scene.directory / "key", "LATCHKEY_COLLECTION": "x", "LATCHKEY_JOURNAL": "/x",
         ]
-        let show = "-- sh -c 'env | grep -c ^LATCHKEY_'"
-        #expect(try await scene.shell("latchkey keyring run \(show)", extra).outputText == "4\n")
+        let show = "-- sh -c 'env | grep -c -e ^LATCHKEY_ -e ^CREDENTIALS_'"
+        #expect(try await scene.shell("latchkey keyring run \(show)", extra).outputText == "5\n")
         #expect(try await scene.shell("latchkey keyring run --only a \(show)", extra).outputText == "0\n")
     }
 

@@ -39,6 +39,27 @@ struct FairQueueTests {
         #expect(order == ["c 0", "c 1", "c 2", "b second", "a second"])
     }
 
+    @Test func `the rest of a long call comes with its client's next turn, before its other calls`() async {
+        let queue = FairQueue<String>()
+        #expect(queue.offer("long", of: "a"))
+        #expect(queue.offer("after it", of: "a"))
+        #expect(queue.offer("b", of: "b"))
+        #expect(await queue.next() == "long")
+        queue.putBack("rest", of: "a")
+        queue.charge("a", turns: 2)
+        #expect(queue.offer("b again", of: "b"))
+        var order: [String] = []
+        for _ in 0..<4 { order.append(await queue.next() ?? "-") }
+        #expect(order == ["b", "b again", "rest", "after it"])
+        // Where nothing of it waits, and where the worker does.
+        queue.putBack("alone", of: "a")
+        #expect(await queue.next() == "alone")
+        async let next = queue.next()
+        await Task.yield()
+        queue.putBack("at once", of: "a")
+        #expect(await next == "at once")
+    }
+
     @Test func `the longest time that a client took is paid within 128 turns`() async {
         let queue = FairQueue<String>()
         for _ in 0..<10 { queue.charge("a", turns: 1_000_000) }

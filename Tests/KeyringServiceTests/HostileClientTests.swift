@@ -63,6 +63,13 @@ struct HostileClientTests {
         #expect(try Self.largestMemory(of: service.pid) < 256 << 10)
     }
 
+    /// It held all others up for two seconds.
+    @Test func `who wants ten thousand secrets at once lets others have their turns`() async throws {
+        let keyring = try await ServedKeyring(.fullVault)
+        let run = try await keyring.python("hostile.py", ["greedy"])
+        #expect(run.outputText == "10000 10000 True\n", "\(run.errorText)")
+    }
+
     /// In KiB (VmHWM of proc_pid_status(5)).
     private static func largestMemory(of pid: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)

@@ -123,6 +123,22 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\nasked\nasked again\n")
     }
 
+    @Test func `where one agent refuses the next one is asked`() async throws {
+        let first = try await agent("open sesame")
+        // The last one is asked first. This one says no.
+        let second = try await agent()
+        #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
+        #expect(second.outputSoFar == "ready\nasked\n" && first.outputSoFar == "ready\nasked\n")
+    }
+
+    @Test func `what one agent types wrong three times, another one may know`() async throws {
+        let first = try await agent("open sesame")
+        let second = try await agent("wrong", "wrong again", "and again", "never asked for")
+        #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
+        #expect(second.outputSoFar == "ready\nasked\nasked again\nasked again\n")
+        #expect(first.outputSoFar == "ready\nasked\n")
+    }
+
     /// Any program of the user can call it, and would have the passphrase.
     @Test func `an agent gives the passphrase to nobody but the keyring`() async throws {
         let agent = try await agent("open sesame")

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import os
+import select
 import sys
 import time
 
@@ -232,6 +233,27 @@ def heavy():
                 ({"org.freedesktop.Secret.Item.Attributes": ("a{ss}", {"a": "heavy"})},
                  (session, b"", secret, "x"), True)))
     print(len(Client().search({"a": "heavy"})) <= 1)
+
+
+def greedy():
+    """All secrets of a full keyring in one call; another client goes on meanwhile."""
+    one, other = Client(), Client()
+    session = one.plain()
+    items = one.search({})
+    serial = next(one.bus.outgoing_serial)
+    message = one.message(ROOT, "Secret.Service", "GetSecrets", "aoo", (items, session))
+    one.bus.send(message, serial=serial)
+    # Until it is certain that the call has come.
+    time.sleep(0.1)
+    answered = 0
+    while not select.select([one.bus.sock], [], [], 0)[0]:
+        other.call(ROOT, "Secret.Service", "ReadAlias", "s", ("default",))
+        answered += 1
+    reply = one.bus.receive(timeout=60)
+    while reply.header.fields.get(HeaderFields.reply_serial) != serial:
+        reply = one.bus.receive(timeout=60)
+    # Before it was divided: one, at most two.
+    print(len(items), len(reply.body[0]), answered > 5)
 
 
 globals()[sys.argv[1]]()

@@ -70,19 +70,19 @@ extension KeySlotTests {
         _ = try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("one"))
     }
 
-    @Test func `a slot's name is used once, and there are at most sixteen`() async throws {
+    @Test func `a slot's name is used once, and there are at most 128`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let twice = await refusal { () async throws(StoreError) in
             try await store.addSlot(.keyFile(folder.keyFile), name: .keyFile)
         }
         #expect(twice?.code == .conflict)
-        for number in 1..<16 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
+        for number in 1..<128 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
         let tooMany = await refusal { () async throws(StoreError) in
-            try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("16")!)
+            try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("128")!)
         }
         #expect(tooMany?.code == .conflict)
-        #expect(try await folder.store().slots().count == 16)
+        #expect(try await folder.store().slots().count == 128)
     }
 
     @Test func `a store that is open sees the slots that another adds, and goes on`() async throws {
@@ -127,13 +127,13 @@ extension KeySlotTests {
         #expect(error?.code == .wrongKey)
     }
 
-    @Test func `replacing works with all sixteen slots in use, and for the only one`() async throws {
+    @Test func `replacing works with all 128 slots in use, and for the only one`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("0")!, replacing: .keyFile)
-        for number in 1..<16 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
-        try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("16")!, replacing: KeySlotName("7")!)
-        #expect(try await Set(store.slots().map(\.name.text)) == Set((0...16).map(String.init)).subtracting(["7"]))
+        for number in 1..<128 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
+        try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("128")!, replacing: KeySlotName("7")!)
+        #expect(try await Set(store.slots().map(\.name.text)) == Set((0...128).map(String.init)).subtracting(["7"]))
     }
 
     @Test func `a replacement that is refused keeps the old slot`() async throws {

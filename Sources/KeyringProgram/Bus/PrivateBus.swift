@@ -1,5 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeyCredentials
 internal import LatchkeyEnvironment
 internal import LatchkeyHardening
 internal import LatchkeyLog
@@ -25,7 +26,10 @@ package struct PrivateBus: ~Copyable {
         self.process = process
     }
 
-    static func make(_ environment: ProgramEnvironment) throws(CommandFailure) -> PrivateBus {
+    /// - Parameter deadline: until when dbus-daemon has to say where it listens.
+    static func make(
+        _ environment: ProgramEnvironment, deadline: Deadline
+    ) throws(CommandFailure) -> PrivateBus {
         guard let daemon = DetachedProgram.path(of: "dbus-daemon", in: environment["PATH"]),
             let own = ThisProgram.path
         else {
@@ -49,9 +53,14 @@ package struct PrivateBus: ~Copyable {
         ]
         let process = BusProcess()
         try mapError({ (error: SystemErrorNumber) in notStarted(error.number) }, of: process.start(own, words, ends[1]))
-        let address = line(from: ends[0])
+        guard let address = line(from: ends[0], until: deadline) else {
+            process.kill()
+            throw CommandFailure(
+                .tryAgain, "keyring.bus-timed-out", "dbus-daemon didn't say in time where its bus is",
+                hint: "see why: dbus-daemon --session --nofork --print-address; or give it longer with --timeout")
+        }
         guard address.hasPrefix("unix:") else {
-            process.end()
+            process.kill()
             throw CommandFailure(
                 .unavailable, "keyring.no-dbus-daemon", "dbus-daemon made no bus",
                 hint: "see why: dbus-daemon --session --nofork")
@@ -77,10 +86,22 @@ package struct PrivateBus: ~Copyable {
         exit(ExitStatus.unavailable.rawValue)
     }
 
-    private static func line(from descriptor: Int32) -> String {
+    /// Returns `nil` at the deadline.
+    private static func line(from descriptor: Int32, until deadline: Deadline) -> String? {
         var text: [UInt8] = []
         var byte: UInt8 = 0
-        while text.count < 4096, unsafe read(descriptor, &byte, 1) == 1, byte != 0x0A { text.append(byte) }
+        while text.count < 4096 {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let milliseconds = max(0, deadline.remaining / .milliseconds(1))
+            switch unsafe poll(&waiting, 1, Int32(min(milliseconds.rounded(.up), 3_600_000))) {
+            case 0 where deadline.remaining <= .zero: return nil
+            case 0: continue
+            case -1 where errno == EINTR: continue
+            default: break
+            }
+            guard unsafe read(descriptor, &byte, 1) == 1, byte != 0x0A else { break }
+            text.append(byte)
+        }
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -151,5 +172,10 @@ private final class BusProcess: Sendable {
         }
     }
 
-    func end() { process.withLock { if let child = $0 { _ = kill(child, SIGTERM) } } }
+    func end() { signal(SIGTERM) }
+
+    /// One that doesn't work may not hear of anything else.
+    func kill() { signal(SIGKILL) }
+
+    private func signal(_ number: Int32) { process.withLock { if let child = $0 { _ = Glibc.kill(child, number) } } }
 }

@@ -12,6 +12,12 @@ struct ItemScope: Sendable {
         self.isWritable = isWritable
     }
 
+    /// What an item of the scope has one of.
+    var services: [ItemAttributes] {
+        let names = Set(names + names.compactMap { SecretReference.key(of: $0)?.service })
+        return names.compactMap { ItemAttributes([ItemAttributes.Attribute(name: "service", value: $0)]) }
+    }
+
     /// Whether one of the names is the item's service, or its service and account. A service may have slashes itself.
     func contains(_ attributes: ItemAttributes) -> Bool {
         guard let service = attributes["service"] else { return false }

@@ -17,8 +17,16 @@ final class ScopedItems: ItemStore {
 
     // MARK: - Collections
 
+    /// Those that have items of the scope, and the one that programs store in.
     func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection] {
-        try await all.collections(deadline: deadline)
+        var used: Set<String> = []
+        for service in scope.services {
+            let found = try await all.search(service, in: nil, deadline: deadline)
+            used.formUnion(found.lazy.filter { self.scope.contains($0.attributes) }.map(\.collection))
+        }
+        return try await all.collections(deadline: deadline).filter { collection in
+            used.contains(collection.name) || ["default", "login"].contains(where: collection.aliases.contains)
+        }
     }
 
     func createCollection(

@@ -22,6 +22,11 @@ final class FairQueue<Element: Sendable>: Sendable {
         var credit = 0
         var count: Int { elements.count - first }
 
+        mutating func putBack(_ element: Element) {
+            if first > 0 { first -= 1 } else { elements.insert(nil, at: 0) }
+            elements[first] = (element, 0)
+        }
+
         mutating func removeFirst() {
             guard let (_, byteCount) = elements[first] else { return }
             elements[first] = nil
@@ -72,6 +77,22 @@ final class FairQueue<Element: Sendable>: Sendable {
         }
         waiter?.resume(returning: element)
         return isTaken
+    }
+
+    /// Puts the rest of what was taken back before the others of a client: it comes with the client's next turn.
+    func putBack(_ element: Element, of client: String) {
+        let waiter: CheckedContinuation<Element?, Never>? = state.withLock { state in
+            if state.isClosed { return nil }
+            if let waiter = state.waiter.take() { return waiter }
+            var lane =
+                state.lanes.removeValue(forKey: client)
+                ?? Lane(credit: -(state.debts.removeValue(forKey: client) ?? 0))
+            if lane.count == 0 { state.turns.append(client) }
+            lane.putBack(element)
+            state.lanes[client] = lane
+            return nil
+        }
+        waiter?.resume(returning: element)
     }
 
     /// The next element: the first of the client whose turn it is. `nil` once the queue was closed. One caller at a

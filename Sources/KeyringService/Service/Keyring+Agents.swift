@@ -37,29 +37,33 @@ extension Keyring {
     }
 
     /// Asks beside the worker, which goes on with other calls, and hands it the result.
-    func askForPassphrase(_ prompt: String, _ agent: String) -> Task<Void, Never> {
+    func askForPassphrase(_ prompt: String) -> Task<Void, Never> {
+        let agents = Array(agents.reversed())
         let bus = bus
         let queue = queue
         let configuration = configuration
         return Task {
-            let result = await Keyring.opening(bus, agent, configuration)
+            let result = await Keyring.opening(bus, agents, configuration)
             _ = queue.offer(.answer(prompt: prompt, result), of: "", isOwn: true)
         }
     }
 
     private static func opening(
-        _ bus: BusConnection, _ agent: String, _ configuration: KeyringConfiguration
+        _ bus: BusConnection, _ agents: [String], _ configuration: KeyringConfiguration
     ) async -> Result<any ItemStore, StoreError> {
-        let deadline = Deadline.after(configuration.promptDuration)
-        for attempt in 0..<maximumAttemptCount {
-            guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
-            else {
-                break
+        let end = Deadline.after(configuration.promptDuration)
+        // One that refuses, or says nothing, leaves the others their time.
+        for (index, agent) in agents.enumerated() {
+            let deadline = Deadline.after(end.remaining / (agents.count - index))
+            for attempt in 0..<maximumAttemptCount {
+                guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
+                else { break }
+                let opened: Result<any ItemStore, StoreError> = await Result(
+                    awaiting: try await configuration.source.open(with: passphrase, deadline: deadline))
+                if case .failure(let error) = opened, error.code == .wrongKey { continue }
+                return opened
             }
-            let opened: Result<any ItemStore, StoreError> = await Result(
-                awaiting: try await configuration.source.open(with: passphrase, deadline: deadline))
-            if case .failure(let error) = opened, error.code == .wrongKey { continue }
-            return opened
+            if Task.isCancelled { break }
         }
         return .failure(StoreError(.promptDismissed, "nobody gave the passphrase"))
     }

@@ -80,14 +80,17 @@ extension Keyring {
         throw .unknownObject
     }
 
-    /// Does what a call asks for, and returns what goes back: a tuple.
-    func respond(to call: BusCall) async throws(BusFault) -> BusValue {
+    /// Does what a call asks for, and returns what goes back: a tuple; `nil` where that comes later.
+    func respond(to call: BusCall) async throws(BusFault) -> BusValue? {
         let object = try await object(at: call.path)
         let offered = object.interfaces.filter { call.interface == nil || $0.name.description == call.interface }
         guard !offered.isEmpty else { throw BusFault(.unknownInterface, "the object has no such interface") }
         for interface in offered {
             guard let method = interface.method(call.member) else { continue }
             guard call.arguments.is(method.type) else { throw .invalid("the arguments have other types") }
+            if case .service = object, method.name.description == "GetSecrets" {
+                return try await secrets(call)
+            }
             return try await perform(method.name.description, interface.name.description, object, call.arguments)
         }
         throw .unknownMethod

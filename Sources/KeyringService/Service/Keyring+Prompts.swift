@@ -53,8 +53,8 @@ extension Keyring {
         case .unlock where vault == nil:
             if (try? await openVaultWithoutAsking()) != nil {
                 await agree(to: prompt)
-            } else if let agent = agents.last {
-                prompt.question = askForPassphrase(prompt.path, agent)
+            } else if !agents.isEmpty {
+                prompt.question = askForPassphrase(prompt.path)
             } else {
                 // Nobody can be asked: the client hears that at once.
                 complete(prompt, isDismissed: true)

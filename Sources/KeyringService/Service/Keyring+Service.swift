@@ -10,7 +10,6 @@ extension Keyring {
         case "SearchItems": return try await searchItems(try attributes(arguments[0]))
         case "Unlock": return try await unlock(arguments[0].texts)
         case "Lock": return try await lock(arguments[0].texts)
-        case "GetSecrets": return try await secrets(of: arguments[0].texts, in: try session(arguments[1]))
         case "ReadAlias":
             let alias = arguments[0].text
             if vault == nil, collection(alias: alias) == nil { _ = try await openVault() }
@@ -60,34 +59,6 @@ extension Keyring {
         let unlocked = found.filter { !isLocked($0.collection) }
         let locked = found.filter { isLocked($0.collection) }
         return .tuple([.paths(unlocked.map { KeyringPath.item($0) }), .paths(locked.map { KeyringPath.item($0) })])
-    }
-
-    /// How many items one call may want, and how many bytes of secrets: others wait meanwhile.
-    private static let maximumPathCount = 20_000
-    private static let maximumSecretsByteCount = 64 << 20
-
-    private func secrets(of paths: [String], in session: KeyringSession) async throws(BusFault) -> BusValue {
-        guard paths.count <= Self.maximumPathCount else {
-            throw BusFault(.limitsExceeded, "these are too many items")
-        }
-        var entries: [BusValue] = []
-        var byteCount = 0
-        for path in paths {
-            // What is locked or isn't there is left out: the others are worth having.
-            guard case .item(let name, let id) = KeyringPath(path), let name = try? await collection(name),
-                let store = try? await openStore(of: name)
-            else { continue }
-            switch try await secret(of: id, in: name, store) {
-            case .none: continue
-            case .some(let secret):
-                byteCount += secret.secret.byteCount
-                guard byteCount <= Self.maximumSecretsByteCount else {
-                    throw BusFault(.limitsExceeded, "the secrets are larger than a message may be")
-                }
-                entries.append(.entry(.path(path), try session.sealed(secret)))
-            }
-        }
-        return .tuple([.array(entries, of: "{o(oayays)}")])
     }
 
     // MARK: - Collections

@@ -84,8 +84,14 @@ final class Keyring {
             sender = call.sender
             message = call.message
             defer { message = nil }
-            let result: Result<BusValue, BusFault> = await Result(awaiting: try await respond(to: call))
-            bus.reply(to: call, result)
+            let result: Result<BusValue?, BusFault> = await Result(awaiting: try await respond(to: call))
+            reply(to: call, result)
+        case .rest(let rest):
+            sender = rest.call.sender
+            message = rest.call.message
+            defer { message = nil }
+            let result: Result<BusValue?, BusFault> = await Result(awaiting: try await goOn(with: rest))
+            reply(to: rest.call, result)
         case .departure(let client):
             queue.forget(client)
             sessions = sessions.filter { $0.value.client != client }
@@ -99,6 +105,15 @@ final class Keyring {
         }
         for then in afterReply { then() }
         afterReply = []
+    }
+
+    /// - Parameter result: `nil` in it: not yet.
+    private func reply(to call: BusCall, _ result: Result<BusValue?, BusFault>) {
+        switch result {
+        case .success(nil): break
+        case .success(.some(let value)): bus.reply(to: call, .success(value))
+        case .failure(let fault): bus.reply(to: call, .failure(fault))
+        }
     }
 
     // MARK: - The store

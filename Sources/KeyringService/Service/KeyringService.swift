@@ -41,9 +41,9 @@ package final class KeyringService: Sendable {
             while let work = await intake.queue.next() {
                 let start = ContinuousClock.now
                 await keyring.perform(work)
-                guard case .call(let call) = work else { continue }
+                guard let client = work.client else { continue }
                 // What takes less is as good as nothing: a call without a write or a long list.
-                intake.queue.charge(call.sender, turns: Int((ContinuousClock.now - start) / .milliseconds(2)))
+                intake.queue.charge(client, turns: Int((ContinuousClock.now - start) / .milliseconds(2)))
             }
             keyring.end()
         }
@@ -78,12 +78,23 @@ package final class KeyringService: Sendable {
 /// What the worker has to do.
 enum Work: Sendable {
     case call(BusCall)
+    /// The rest of one that takes long, after others had their turn.
+    case rest(SecretsCall)
     /// A connection left the bus.
     case departure(String)
     /// Another process changed the store; of the opening with this number.
     case change(ItemChange, opening: Int)
     /// A person answered a prompt.
     case answer(prompt: String, Result<any ItemStore, StoreError>)
+
+    /// Whose time it takes.
+    var client: String? {
+        switch self {
+        case .call(let call): call.sender
+        case .rest(let rest): rest.call.sender
+        default: nil
+        }
+    }
 }
 
 /// Sorts what comes over the bus.

@@ -33,7 +33,8 @@ package enum KeyringDefinitions {
 
             --only: the program finds the items whose service is SERVICE, or only ACCOUNT's, and no others. That keeps it from
             what it doesn't look for. A program of yours could still open the vault itself, or ask on another bus, unless it
-            can't see these: bubblewrap or a container makes a boundary of it. Latchkey's variables are not handed on then.
+            can't see these: bubblewrap or a container makes a boundary of it. Latchkey's variables and CREDENTIALS_DIRECTORY are
+            not handed on then.
             """)
 
     package static let enable = CommandDefinition(

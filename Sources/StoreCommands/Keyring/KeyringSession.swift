@@ -30,14 +30,14 @@ package enum KeyringSession {
         throw RunRequest.notStarted(words[0], errno)
     }
 
-    /// They say where the vault and its key are.
+    /// They say where the vault and its key are; a credential of systemd's may be that key.
     private static func forgetOwnVariables() {
         var names: [String] = []
         var next = unsafe environ
         while let entry = unsafe next.pointee {
             let name = unsafe String(
                 decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
-            if name.hasPrefix("LATCHKEY_") { names.append(name) }
+            if name.hasPrefix("LATCHKEY_") || name == "CREDENTIALS_DIRECTORY" { names.append(name) }
             unsafe next += 1
         }
         for name in names { unsafe unsetenv(name) }

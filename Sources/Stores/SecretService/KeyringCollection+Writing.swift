@@ -34,7 +34,7 @@ extension KeyringCollection {
                     try await replace(item, form, label, session, interruption)
                 } else {
                     label = options.label ?? Self.label(for: key)
-                    try await create(key, form, label, session, interruption)
+                    try await create(ItemAttributes.made(for: key), form, label, session, interruption)
                 }
             } catch {
                 // Another program deleted the item, or locked it, since it was found.
@@ -49,7 +49,7 @@ extension KeyringCollection {
 
     /// Sets the secret on an item that is there. The label first: when something ends this halfway, the old secret
     /// is whole.
-    private func replace(
+    func replace(
         _ item: KeyringItem, _ form: Variant, _ label: String, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
@@ -62,15 +62,15 @@ extension KeyringCollection {
         await session.announce(item.path)
     }
 
-    /// Creates an item with exactly our attributes. Not with the service's own `replace`: it takes an item with
+    /// Creates an item with exactly these attributes. Not with the service's own `replace`: it takes an item with
     /// more attributes for the same one, and strips them.
-    private func create(
-        _ key: CredentialKey, _ form: Variant, _ label: String, _ session: KeyringSession,
+    func create(
+        _ attributes: [(String, String)], _ form: Variant, _ label: String, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
         let properties = Variant.properties([
             ("\(BusName.itemInterface).Label", .string(label)),
-            ("\(BusName.itemInterface).Attributes", .strings(ItemAttributes.made(for: key))),
+            ("\(BusName.itemInterface).Attributes", .strings(attributes)),
         ])
         let reply = try await session.change(
             .createItem, on: path(session, interruption), [properties, form, .boolean(false)], interruption)

@@ -112,8 +112,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             of key: CredentialKey, as purpose: Purpose.Type
         ) -> CredentialRecord<Purpose> {
             let metadata = metadata
-            var type = SecretContentType.binary
-            if case .credential(_, let given) = metadata.subject { type = given }
+            let type = metadata.subject.credentialType(of: secret)
             return CredentialRecord(
                 metadata: CredentialMetadata(
                     key: key, label: metadata.label, created: metadata.created, modified: metadata.modified,
@@ -125,10 +124,14 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     func item(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> FoundItem? {
         try await waiting(until: deadline) { (view, state) throws(StoreError) -> FoundItem? in
             let lookup = state.keys.lookup(of: key)
-            return try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> FoundItem in
+            let found = try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> FoundItem in
                 let metadata = try Self.openMetadata(sealed, of: key, at: lookup, state.keys)
                 return FoundItem(
                     metadata: metadata, secret: try state.keys.openSecret(secret, of: metadata, at: lookup))
+            }
+            switch consume found {
+            case .some(let found): return found
+            case .none: return try self.impliedItem(of: key, in: view, state)
             }
         }
     }
@@ -146,7 +149,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         }
         let kept = KeptSecret(secret.duplicate())
         return try await change(until: deadline) { (transaction, change) throws(StoreError) in
-            let old = try Self.present(key, in: transaction, change.keys)
+            let old = try Self.presentOrImplied(key, in: transaction, change)
             try Self.check(options.condition, against: old?.metadata)
             return try self.put(kept.secret, for: key, options: options, replacing: old, in: transaction, &change)
         }
@@ -161,9 +164,9 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         let time = now()
         let created = old?.metadata.created ?? time
         let metadata = ItemMetadata(
-            key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
-            created: created, modified: max(created, time), version: version, contentType: options.contentType,
-            secretByteCount: secret.byteCount)
+            subject: ItemSubject(key, options.contentType, replacing: old?.metadata.subject),
+            label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)", created: created,
+            modified: max(created, time), version: version, secretByteCount: secret.byteCount)
         try Self.write(metadata, secret, replacing: old, in: transaction, &change)
         return version
     }
@@ -172,10 +175,18 @@ final class SealedStore<Table: RowTable>: CredentialStore {
         _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
     ) async throws(StoreError) -> Bool {
         try await change(until: deadline) { (transaction, change) throws(StoreError) in
-            let old = try Self.present(key, in: transaction, change.keys)
-            try Self.check(condition, against: old?.metadata)
-            guard let old else { return false }
+            guard let old = try Self.presentOrImplied(key, in: transaction, change) else {
+                try Self.check(condition, against: nil)
+                return false
+            }
+            try Self.check(condition, against: old.metadata)
+            // Who means one version keeps the others; who means the key doesn't want an older one to come to light.
+            var others: [PresentItem] = []
+            if case .none = condition {
+                others = try Self.impliedItems(of: key, in: transaction, change.manifest, change.keys)
+            }
             try Self.remove(old, in: transaction, &change)
+            for other in others where other.lookup != old.lookup { try Self.remove(other, in: transaction, &change) }
             return true
         }
     }
@@ -197,7 +208,9 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             for item in items {
                 last = item.place
                 let metadata = try Self.openMetadata(item, state.keys)
-                guard let entry = metadata.credentialMetadata else { continue }
+                var found = metadata.credentialMetadata
+                if found == nil { found = try Self.impliedMetadata(of: metadata, at: item.lookup, in: view, state) }
+                guard let entry = found else { continue }
                 if let service, !entry.key.service.utf8.elementsEqual(service.utf8) { continue }
                 entries.append(entry)
                 if entries.count == Self.pageSize { break }

@@ -12,10 +12,17 @@ final class KeptItemSecret: Sendable {
         contentType = secret.contentType
     }
 
-    /// What a credential has instead of a content type: text only where it is UTF-8 as well.
-    var credentialType: SecretContentType {
-        guard contentType.utf8.starts(with: "text/".utf8) else { return .binary }
-        return secret.withExposedBytes { (try? UTF8Span(validating: $0)) == nil } ? .binary : .text
+    var credentialType: SecretContentType { SecretContentType(of: secret, named: contentType) }
+}
+
+extension SecretContentType {
+    /// What a credential has instead of an item's content type: text only where it is UTF-8 as well.
+    init<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>, named contentType: String) {
+        guard contentType.utf8.starts(with: "text/".utf8) else {
+            self = .binary
+            return
+        }
+        self = secret.withExposedBytes { (try? UTF8Span(validating: $0)) == nil } ? .binary : .text
     }
 }
 

@@ -16,7 +16,8 @@ struct KeySlot: Sendable {
     let sealedNote: [UInt8]
 
     static let recordPrefix = "slot/"
-    static let maximumCount = 16
+    /// Each host of a fleet has one.
+    static let maximumCount = 128
     private static let preSharedByteCount = 32
     fileprivate static let noteByteCount = 80
 

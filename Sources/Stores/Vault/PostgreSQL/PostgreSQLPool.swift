@@ -38,13 +38,12 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// One that is there and has nothing to answer any more; `nil` at once where there is none.
+    /// One that is there and has nothing to answer any more, though the server may have closed it; `nil` at once where
+    /// there is none.
     func takeIdle() -> PostgreSQLConnection? {
-        let kept = idle.withLock { idle -> PostgreSQLConnection? in
-            guard let index = idle.lastIndex(where: { !$0.isUnsettled }) else { return nil }
-            return idle.remove(at: index)
+        idle.withLock { idle in
+            idle.lastIndex { !$0.isUnsettled }.map { idle.remove(at: $0) }
         }
-        return kept.flatMap { $0.isStale ? nil : $0 }
     }
 
     /// Takes a connection back; one that is lost ends here.

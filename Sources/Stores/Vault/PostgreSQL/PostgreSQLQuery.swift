@@ -24,15 +24,15 @@ enum PostgreSQLValue {
     case bytes([UInt8])
     case integer(Int64)
     case text(String)
-    case null
 
-    /// As the server has it; `nil` is NULL.
-    var encoded: [UInt8]? {
+    /// Appends the value as the server has it, and returns how many bytes that are.
+    func append(to block: inout [UInt8]) -> Int {
+        let start = block.count
         switch self {
-        case .bytes(let bytes): bytes
-        case .integer(let number): unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
-        case .text(let text): Array(text.utf8)
-        case .null: nil
+        case .bytes(let bytes): block += bytes
+        case .integer(let number): unsafe withUnsafeBytes(of: number.bigEndian) { unsafe block += $0 }
+        case .text(let text): block += text.utf8
         }
+        return block.count - start
     }
 }

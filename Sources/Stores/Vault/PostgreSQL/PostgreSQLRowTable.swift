@@ -40,7 +40,7 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    /// A lookup on the caller's thread, which others need: for a millisecond at most, in which a server nearby answers.
+    /// A lookup on the caller's thread, which others need: for ten milliseconds at most, in which a server nearby answers.
     private func readAtOnce<Result: ~Copyable & Sendable>(
         _ body: (PostgreSQLSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -112,15 +112,20 @@ enum PostgreSQLSchema {
     static let commit = PostgreSQLQuery("commit", "COMMIT")
     static let rollback = PostgreSQLQuery("rollback", "ROLLBACK")
 
+    /// What a session is set to, or one transaction where a pool shares sessions out.
+    ///
     /// After what silence of ours in a transaction the server ends it, so that a process that is stopped doesn't keep
-    /// others out for ever, and how soon it notices in a wait that we are gone.
-    static func limits(ofTransaction: Bool) -> PostgreSQLQuery {
-        PostgreSQLQuery(
-            "limits",
-            """
-            SELECT set_config('idle_in_transaction_session_timeout', '\(maximumSilence)', \(ofTransaction)), \
-            set_config('client_connection_check_interval', '1000', \(ofTransaction))
-            """)
+    /// others out for ever, and how soon it notices in a wait that we are gone. And that a statement's plan is made once,
+    /// by index: estimates for a span of places make PostgreSQL plan anew for each lookup in a large table, and a plan
+    /// that was made while a table was small would read all of it later.
+    static func settings(ofTransaction: Bool) -> PostgreSQLQuery {
+        let settings = [
+            ("idle_in_transaction_session_timeout", "\(maximumSilence)"), ("client_connection_check_interval", "1000"),
+            ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off"),
+            ("jit", "off"),
+        ]
+        let calls = settings.map { name, value in "set_config('\(name)', '\(value)', \(ofTransaction))" }
+        return PostgreSQLQuery("settings", "SELECT " + calls.joined(separator: ", "))
     }
     /// In milliseconds.
     static let maximumSilence = 15_000

@@ -73,7 +73,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         try connection.send(PostgreSQLSchema.begin, [], cancellation)
         view = .transaction
         if connection.isPooled {
-            try connection.send(PostgreSQLSchema.limits(ofTransaction: true), [], cancellation)
+            try connection.send(PostgreSQLSchema.settings(ofTransaction: true), [], cancellation)
         }
         try connection.send(PostgreSQLSchema.lock, [], cancellation)
         try readRecords(forWriting: true)

@@ -22,7 +22,7 @@ struct Manifest: Sendable, Equatable {
 
     static let recordName = "manifest"
     /// The most records a vault has beside its manifest.
-    static let maximumRecordCount = 64
+    static let maximumRecordCount = 160
     private static let byteCount = 121
 
     func encode() -> [UInt8] {

@@ -22,11 +22,14 @@ import TestServices
             "run", "--env", "A=example.org/ada", "work", "--env", "TOKEN", "--", "sh", "-c", script)
         #expect(named.outputText == "\(token) hunter2secret\n", "\(named.errorText)")
         // As it has always been.
-        for words in [["work", "sh"], ["work", "--", "sh"], ["--", "work", "sh"]] {
+        for words in [["work", "sh"], ["work", "--", "sh"]] {
             let run = try await BuiltProducts.latchkey().run(
                 ["run"] + words + ["-c", script], environment: scene.environment)
             #expect(run.outputText == "\(token)\n", "\(words) \(run.errorText)")
         }
+        // What stands behind -- is the program, even where it has a provider's name.
+        let program = try await scene.run("run", "--", "work", "sh", "-c", script)
+        #expect(program.status == 64 && program.output.isEmpty && program.errorText.contains("neither PROVIDER"))
         try scene.directory.write(".env", "LATCHKEY_TOKEN=plain\nTOKEN=plain\n")
         let file = try await scene.run(
             "run", "work", "--env-file", scene.directory / ".env", "--mask", "--", "sh", "-c", script)

@@ -43,7 +43,8 @@ extension SealedStore {
         // Not the vault that was open, or an older copy of it.
         guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultExchanged }
         if comparing, table.comparesAgain || itemCheck == .always { try itemCheck.compare(view, manifest, keys) }
-        let isIndexKnown = !table.comparesAgain && last.isIndexCompared
+        // Its own changes leave the index as known as it was.
+        let isIndexKnown = last.isIndexCompared && (!table.comparesAgain || mark == last.mark)
         return (
             KnownState(keys: keys, manifest: manifest, mark: mark, hasComparedIndex: isIndexKnown), former
         )

@@ -87,6 +87,7 @@ internal import LatchkeySystem
         }
         var block: [UInt8] = []
         let lengths = values.map { Int32($0.append(to: &block)) }
+        let formats = [Int32](repeating: 1, count: values.count)
         let sent = unsafe block.withUnsafeBytes { block in
             // An empty array may have no address, and a null pointer is NULL.
             let start = unsafe block.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
@@ -96,15 +97,12 @@ internal import LatchkeySystem
                 return unsafe (start! + offset).assumingMemoryBound(to: CChar.self)
             }
             return unsafe PQsendQueryPrepared(
-                pointer, name, Int32(values.count), pointers, lengths, Self.binary, 1)
+                pointer, name, Int32(values.count), pointers, lengths, formats, 1)
         }
         guard sent == 1 else { throw lost() }
         expected.append(nil)
         unansweredByteCount += block.count
     }
-
-    /// The format of each parameter; no statement has more.
-    private static let binary = [Int32](repeating: 1, count: 4)
 
     /// Sends a statement and returns its rows.
     ///

@@ -18,7 +18,8 @@ import TestServices
     }
 
     /// What secret-tool says in a sandbox whose application has this name.
-    private func secretTool(_ arguments: String, of application: String, input: String = "") async throws -> ProgramRun {
+    private func secretTool(_ arguments: String, of application: String, input: String = "") async throws -> ProgramRun
+    {
         try directory.write("info-\(application)", "[Application]\nname=\(application)\n")
         let script = """
             exec bwrap --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64 \
@@ -52,7 +53,8 @@ import TestServices
 
         try await secretTool("store --label=Mine service a", of: "org.example.App", input: "geheim").successful("store")
         #expect(try await secretTool("lookup service a", of: "org.example.App").outputText == "geheim")
-        let file = try Data(contentsOf: URL(fileURLWithPath: directory / "sandbox/.local/share/keyrings/default.keyring"))
+        let file = try Data(
+            contentsOf: URL(fileURLWithPath: directory / "sandbox/.local/share/keyrings/default.keyring"))
         #expect(!file.isEmpty && file.firstRange(of: Array("geheim".utf8)) == nil)
         // Another application has another key.
         let other = try await secretTool("lookup service a", of: "org.example.Other")

@@ -1,16 +1,18 @@
-"""Stores numbers under one name while the service dies and comes back: writer.py NAME COUNT.
+"""Stores numbers under one name while the service dies and comes back: writer.py NAME FILE.
+It ends when the file is there.
 
 A number whose store was acknowledged is there, or a later one, whenever it is looked at. Prints what was wrong, if
 anything, and how often it had to begin anew.
 """
 
+import os
 import sys
 
 from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
 
 ROOT = "/org/freedesktop/secrets"
-name, count = sys.argv[1], int(sys.argv[2])
+name, file = sys.argv[1:]
 bus = open_dbus_connection("SESSION")
 
 
@@ -49,7 +51,7 @@ def look(session):
 
 session, acknowledged, beginnings, wrong = None, None, 0, []
 number = 0
-while number < count:
+while acknowledged is None or not os.path.exists(file):
     try:
         if session is None:
             beginnings += 1
@@ -65,7 +67,7 @@ while number < count:
         # NoReply: it died in mid-call; NoSession and UnknownObject: it is another one now.
         session = None
         beginnings < 1000 or sys.exit(f"{refusal}")
-# The others may still be at work, and the service be killed under them.
+# The bus may not know yet that it has died once more.
 there = None
 while there is None:
     try:
@@ -73,6 +75,6 @@ while there is None:
     except Refused as refusal:
         beginnings += 1
         beginnings < 1000 or sys.exit(f"{refusal}")
-if there != [count - 1]:
-    wrong.append(f"{there} at the end")
+if there not in ([acknowledged], [number]):
+    wrong.append(f"{there} after {acknowledged}, at the end")
 print("right" if not wrong else wrong, beginnings)

@@ -63,7 +63,7 @@ package struct TransferRun {
         let count = keys.count + items.count
         var rows: [Row] = []
         var itemRows: [ItemRow] = []
-        var arrived: Set<ItemID> = []
+        var arrived = ArrivedItems()
         // Items first: a credential that is deleted takes what is read in its place with it.
         for item in items {
             context.output.showProgress(work, percent: itemRows.count * 100 / count)

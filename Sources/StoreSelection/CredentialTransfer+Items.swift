@@ -26,10 +26,9 @@ extension CredentialTransfer {
     ///
     /// - Parameters:
     ///   - onlyLooks: says what would become of it, and changes nothing.
-    ///   - arrived: the ids that items have in the target vault; this one's is added. Several items may have the same
-    ///     attributes.
+    ///   - arrived: what this transfer has brought; this one is added. Several items may have the same attributes.
     package func transfer(
-        _ item: StoredItem, onlyLooks: Bool, arrived: inout Set<ItemID>, deadline: Deadline
+        _ item: StoredItem, onlyLooks: Bool, arrived: inout ArrivedItems, deadline: Deadline
     ) async throws(StoreError) -> Outcome {
         guard let vault = source as? VaultStore,
             let taken = try await vault.itemToTransfer(item.id, deadline: deadline)
@@ -38,35 +37,37 @@ extension CredentialTransfer {
             if let other = target as? VaultStore {
                 try await put(taken, into: other, onlyLooks: onlyLooks, arrived: &arrived, deadline)
             } else {
-                try await putIntoKeyring(taken, onlyLooks: onlyLooks, deadline)
+                try await putIntoKeyring(taken, onlyLooks: onlyLooks, arrived: &arrived, deadline)
             }
         if mode == .move, !onlyLooks, outcome != .differs { try await vault.remove(taken, deadline: deadline) }
         return outcome
     }
 
     private func put(
-        _ item: TransferredItem, into other: VaultStore, onlyLooks: Bool, arrived: inout Set<ItemID>,
+        _ item: TransferredItem, into other: VaultStore, onlyLooks: Bool, arrived: inout ArrivedItems,
         _ deadline: Deadline
     ) async throws(StoreError) -> Outcome {
-        let present = try await other.counterpart(of: item, besides: arrived, deadline: deadline)
+        let present = try await other.counterpart(of: item, besides: arrived.ids, deadline: deadline)
         if let present {
-            arrived.insert(present.item.id)
+            arrived.ids.insert(present.item.id)
             if present.secret.matches(item.secret) { return .same }
             guard replaces else { return .differs }
         }
-        if !onlyLooks { arrived.insert(try await other.put(item, replacing: present, deadline: deadline)) }
+        if !onlyLooks { arrived.ids.insert(try await other.put(item, replacing: present, deadline: deadline)) }
         if present != nil { return .replaced }
         return mode == .copy ? .copied : .moved
     }
 
     private func putIntoKeyring(
-        _ item: TransferredItem, onlyLooks: Bool, _ deadline: Deadline
+        _ item: TransferredItem, onlyLooks: Bool, arrived: inout ArrivedItems, _ deadline: Deadline
     ) async throws(StoreError) -> Outcome {
         guard let keyring = target as? SecretServiceStore else { return .differs }
+        // A keyring has one item for the same attributes: none of these takes the place of one that came before it.
+        let isFirst = arrived.attributes.insert(item.item.attributes).inserted
         let attributes = item.item.attributes.all.map { ($0.name, $0.value) }
         let outcome = try await keyring.putItem(
             item.secret, attributes: Dictionary(attributes) { first, _ in first }, label: item.item.label,
-            isText: item.item.contentType.hasPrefix("text/"), replacing: replaces, onlyLooks: onlyLooks,
+            isText: item.item.contentType.hasPrefix("text/"), replacing: replaces && isFirst, onlyLooks: onlyLooks,
             deadline: deadline)
         switch outcome {
         case .added: return mode == .copy ? .copied : .moved
@@ -75,4 +76,13 @@ extension CredentialTransfer {
         case .replaced: return .replaced
         }
     }
+}
+
+/// What one transfer has brought: the ids that items have in the target vault, and the attributes that they have in a
+/// keyring.
+package struct ArrivedItems: Sendable {
+    fileprivate var ids: Set<ItemID> = []
+    fileprivate var attributes: Set<ItemAttributes> = []
+
+    package init() {}
 }

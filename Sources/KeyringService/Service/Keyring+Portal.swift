@@ -12,6 +12,9 @@ internal import LatchkeySystem
 extension Keyring {
     static let portalPath = "/org/freedesktop/portal/desktop"
     private static let keyByteCount = 64
+    /// libsecret before 0.21.4 listens for the answer once it knows that it asked, and waits for ever when the answer was
+    /// there first. Its key is in the pipe by then, so an application starts this much later.
+    private static let answerDelay = Duration.milliseconds(100)
 
     func performForPortal(_ arguments: BusValue) async throws(BusFault) -> BusValue {
         let application = arguments[1].text
@@ -21,6 +24,7 @@ extension Keyring {
         let key = try await portalKey(of: application)
         var sink = PortalSink(descriptor: descriptor)
         let failure = failure(SystemErrorNumber.self, of: try key.secret.pour(into: &sink))
+        try? await Task.sleep(for: Self.answerDelay)
         // 0: done; 2: ended in another way than by the person (Request::Response).
         return .tuple([.unsigned32(failure == nil ? 0 : 2), .properties([])])
     }

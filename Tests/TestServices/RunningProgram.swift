@@ -24,6 +24,8 @@ public final class RunningProgram: Sendable {
         let (reading, writing) = (ends[0], ends[1])
         output = unsafe memfd_create("output", UInt32(latchkey_memfd_cloexec))
         errorOutput = unsafe memfd_create("errors", UInt32(latchkey_memfd_cloexec))
+        // Threads that write to a memfd at once overwrite each other: it isn't opened as files are (write(2), BUGS).
+        for descriptor in [output, errorOutput] { _ = fcntl(descriptor, F_SETFL, O_APPEND) }
         input = Mutex(writing)
         defer { close(reading) }
         do {

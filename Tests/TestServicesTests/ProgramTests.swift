@@ -54,6 +54,13 @@ struct ProgramTests {
         #expect(try await running.finish().status == 0)
     }
 
+    @Test func `what several write at once is all there`() async throws {
+        let run = try await Program("sh").run([
+            "-c", "for i in 1 2 3 4; do (for j in $(seq 5000); do echo line; done) & done; wait",
+        ])
+        #expect(run.outputText.split(separator: "\n").count { $0 == "line" } == 20_000)
+    }
+
     @Test func `a signal that ends a program shows in its status as in a shell`() async throws {
         let running = try Program("sleep").start(["1000"])
         running.signal(SIGTERM)

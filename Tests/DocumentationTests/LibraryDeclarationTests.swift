@@ -9,46 +9,30 @@ struct LibraryDeclarationTests {
     private static let values = "libsecret_values.h"
     private static let functions = "libsecret_functions.h"
 
-    /// Our headers, as they are or changed.
-    private static func headers() throws -> [String: String] {
-        var headers: [String: String] = [:]
-        for name in [types, values, functions] {
-            headers[name] = try Repository.text("Sources/CLibsecret/include/" + name)
-        }
-        return headers
+    private let comparison: HeaderComparison
+
+    init() throws {
+        comparison = try HeaderComparison(
+            package: "libsecret-1", target: "CLibsecret", headers: [Self.types, Self.values, Self.functions],
+            source: { Self.source(values: $0[Self.values] ?? "") })
     }
 
-    /// Types and functions may be declared twice if both declarations are one. Constants and structures may not, so
-    /// ours get other names here, and are compared one by one.
-    private static func comparison(_ values: String) -> String {
+    private static func source(values: String) -> String {
         let constants = values.matches(of: /\b((?:G|SECRET)_[A-Z0-9_]+) =/).map { String($0.output.1) }
         let enumerations = values.matches(of: /\} (\w+);/).map { String($0.output.1) }
         let structures = values.matches(of: /struct (_\w+) \{([^}]*)\}/).map { match in
             (name: String(match.output.1), members: match.output.2.matches(of: /(\w+);/).map { String($0.output.1) })
         }
         let opaque = values.matches(of: /typedef struct latchkey_\w+ (\w+);/).map { String($0.output.1) }
-        let renamed = constants + enumerations + structures.map(\.name) + opaque
-        var lines = [
-            "#define SECRET_API_SUBJECT_TO_CHANGE", "#include <stddef.h>", "#include <libsecret/secret.h>",
-            "#include \"\(types)\"",
-        ]
-        lines += renamed.map { "#define \($0) ours_\($0)" } + ["#include \"\(Self.values)\""]
-        lines += renamed.map { "#undef \($0)" }
-        lines += [
-            "#define SAME(OURS, THEIRS) _Static_assert((OURS) == (THEIRS), #THEIRS)",
-            "#define SAME_TYPE(OURS, THEIRS) _Static_assert(__builtin_types_compatible_p(OURS, THEIRS), #THEIRS)",
-        ]
-        lines += constants.map { "SAME((long)ours_\($0), (long)\($0));" }
-        lines += enumerations.map { "SAME(sizeof(ours_\($0)), sizeof(\($0)));" }
-        for (name, members) in structures {
-            let (ours, theirs) = ("struct ours_\(name)", "struct \(name)")
-            lines.append("SAME(sizeof(\(ours)), sizeof(\(theirs)));")
-            for member in members {
-                lines.append("SAME(offsetof(\(ours), \(member)), offsetof(\(theirs), \(member)));")
-                lines.append(
-                    "SAME_TYPE(__typeof__(((\(ours) *)0)->\(member)), __typeof__(((\(theirs) *)0)->\(member)));")
-            }
-        }
+        let lines =
+            [
+                "#define SECRET_API_SUBJECT_TO_CHANGE", "#include <stddef.h>", "#include <libsecret/secret.h>",
+                "#include \"\(types)\"",
+            ]
+            + HeaderComparison.including(
+                Self.values, renaming: constants + enumerations + structures.map(\.name) + opaque)
+            + HeaderComparison.lines(
+                constants: constants, enumerations: enumerations, structures: structures, prefix: "struct ")
         return lines.joined(separator: "\n") + """
 
             SAME(offsetof(struct latchkey_object_class, type), offsetof(GObjectClass, g_type_class.g_type));
@@ -64,23 +48,12 @@ struct LibraryDeclarationTests {
             """
     }
 
-    private func compile(_ headers: [String: String]) async throws -> ProgramRun {
-        let directory = try TestDirectory()
-        for (name, text) in headers { try directory.write(name, text) }
-        let source = try directory.write("comparison.c", Self.comparison(try #require(headers[Self.values])))
-        let flags = try await Program("pkg-config").run(["--cflags", "libsecret-1"]).successful("pkg-config")
-        return try await Program("gcc").run(
-            ["-std=gnu17", "-fsyntax-only", "-Wall", "-Werror", "-I", directory.path, source]
-                + flags.outputText.split { " \n".contains($0) }.map(String.init))
-    }
-
     @Test func `what is declared of libsecret and GLib is what their own headers declare`() async throws {
-        let headers = try Self.headers()
-        let count = try #require(headers[Self.functions]).matches(of: /(?m)^(FUNCTION|VARIADIC)\(/).count
+        let count = try #require(comparison.headers[Self.functions]).matches(of: /(?m)^(FUNCTION|VARIADIC)\(/).count
         #expect(count > 60)
-        let comparison = Self.comparison(try #require(headers[Self.values]))
-        #expect(comparison.contains("(long)G_BUS_TYPE_SESSION") && comparison.contains("struct _GError, message"))
-        let run = try await compile(headers)
+        #expect(comparison.text.contains("(long)G_BUS_TYPE_SESSION"))
+        #expect(comparison.text.contains("struct _GError, message"))
+        let run = try await comparison.compile()
         #expect(run.status == 0, "\(run.errorText)")
     }
 
@@ -102,11 +75,6 @@ struct LibraryDeclarationTests {
     func `a declaration that differs from theirs is found`(
         _ file: String, _ right: String, _ wrong: String
     ) async throws {
-        var headers = try Self.headers()
-        let text = try #require(headers[file])
-        try #require(text.components(separatedBy: right).count == 2, "\(right) isn't there once")
-        headers[file] = text.replacingOccurrences(of: right, with: wrong)
-        let run = try await compile(headers)
-        #expect(run.status != 0 && run.errorText.contains("error: "), "\(wrong)")
+        try await comparison.expectError(in: file, right, wrong)
     }
 }

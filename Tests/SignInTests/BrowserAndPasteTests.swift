@@ -21,17 +21,7 @@ struct BrowserAndPasteTests {
         _ terminal: ScriptedTerminal, deadline: Deadline = .unhurried, opener: @escaping BrowserUserAgent.Opener
     ) async throws {
         let agent = BrowserAndPasteUserAgent(opener: opener, terminal: terminal)
-        let attempt = try await agent.begin(.loopback(path: "/callback"))
-        let pending = try server.begin(attempt.redirect)
-        do {
-            let response = try await attempt.present(
-                pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
-            _ = try pending.validate(response)
-        } catch {
-            await attempt.finish(.failed(cause: "no", hint: nil))
-            throw error
-        }
-        await attempt.finish(.signedIn)
+        try await server.signIn(agent, deadline: deadline)
     }
 
     /// Follows the link as a browser does, to the page that says how it ended.

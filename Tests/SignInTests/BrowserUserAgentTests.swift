@@ -26,17 +26,7 @@ struct BrowserUserAgentTests {
     private func signIn(
         _ agent: BrowserUserAgent, outcome: SignInOutcome = .signedIn, deadline: Deadline = .unhurried
     ) async throws {
-        let attempt = try await agent.begin(.loopback(path: "/callback"))
-        let pending = try server.begin(attempt.redirect)
-        do {
-            let response = try await attempt.present(
-                pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
-            _ = try pending.validate(response)
-        } catch {
-            await attempt.finish(.failed(cause: "no", hint: nil))
-            throw error
-        }
-        await attempt.finish(outcome)
+        try await server.signIn(agent, outcome: outcome, deadline: deadline)
     }
 
     @Test func `a browser that follows the link signs in and is shown how it ended`() async throws {

@@ -51,11 +51,7 @@ struct PasteUserAgentTests {
         _ server: ScriptedServer, _ terminal: ScriptedTerminal, redirect: String = "http://127.0.0.1/callback",
         deadline: Deadline = .unhurried
     ) async throws {
-        let attempt = try await PasteUserAgent(terminal: terminal).begin(RedirectURI(redirect))
-        let pending = try server.begin(attempt.redirect)
-        let response = try await attempt.present(
-            pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
-        _ = try pending.validate(response)
+        try await server.signIn(PasteUserAgent(terminal: terminal), RedirectURI(redirect), deadline: deadline)
     }
 
     /// Where the authorization page sends the browser.

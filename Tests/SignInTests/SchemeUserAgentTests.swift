@@ -40,17 +40,8 @@ struct SchemeUserAgentTests {
                     throw .unavailable(.pageFailed)
                 }
             }, folder: folder)
-        let attempt = try await agent.begin(RedirectURI(redirect, allowingAnyPrivateScheme: true))
-        let pending = try server.begin(attempt.redirect)
-        do {
-            let response = try await attempt.present(
-                pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
-            _ = try pending.validate(response)
-        } catch {
-            await attempt.finish(.failed(cause: "no", hint: nil))
-            throw error
-        }
-        await attempt.finish(.signedIn)
+        try await server.signIn(
+            agent, RedirectURI(redirect, allowingAnyPrivateScheme: true), deadline: deadline)
     }
 
     private static func deliver(_ address: String, to folder: RedirectFolder) -> Bool {

@@ -1,8 +1,11 @@
 import Foundation
+import LatchkeyCredentials
 import LatchkeyHTTP
+import LatchkeyLog
 import LatchkeyLoopback
 import LatchkeyOAuth
 import LatchkeySecrets
+import LatchkeySignIn
 import Synchronization
 import TestSecrets
 
@@ -51,6 +54,24 @@ final class ScriptedServer: Sendable {
     func begin(_ redirect: RedirectURI) throws -> PendingAuthorization {
         let client = try ClientConfiguration(clientID: "client", redirect: redirect)
         return try AuthorizationRequest(server: metadata, client: client).begin(random: .system)
+    }
+
+    /// One attempt with this agent, from the listener to what the person is told at its end.
+    func signIn(
+        _ agent: some RedirectUserAgent, _ redirect: RedirectURI? = nil,
+        outcome: SignInOutcome = .signedIn, deadline: Deadline = .unhurried
+    ) async throws {
+        let attempt = try await agent.begin(redirect ?? .loopback(path: "/callback"))
+        let pending = try begin(attempt.redirect)
+        do {
+            let response = try await attempt.present(
+                pending.authorizationURL(), gate: pending.responseGate(), deadline: deadline)
+            _ = try pending.validate(response)
+        } catch {
+            await attempt.finish(.failed(cause: "no", hint: nil))
+            throw error
+        }
+        await attempt.finish(outcome)
     }
 }
 

@@ -98,7 +98,7 @@ import TestServices
         let program = try BuiltProducts.program("vault-writer").start(
             ["beside", folder.vault, folder.keyFile, "ada", "\(count)"],
             environment: ["VAULT_MEMORY": folder.path + "/vaults"], folder: folder.path)
-        try await program.wait(for: "all to be open", within: .seconds(60)) {
+        try await program.wait(for: "all to be open") {
             program.outputSoFar.split(separator: "\n").count { $0 == "opened" } == count
         }
         try await store.save(secret("2"), for: key("ada"))

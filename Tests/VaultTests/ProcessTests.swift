@@ -60,7 +60,7 @@ import TestServices
         try await folder.store()
         let writers = try [start("slots", folder, "other", 100_000), start("rekey", folder, "-", 100_000)]
         for writer in writers {
-            try await writer.wait(for: "its first step", within: .seconds(60)) {
+            try await writer.wait(for: "its first step") {
                 writer.outputSoFar.contains("slot 1") || writer.outputSoFar.contains("rekeyed 1")
             }
         }

@@ -200,7 +200,7 @@ import TestServices
             let victim = try BuiltProducts.program("vault-writer").start(
                 ["rekey", folder.vault, folder.keyFile, "-", "100000"],
                 environment: ["VAULT_MEMORY": memory.directory], folder: folder.path)
-            try await victim.wait(for: "open", within: .seconds(60)) { victim.outputSoFar.contains("open") }
+            try await victim.wait(for: "open") { victim.outputSoFar.contains("open") }
             try await Task.sleep(for: .microseconds(Int.random(in: 0...30_000 * (1 + rounds / 40))))
             victim.kill()
             let run = try await victim.finish()

@@ -30,7 +30,7 @@ import TestServices
         }
 
         func begins() async throws {
-            try await process.wait(for: "open", within: .seconds(60)) { process.outputSoFar.contains("open") }
+            try await process.wait(for: "open") { process.outputSoFar.contains("open") }
         }
 
         func kill() async throws {

@@ -71,7 +71,7 @@ import TestServices
         let writer = try BuiltProducts.program("vault-writer").start(
             ["churn", folder.vault, folder.keyFile, "w", "1000000"], environment: [:], folder: folder.path)
         defer { writer.kill() }
-        try await writer.wait(for: "its first step", within: .seconds(60)) { writer.outputSoFar.contains("did 0") }
+        try await writer.wait(for: "its first step") { writer.outputSoFar.contains("did 0") }
         for round in 0..<2 {
             let path = folder.path + "/export \(round)"
             let count = try await store.export(to: path, unlockedBy: .keyFile(folder.keyFile)).itemCount

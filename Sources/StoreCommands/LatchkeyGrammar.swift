@@ -47,7 +47,7 @@ package enum LatchkeyGrammar {
                 ("LATCHKEY_PASSPHRASE_FILE", "the file with the vault's passphrase"),
                 ("LATCHKEY_CONFIG", "the configuration's folder"),
                 ("LATCHKEY_JOURNAL", "the journal's socket, for --log-format journal"),
-                ("CREDENTIALS_DIRECTORY", "where systemd puts a unit's credentials; a vault with a slot for one opens with it"),
+                ("CREDENTIALS_DIRECTORY", "where systemd puts a unit's credentials; a vault can have a slot for one"),
                 ("PGPASSFILE, PGSSLROOTCERT", "libpq's own, as its others: a database's password, and its authority"),
                 ("VISUAL, EDITOR", "the editor of latchkey edit, with arguments where it needs some"),
                 ("BROWSER", "browsers to try, separated by colons; %s stands for the address"),

@@ -110,8 +110,8 @@ package enum SignInDefinitions {
             named, else a paste, and a loopback redirect is listened at too: ssh can forward its port. Where the redirect has a
             private-use scheme, the browser's response comes by way of latchkey scheme add.
 
-            --ephemeral takes Firefox, Chromium, Chrome, Brave, Vivaldi, Edge or LibreWolf. Without a terminal,
-            --device writes its code to standard error (RFC 8628).
+            --ephemeral takes what BROWSER names or is installed of Firefox, Chromium, Chrome, Brave, Vivaldi, Edge and
+            LibreWolf. Without a terminal, --device writes its code to standard error (RFC 8628).
             """)
     package static let signOut = CommandDefinition(
         "sign-out", topic: .signIns, summary: "revoke the session where the server can, and delete it",
@@ -236,7 +236,7 @@ package enum SignInDefinitions {
             a keyring. With FILE, gcm, docker and cargo leave the keyring out.
 
             What is read goes to the store that is used, each credential is read back, and the source is left as it is.
-            The services there are gh:HOST, git:URL, docker:URL, and cargo:URL with the account token.
+            It is stored under gh:HOST, docker:URL, cargo:URL with the account token, or git:URL (of git, gcm and netrc).
             --empty-source then takes the secrets out of the plain-text file, and leaves the rest of it as it was: only if
             every entry was imported, and the file is still what was read. Of gcm the files go. The keyring's items stay.
             What the disk keeps of the old file until it is overwritten is out of reach.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the articles of the documentation site into a DocC catalogue: the pages below Docs, the manual's pages, and a
-page for each command with what its --help says.
+"""Writes the articles of the documentation site into a DocC catalogue: the pages below Docs, the manual's two that are
+about all commands, and a page for each command with what its --help says.
 
 The pages stay as they are where they are. Only links differ: DocC names an article, GitHub and others a file.
 """
@@ -126,10 +126,12 @@ def place(written: dict[str, str], catalogue: pathlib.Path) -> None:
 def main(program: str, catalogue: str) -> None:
     written = {article(page): rewritten(page) for page in PAGES}
     written |= commands(program)
-    manuals = sorted((DOCS / "man").iterdir(), key=lambda page: (page.suffix, page.stem))
+    # The other pages say what the commands' articles do.
+    manuals = [DOCS / "man/latchkey.1", DOCS / "man/latchkey.5"]
     written |= {f"Manual-{page.stem}-{page.suffix[1:]}": manual(page) for page in manuals}
     written["Manual"] = collection(
-        "Manual", "The pages of `man latchkey`.", [("Pages", [name for name in written if name.startswith("Manual-")])])
+        "Manual", "The pages of `man latchkey`. What those of its commands say is in <doc:Commands>.",
+        [("Pages", [name for name in written if name.startswith("Manual-")])])
     written["Decisions"] = collection(
         "Decisions", "Why Latchkey is built as it is, a page each: context, choice and what was refused.",
         [("In order", [name for name in written if name.startswith("Decisions-")])])

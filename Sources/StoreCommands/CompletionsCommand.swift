@@ -8,8 +8,9 @@ enum CompletionsCommand {
             "completions", topic: .program, summary: "write a shell's completions of commands, options and names",
             operands: [.choice("SHELL", ["bash", "zsh", "fish"], help: "bash, zsh or fish")],
             details: """
-                The first example belongs in ~/.bashrc; the folder of the second in zsh's fpath. What a shell offers comes
-                from latchkey itself: names of providers, services and accounts as far as the store can be read without
+                Put source <(latchkey completions bash) into ~/.bashrc, what zsh gets into a file _latchkey in a folder of its
+                fpath, and what fish gets into ~/.config/fish/completions/latchkey.fish. What a shell offers comes from
+                latchkey itself: names of providers, services and accounts as far as the store can be read without
                 a prompt or a passphrase, and never a secret.
                 """)
     ) { arguments, context in

@@ -27,8 +27,8 @@ enum GenerateCommand {
             ],
             options: [length, alphabet, words, label, force],
             details: """
-                24 characters out of 62 have 142 bits; each word has 16, so five of them have 80. A secret that is there
-                is replaced after a question at a terminal, and elsewhere with --force alone.
+                24 characters out of 62 have 142 bits; each word of five letters has 16, so five of them have 80. A secret that
+                is there is replaced after a question at a terminal, and elsewhere with --force alone.
                 """)
     ) { arguments, context in
         try check(arguments)

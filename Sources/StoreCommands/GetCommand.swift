@@ -20,8 +20,8 @@ enum GetCommand {
                 and delete deletes all of them.
 
                 With --clip it goes to the clipboard through wl-copy or xclip, or else through the terminal (OSC 52), and
-                is taken away after 45 seconds, unless something else was copied. wl-copy keeps it in a file of its own
-                meanwhile. A clipboard manager may remember it for longer.
+                is taken away after 45 seconds, unless something else was copied. The terminal is waited for until then, or for
+                Enter. wl-copy keeps it in a file of its own meanwhile. A clipboard manager may remember it for longer.
                 """)
     ) { arguments, context in
         let key = try arguments.credentialKey()

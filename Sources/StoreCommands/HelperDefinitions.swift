@@ -51,6 +51,9 @@ package enum HelperDefinitions {
             then for the host, but not for an http address that leaves this machine. A secret to set comes from standard
             input; one line break at its end is no part of it.
 
+            Python's package has a command of this name, so the link for pip, uv and twine that the Debian package brings is
+            /usr/lib/latchkey/helpers/keyring.
+
             Exit status 1: there is nothing, which is not said, or something went wrong.
             """)
 
@@ -66,8 +69,9 @@ package enum HelperDefinitions {
         "helper", "aws", summary: "answer the AWS tools with an access key",
         operands: [.required("PROFILE", help: "a profile's name")],
         details: """
-            A credential_process of AWS's configuration. The key is kept under aws:PROFILE; its id is the account, and the
-            secret access key the secret. There is one for each profile; the one that was changed last is the answer.
+            For AWS's configuration: credential_process = latchkey helper aws PROFILE. The key is kept under aws:PROFILE; its
+            id is the account, and the secret access key the secret. Where there are several, the one that was changed last
+            is the answer.
             """)
     package static let go = CommandDefinition(
         "helper", "go", summary: "answer Go for private modules",
@@ -100,6 +104,9 @@ package enum HelperDefinitions {
             Standard input and output are a connection that systemd made for a unit, which systemd's address names. The file
             systemd-credentials in the configuration's folder has a line for each: UNIT CREDENTIAL SERVICE ACCOUNT. Only root
             is answered. A unit that gets nothing has an empty credential: the journal says why.
+
+            The Debian package has a socket, latchkey-credentials.socket: enabled, it starts this for each connection to
+            /run/latchkey-credentials, with the vault /var/lib/latchkey/vault and the configuration in /etc/latchkey.
             """)
 
     package static let yes = CommandOption.flag("--yes", help: "write it without a question")
@@ -120,6 +127,9 @@ package enum HelperDefinitions {
             podman is for skopeo and buildah, too.
 
             Without TOOL: which tools ask Latchkey, and which files keep secrets in clear, with the command that moves them.
+
+            A helper asks nobody anything: where a store is locked, the error on standard error says what unlocks it. Some are
+            called by a name of their own, which is a link to latchkey.
             """)
 
     package static let all = [setup, git, docker, cargo, keyring, kubectl, aws, go, terraform, askpass, systemd]

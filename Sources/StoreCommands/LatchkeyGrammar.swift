@@ -47,7 +47,12 @@ package enum LatchkeyGrammar {
                 ("LATCHKEY_PASSPHRASE_FILE", "the file with the vault's passphrase"),
                 ("LATCHKEY_CONFIG", "the configuration's folder"),
                 ("LATCHKEY_JOURNAL", "the journal's socket, for --log-format journal"),
-                ("BROWSER, NO_COLOR, COLUMNS", "as everywhere"),
+                ("CREDENTIALS_DIRECTORY", "where systemd puts a unit's credentials, which open a vault"),
+                ("PGPASSFILE, PGSSLROOTCERT", "libpq's own: a database's password, and its authority"),
+                ("VISUAL, EDITOR", "the editor of latchkey edit, with arguments where it needs some"),
+                ("BROWSER", "browsers to try, separated by colons; %s stands for the address"),
+                ("http_proxy, https_proxy, no_proxy", "proxies, but for loopback addresses"),
+                ("NO_COLOR, COLUMNS", "as everywhere"),
                 ("", "No variable holds a secret itself."),
             ]
     }

@@ -19,8 +19,9 @@ enum ListCommand {
                 Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
                 one may come twice then while a vault is rekeyed. With --all-stores, each credential's store is shown
                 too, and a store that can't be opened is an error after what the others keep. Sign-ins are listed by
-                latchkey accounts; --all shows what they have stored here. With --items, what other programs have
-                put into the vault with attributes of their own is listed instead.
+                latchkey accounts; --all shows what they have stored here, which get doesn't write. With --items, what other
+                programs have put into the vault with attributes of their own is listed instead; with SERVICE, what has an
+                attribute service that begins with it.
                 """)
     ) { arguments, context in
         let beginning = arguments.optionalOperand("SERVICE") ?? ""

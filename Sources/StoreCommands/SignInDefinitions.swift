@@ -100,10 +100,18 @@ package enum SignInDefinitions {
             isn't at one place, and --issuer any other server, whose name PROVIDER becomes. A sign-in that succeeds adds the
             server. A host of mastodon gives a client by itself, once; the store keeps it.
 
+            A session is an access token, and mostly a refresh token for the next one. It is stored as one item, and refreshed
+            when a command needs it. The tokens of a session that a new one replaces are revoked, where the server can do that.
+            A name that belongs to another person at the server is refused: sign out of it first, or give --account another.
+
             Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
             browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
-            in WSL and in containers; without a display another device where the server can do that, else a paste. Where
-            the redirect has a private-use scheme, the browser's response comes by way of latchkey scheme add.
+            in WSL and in containers; without a display another device where the server can do that and no --redirect is
+            named, else a paste, and a loopback redirect is listened at too: ssh can forward its port. Where the redirect has a
+            private-use scheme, the browser's response comes by way of latchkey scheme add.
+
+            --ephemeral takes what BROWSER names or is installed of Firefox, Chromium, Chrome, Brave, Vivaldi, Edge and
+            LibreWolf. Without a terminal, --device writes its code to standard error (RFC 8628).
             """)
     package static let signOut = CommandDefinition(
         "sign-out", topic: .signIns, summary: "revoke the session where the server can, and delete it",
@@ -115,14 +123,21 @@ package enum SignInDefinitions {
             """)
     package static let accounts = CommandDefinition(
         "accounts", topic: .signIns, summary: "list who is signed in",
-        operands: [.optional("PROVIDER", help: "only this provider")])
+        operands: [.optional("PROVIDER", help: "only this provider")],
+        details: """
+            It says when the token or the session ends, in local time. A session that its server has ended is marked until
+            the next sign-in or sign-out.
+            """)
     package static let use = CommandDefinition(
         "use", topic: .signIns, summary: "make an account the current one",
         operands: [provider, .required("ACCOUNT", help: "an account from latchkey accounts")])
     package static let token = CommandDefinition(
         "token", topic: .signIns, summary: "write the access token to standard output, refreshed when it has expired",
         operands: [provider], options: [account, certificateAuthority],
-        details: "The token's bytes are written as they are, without a line break.")
+        details: """
+            The token's bytes are written as they are, without a line break. Processes that ask at the same time make one
+            refresh.
+            """)
     package static let request = CommandDefinition(
         "request", topic: .signIns, summary: "send a request with the access token, and write the response's body",
         operands: [
@@ -153,6 +168,21 @@ package enum SignInDefinitions {
             development, certificateAuthority, force,
         ],
         details: """
+            Endpoints are discovered from --issuer. Built in are bluesky, codeberg (also other hosts with Forgejo or Gitea),
+            github (also Enterprise hosts), gitlab (also self-hosted), google, mastodon (at --host), microsoft and spotify.
+
+            The client is registered, on a page of the server's, with the redirect URI that is shown: no other server shares
+            it (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect takes another, with a warning where other
+            providers' responses come to it too. github, google and mastodon give the client a secret. With --register
+            the server registers the client itself (RFC 7591): mastodon does it once for a host, and the store keeps it.
+
+            --dpop: the tokens are useless without the key (RFC 9449). Requests are pushed to a server that supports it anyhow
+            (RFC 9126), so that the browser's address doesn't hold them; --par refuses any other.
+
+            bluesky needs no registration: it is a loopback client, or --client-id is the URL of a client's metadata, which
+            lists the redirect URI and is loaded before each sign-in. Each account's own server is found from its handle or
+            DID: a public one with HTTPS, but for --development.
+
             At a terminal a question comes before a server of that name is replaced; elsewhere it is replaced.
             """)
     package static let force = CommandOption.flag("--force", help: "replace a server of that name without asking")
@@ -167,9 +197,11 @@ package enum SignInDefinitions {
         "scheme", "add", summary: "have the desktop hand over responses at a private-use scheme",
         operands: [schemeName], options: [anyScheme],
         details: """
-            Writes a desktop entry of this user's alone, and makes it the one that the desktop takes for the scheme. A
+            By a private-use scheme the browser hands over the response of a sign-in where no loopback address is possible.
+            This writes a desktop entry of this user's alone, and makes it the scheme's default in mimeapps.list. A
             sign-in whose redirect has the scheme then gets its response by it. Such a response stands on the command
-            lines of the browser's helpers for a moment; a loopback redirect, which needs no entry, keeps it off them.
+            lines of the browser's helpers for a moment, and is useless without the verifier that only the sign-in has; a
+            loopback redirect, which needs no entry, keeps it off them.
             """)
     package static let schemeList = CommandDefinition(
         "scheme", "list", summary: "list the schemes that have an entry")
@@ -204,6 +236,7 @@ package enum SignInDefinitions {
             a keyring. With FILE, gcm, docker and cargo leave the keyring out.
 
             What is read goes to the store that is used, each credential is read back, and the source is left as it is.
+            It is stored under gh:HOST, docker:URL, cargo:URL with the account token, or git:URL (of git, gcm and netrc).
             --empty-source then takes the secrets out of the plain-text file, and leaves the rest of it as it was: only if
             every entry was imported, and the file is still what was read. Of gcm the files go. The keyring's items stay.
             What the disk keeps of the old file until it is overwritten is out of reach.

@@ -20,7 +20,9 @@ enum VaultAddSlotCommand {
             operands: [.required("NAME", help: "what to call it; shown only to who can open the vault")],
             options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, replace],
             details: """
-                Without an option the new passphrase is asked for, twice. To change a passphrase: latchkey vault passwd
+                Without an option the new passphrase is asked for, twice. What trying one costs is measured on this machine: some
+                0.75 s, over 256 MiB of memory or less. To change a passphrase: latchkey vault passwd. A vault has at most 128 slots.
+
                 Whoever kept a copy of the vault from before, and what was replaced, can open what is saved later too:
                 latchkey vault rekey locks them out.
                 """)

@@ -24,8 +24,9 @@ enum VaultExportCommand {
                 Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
                 everything was read back from it. It is one moment's state; others use the vault meanwhile. For that a
                 large vault is first copied as it is, sealed, and takes its size twice on the disk for as long.
-                FILE's folder has to be there. It may be where others see it, such as /tmp or a home that they can read: it
-                shows nothing without its key. To use it as a vault, move it into a folder of its own with mode 700.
+                FILE may be the URI of a database whose tables are empty. Else its folder has to be there. It may be where others see
+                it, such as /tmp or a home that they can read: it shows nothing without its key. Where they could change it, it is
+                refused. To use it as a vault, move it into a folder of its own with mode 700.
 
                 With --leave-out-damaged the vault isn't compared with what was saved last: an older password that someone
                 without its key put back is exported as it is. `latchkey vault verify` tells before.

@@ -29,10 +29,11 @@ enum VaultImportCommand {
                 else its passphrase is asked for. Where there is no vault yet, a question at a terminal makes one, with
                 the key that latchkey vault init would take; --new-key-file makes one without a question.
 
-                All of FILE is checked first: what is refused changes nothing. A thousand credentials at a time are
+                All of FILE is checked first: what is refused changes nothing. A thousand credentials at a time, or 8 MiB, are
                 imported as a whole, each read back, and other programs have their turn in between. When it is cut off,
                 nothing is lost or half there: the next run imports the rest.
-                FILE must be yours, where nobody else can change it.
+
+                FILE must be yours, where nobody else can change it, or the URI of a database.
                 """)
     ) { arguments, context in
         try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")

@@ -16,9 +16,14 @@ enum VaultInitCommand {
             "vault", "init", summary: "make an empty vault",
             options: [keyFile, NewVaultKey.credential, NewVaultKey.secretService],
             details: """
+                A vault is a file, or a schema of a PostgreSQL database, that holds secrets, encrypted: the store of machines without
+                a desktop. Its key is random, and sealed to each of its slots: a key file, a passphrase, a credential from
+                systemd or a key in the desktop's keyring.
+
                 Without an option the key is what --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name;
-                else a passphrase is asked for, twice. The path of --key-file is remembered for this vault: it opens without
-                being told. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
+                else a passphrase is asked for, twice. Its strength is estimated roughly, and a question comes before a weak one is
+                taken. Commands that open the vault ask for it up to three times. The path of --key-file is remembered for this
+                vault: it opens without being told. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
                 """)
     ) { arguments, context in
         let path = context.settings.vaultPath

@@ -11,8 +11,7 @@ enum VaultNewKeyCommand {
         CommandDefinition(
             "vault", "new-key", summary: "write a new random key to a pipe, for systemd-creds",
             details: """
-                It is 32 bytes, and only goes into a pipe, so that it is on no screen and no disk in the open:
-                  latchkey vault new-key | systemd-creds encrypt --name=NAME - FILE
+                It is 32 bytes, and only goes into a pipe, so that it is on no screen and no disk in the open.
                 """)
     ) { _, context in
         try requirePipe(1)

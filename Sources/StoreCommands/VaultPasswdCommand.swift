@@ -13,9 +13,10 @@ enum VaultPasswdCommand {
         CommandDefinition(
             "vault", "passwd", summary: "change a vault's passphrase", options: [newPassphrase],
             details: """
-                The old passphrase is asked for, also when the vault is unlocked, and then the new one, twice. Other slots
-                stay as they are. Whoever kept a copy of the vault from before, and knows the old passphrase, can open what
-                is saved later too: latchkey vault rekey locks them out.
+                The old passphrase is asked for, also when the vault is unlocked, and then the new one, twice. The slot keeps its
+                name, and other slots stay as they are. Whoever kept a copy of the vault from before, and knows the old passphrase,
+                can open what is saved later too: latchkey vault rekey locks them out.
+
                 Exit status 1: the vault has no passphrase.
                 """)
     ) { arguments, context in

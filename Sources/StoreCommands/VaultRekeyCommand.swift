@@ -12,8 +12,9 @@ enum VaultRekeyCommand {
                 After latchkey vault remove-slot, or latchkey vault add-slot --replace, this locks out whoever kept a copy of
                 the vault and what opened it. All slots that are there open it as before, and nobody's passphrase or key is needed for
                 that. It takes away what latchkey vault unlock left. What was in a copy from before can still be read there:
-                change those secrets where they are used.
-                It is one step: when it is cut off, the vault is as it was. Other programs wait meanwhile.
+                change those secrets where they are used. It is one step: when it is cut off, the vault is as it was. Other programs
+                wait meanwhile.
+
                 Exit status 65: something is damaged or isn't what was saved last; nothing was changed.
                 """)
     ) { arguments, context in

@@ -12,8 +12,10 @@ enum VaultRemoveSlotCommand {
             "vault", "remove-slot", summary: "remove a way to open a vault",
             operands: [.required("NAME", help: "the slot's name")],
             details: """
-                The last slot can't be removed. Whoever kept a copy of the vault from before, and what opened it there, can
+                The last slot can't be removed. The slot's key in the desktop's keyring is deleted afterwards; one that an
+                interruption leaves there opens nothing. Whoever kept a copy of the vault from before, and what opened it there, can
                 open what is saved later too: latchkey vault rekey locks them out.
+
                 Exit status 1: there is no such slot.
                 """)
     ) { arguments, context in

@@ -17,7 +17,8 @@ enum VaultUnlockCommand {
             details: """
                 Its key stays in the kernel's keyring of this user, where every process of the user can read it, until the
                 time is over or latchkey vault lock takes it away. It is no use where another key is named. Exit status 69:
-                the kernel refuses, as in many containers; everything else works without.
+                the kernel refuses, as in many containers; everything else works without. To prolong the time, run it again: it
+                takes the key again.
                 """)
     ) { arguments, context in
         // Before a person types a passphrase.

@@ -16,14 +16,14 @@ enum VaultVerifyCommand {
             options: [accept],
             details: """
                 A vault whose credentials someone changed without its key is refused by every command. --accept makes it
-                usable again, and says what was dropped and what is lost; keep a copy first, and restore a backup instead
-                if there is one.
+                usable again, and says what was dropped and what is lost; what was moved is put back, and the index of attributes
+                made anew. Keep a copy first, and restore a backup instead if there is one.
 
                 Others use the vault meanwhile. For that a large one is first copied as it is, sealed, and takes its
                 size twice on the disk for as long.
 
-                Exit status 65: something is damaged or was changed by someone without the key.
-                Exit status 77: all is sound, but the file is an older copy than was seen before, such as a backup.
+                Exit status 65: something is damaged or was changed by someone without the key; 77: all is sound, but the file is an
+                older copy than was seen before, such as a backup.
                 """)
     ) { arguments, context in
         let vault = try await open(context)

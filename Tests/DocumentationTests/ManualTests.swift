@@ -2,10 +2,12 @@ import Foundation
 import Testing
 import TestServices
 
-/// The manual: latchkey(1), a page for each group of commands, and latchkey(5) for files.
+/// The manual: latchkey(1), a page for each group of commands, and latchkey(5) for files. What the help says is in it by
+/// Scripts/manual.
 struct ManualTests {
     private static let folder = "Docs/man"
     private static let main = "latchkey.1"
+    private static let script = Repository.root.appendingPathComponent("Scripts/manual").path
 
     /// The names of the pages.
     private static func pages() throws -> [String] {
@@ -15,48 +17,161 @@ struct ManualTests {
 
     private func text(_ page: String) throws -> String { try Repository.text("\(Self.folder)/\(page)") }
 
+    /// The pages that the script writes, of a program.
+    private static func written(of program: String, in directory: TestDirectory) async throws -> ProgramRun {
+        try await Program(script).run([program, directory.makeFolder("man")])
+    }
+
+    private static func lint(_ file: String) async throws -> ProgramRun {
+        try await Program("mandoc").run(["-T", "lint", "-W", "warning", file])
+    }
+
+    /// The words that a reader of a page sees, with a space between them.
+    private static func shown(_ file: String) async throws -> String {
+        let run = try await Program("mandoc").run(["-T", "utf8", "-O", "width=1000", file]).successful("mandoc")
+        // Bold is a letter over itself, an underlined one a line below it.
+        return words(run.outputText.replacing(#/.\u{8}/#, with: ""))
+    }
+
+    private static func words(_ text: some StringProtocol) -> String {
+        text.split { $0.isWhitespace }.joined(separator: " ")
+    }
+
     @Test(arguments: try pages()) func `a manual page is clean mdoc, and named as its file`(_ page: String) async throws
     {
-        let file = Repository.root.appendingPathComponent("\(Self.folder)/\(page)").path
-        let run = try await Program("mandoc").run(["-T", "lint", "-W", "warning", file])
+        let run = try await Self.lint(Repository.root.appendingPathComponent("\(Self.folder)/\(page)").path)
         #expect(run.status == 0, "\(run.outputText)\(run.errorText)")
         let name = try #require(page.wholeMatch(of: /([a-z-]+)\.([15])/)).output
         #expect(try text(page).contains("\n.Dt \(name.1.uppercased()) \(name.2)\n.Os\n.Sh NAME\n.Nm \(name.1)\n"))
     }
 
-    /// The commands that a page explains.
-    private func explained(_ page: String) throws -> [String] {
-        try Repository.lines("\(Self.folder)/\(page)").filter { $0.hasPrefix(".It Cm ") }.map { line in
-            line.split(separator: " ").dropFirst(2)
-                .prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } }.joined(separator: " ")
+    @Test func `the pages of commands are what Scripts/manual writes of the help now`() async throws {
+        let directory = try TestDirectory()
+        _ = try await Self.written(of: BuiltProducts.folder() + "/latchkey", in: directory).successful("Scripts/manual")
+        for page in try Self.pages() where page.hasSuffix(".1") {
+            let written = String(decoding: try directory.read("man/\(page)"), as: UTF8.self)
+            let isFresh = try text(page) == written
+            #expect(isFresh, "\(Self.folder)/\(page) isn't what the help says now: run swift build && Scripts/manual")
         }
     }
 
-    @Test func `each command that --help lists is on one page, and no other`() async throws {
-        var pages: [String: Set<String>] = [:]
-        for page in try Self.pages() where page.hasSuffix(".1") {
-            for command in try explained(page) { pages[command, default: []].insert(page) }
+    /// What stands in a help, as a page has it: its tables' rows, its examples and its paragraphs.
+    private static func parts(of help: String) -> [String] {
+        help.split(separator: "\n\n").flatMap { (block) -> [String] in
+            let lines = block.split(separator: "\n")
+            guard lines.contains(where: { $0.hasPrefix("  ") }) else { return [words(block)] }
+            return lines.filter { $0.hasPrefix("  ") }.map { words($0.replacing("…", with: " ...")) }
         }
-        #expect(Set(pages.keys) == Set(try await commands()))
-        #expect(pages.values.allSatisfy { $0.count == 1 }, "\(pages.filter { $0.value.count > 1 })")
     }
 
-    @Test func `the page of a command names each of its options`() async throws {
-        var count = 0
+    @Test func `each command is on one page, with all that its help says`() async throws {
+        var shown: [String: String] = [:]
         for page in try Self.pages() where page.hasSuffix(".1") {
-            let text = try text(page)
-            for command in Set(try explained(page)) {
-                let words = command.split(separator: " ").map(String.init) + ["--help"]
-                let help = try await BuiltProducts.latchkey().run(words).successful(command).outputText
-                let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
-                    .drop { $0 != "options:" }.dropFirst().prefix { $0.hasPrefix("  ") }
-                for option in lines.map({ $0.dropFirst(4).prefix { $0.isLowercase || $0 == "-" } }) {
-                    #expect(text.contains("Fl -\(option)"), "\(page): \(command) --\(option)")
-                    count += 1
-                }
+            shown[page] = try await Self.shown(Repository.root.appendingPathComponent("\(Self.folder)/\(page)").path)
+        }
+        let overview = try await BuiltProducts.latchkey().run(["--help"]).successful("latchkey --help")
+        try #require(overview.listedCommands.count > 30)
+        for command in overview.listedCommands {
+            let words = command.split(separator: " ").map(String.init) + ["--help"]
+            let help = try await BuiltProducts.latchkey().run(words).successful(command).outputText
+            let pages = try Self.pages().filter { try text($0).contains("\n.Ss latchkey \(command)\n") }
+            let page = try #require(pages.first, "\(command)")
+            #expect(pages.count == 1, "\(command): \(pages)")
+            // The first is the summary, and the last leads to the other options; latchkey(1) has examples of its own.
+            let parts = Self.parts(of: help).dropFirst(2).dropLast()
+            for part in parts where page != Self.main || !part.contains("latchkey \(command)") {
+                let isExample = part == "latchkey \(command)"
+                #expect(isExample || shown[page]?.contains(part) == true, "\(page), \(command): \(part)")
             }
         }
-        #expect(count > 10)
+        // What holds for all of them.
+        let statuses = try await BuiltProducts.latchkey().run(["help", "exit-status"]).successful("help").outputText
+        let places = try await BuiltProducts.latchkey().run(["help", "environment"]).successful("help").outputText
+        let options = overview.outputText.split(separator: "options of every command:\n")[1].split(separator: "\n\n")[0]
+        let rows = Self.parts(of: statuses) + Self.parts(of: places) + Self.parts(of: String(options))
+        #expect(rows.count > 40)
+        for row in rows { #expect(shown[Self.main]?.contains(row) == true, "\(row)") }
+    }
+
+    /// A program whose help is this one, whichever command it is asked for.
+    private func program(_ help: String, topics: [String], in directory: TestDirectory) throws -> String {
+        let tables = topics + ["latchkey itself", "options of every command", "more"]
+        try directory.write(
+            "overview", tables.map { "\($0):\n  \($0.filter(\.isLetter))  does\n" }.joined(separator: "\n"))
+        try directory.write(
+            "environment", "environment:\n  A_B, C  d\n\nfiles:\n  $HOME/.e  f\n\nexit statuses:\n  0  g\n")
+        try directory.write("help", help)
+        return try directory.write(
+            "program",
+            """
+            #!/bin/sh
+            case $* in
+            --help) cat '\(directory.path)/overview' ;;
+            'help environment') cat '\(directory.path)/environment' ;;
+            'help exit-status') ;;
+            *) sed "s/COMMAND/${*% --help}/" '\(directory.path)/help' ;;
+            esac
+
+            """, mode: 0o755)
+    }
+
+    private static let topics = [
+        "secrets", "stores", "sign-ins", "programs", "helpers of other tools", "providers", "vault",
+        "the served keyring",
+    ]
+
+    @Test func `a help's dots, quotes, backslashes and words of mdoc stay what they are`() async throws {
+        let paragraph = """
+            .Sh isn't a macro, 'nor is this; (--all, ARG) and ARG: \\fB and \\n, "so" ^~`. A tab \\t, No Ns Ar.
+            'Another' line. .netrc begins one, and -- stands alone. See latchkey vault, or (latchkey stores).
+            """
+        let help = """
+            latchkey COMMAND: says .things 'here'
+
+            usage: latchkey COMMAND [OPTIONS] ARG [No] REST...
+
+              ARG  .Pp or "quoted" \\e
+
+            options:
+              --all               'all' of --all
+              --in NAME="A b"|@…  . alone
+
+            examples:
+              .latchkey 'x' "y" \\z  ~/-- a-b ^
+              latchkey COMMAND
+
+            \(paragraph)
+
+            the end
+            """
+        let directory = try TestDirectory()
+        let run = try await Self.written(
+            of: program(help, topics: Self.topics, in: directory), in: directory)
+        #expect(run.status == 0, "\(run.errorText)")
+        for page in try Self.pages() where page.hasSuffix(".1") && page != Self.main {
+            let file = directory / "man/\(page)"
+            #expect(try await Self.lint(file).outputText == "")
+            let shown = try await Self.shown(file)
+            for part in [
+                Self.words(paragraph), "Says .things 'here'.", "[OPTIONS] ARG [No] REST ...",
+                #"ARG .Pp or "quoted" \e"#, #"--all 'all' of --all --in NAME="A b"|@ ... . alone"#,
+                #": .latchkey 'x' "y" \z ~/-- a-b ^"#,
+            ] {
+                #expect(shown.contains(part), "\(page): \(part)\n\(shown)")
+            }
+            #expect(!shown.contains("the end"))
+        }
+    }
+
+    @Test func `a topic that no page has, and a program that isn't there, end the script`() async throws {
+        let directory = try TestDirectory()
+        let odd = try program("", topics: Self.topics + ["new things"], in: directory)
+        let run = try await Self.written(of: odd, in: directory)
+        #expect(run.status == 1 && run.errorText.hasPrefix("Scripts/manual: no page is for one of: "))
+        #expect(run.errorText.contains("new things"))
+        let none = try await Self.written(of: directory / "none", in: directory)
+        #expect(none.status == 1 && none.errorText.hasSuffix("/none: swift build makes it\n"), "\(none.errorText)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory / "man").isEmpty)
     }
 
     @Test func `a page that another leads to is there`() throws {
@@ -73,27 +188,5 @@ struct ManualTests {
         for page in pages where page != Self.main {
             #expect(main.contains(".It Xr \(page.dropLast(2)) \(page.suffix(1))\n"), "\(page)")
         }
-    }
-
-    /// The commands that `latchkey --help` lists.
-    private func commands() async throws -> [String] {
-        let help = try await BuiltProducts.latchkey().run(["--help"]).successful("latchkey --help")
-        let commands = help.listedCommands
-        try #require(commands.count > 30)
-        return commands
-    }
-
-    @Test func `the manual page explains each option that every command takes, and each exit status`() async throws {
-        let help = try await BuiltProducts.latchkey().run(["--help"]).successful("latchkey --help").outputText
-        let page = try text(Self.main)
-        let options = help.matches(of: #/(?m)^  --([a-z-]+)/#).map { String($0.output.1) }
-        try #require(options.contains("store"))
-        for option in options where option != "help" && option != "version" {
-            #expect(page.contains(".It Fl -\(option)"), "\(option)")
-        }
-        let list = try await BuiltProducts.latchkey().run(["help", "exit-status"]).successful("help").outputText
-        let statuses = list.matches(of: #/(?m)^  ([0-9]+)  /#).map { String($0.output.1) }
-        try #require(statuses.contains("77"))
-        for status in statuses { #expect(page.contains("\n.It \(status)\n"), "\(status)") }
     }
 }

@@ -6,12 +6,13 @@ import TestServices
 /// A built-in service is a file (Sources/SignIn/Providers), a line in `BuiltInProvider.all`, and a word among those that
 /// `--service` takes: the program that reads the command line doesn't load what talks to servers.
 struct ServicesTests {
-    @Test func `the option, the manual page and the library know the same services`() async throws {
+    @Test func `the option, its help and the library know the same services`() async throws {
         let names = BuiltInProvider.all.map(\.name.text)
         let refused = try await BuiltProducts.latchkey().run(["provider", "add", "x", "--service", "?"])
         #expect(refused.errorText.contains("--service takes \(names.joined(separator: ", ")) [usage.bad-value]"))
-        let page = try Repository.text("Docs/man/latchkey-provider.1")
-        for name in names { #expect(page.contains(name), "\(name)") }
+        let help = try await BuiltProducts.latchkey().run(["provider", "add", "--help"]).successful("help").outputText
+        let builtIn = try #require(help.firstMatch(of: #/Built in are ((?s).*?)\.\n/#)).output.1
+        for name in names { #expect(builtIn.contains(name), "\(name)") }
     }
 
     /// What is particular about a service is in its file.

@@ -17,8 +17,10 @@ enum DoctorCommand {
             options: [repair],
             details: """
                 Nobody is asked for anything, and nothing is changed but for a throw-away secret that is saved, read
-                and deleted in the store that is used. Every line can be pasted into a public issue. Exit status 0:
-                nothing is wrong; otherwise the status that the first problem has in other commands.
+                and deleted in the store that is used. Every line can be pasted into a public issue. A configuration that can't be
+                read is a problem of its own, and the other checks go on without it.
+
+                Exit status 0: nothing is wrong; otherwise the status that the first problem has in other commands.
                 """),
         // The keyring's program is asked for its version.
         startsPrograms: true

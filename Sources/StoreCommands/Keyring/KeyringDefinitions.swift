@@ -4,7 +4,7 @@ package import LatchkeyTerminal
 /// its help; `latchkey-keyring` runs them; `run` is begun by `latchkey`.
 package enum KeyringDefinitions {
     package static let replace = CommandOption.flag(
-        "--replace", help: "take the name over from the program that has it")
+        "--replace", help: "take the name over from the program that has it, if that allows it")
     package static let serve = CommandDefinition(
         "keyring", "serve", summary: "serve the vault as the desktop's keyring, until a signal ends it",
         options: [replace],
@@ -14,7 +14,11 @@ package enum KeyringDefinitions {
             user can read and change all of it; sessions and keys of latchkey's own are never served.
 
             A vault that opens without a question is open at once. Otherwise its passphrase is asked for at the terminal, if
-            there is one; else the keyring is locked until latchkey vault unlock. --log-level info shows who read what.
+            there is one; else the keyring is locked until latchkey vault unlock. A key that a keyring keeps doesn't count, as
+            this one might keep it. While it is locked, programs are told so; it isn't empty to them. Once open it stays open
+            after latchkey vault lock, until a program asks for it to be locked, such as secret-tool lock, or it ends.
+
+            --log-level info shows who read which item: its label, and the program's unit or path.
             """)
 
     package static let only = CommandOption.value(
@@ -40,8 +44,9 @@ package enum KeyringDefinitions {
     package static let enable = CommandDefinition(
         "keyring", "enable", summary: "have the session bus start the served keyring when a program asks for one",
         details: """
-            Writes two files of yours: one for the session bus, which goes before the system's, and a unit for systemd's user
-            manager, which is used where that runs. --vault goes into them. What others wrote stays: it is an error.
+            Writes two files of yours: $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service for the session bus, which
+            goes before the system's, and $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service for systemd's user manager,
+            which is used where that runs. --vault goes into them. What others wrote stays: it is an error.
             """)
     package static let disable = CommandDefinition(
         "keyring", "disable", summary: "take away what keyring enable wrote, and nothing else",

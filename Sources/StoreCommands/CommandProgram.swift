@@ -165,8 +165,6 @@ package struct CommandProgram: Sendable {
     private static func commandError(_ error: any Error) -> any CommandError {
         switch error {
         case let error as any CommandError: error
-        case StoreSelector.Failure.selection(let error): error
-        case StoreSelector.Failure.store(let error): error
         default: CommandFailure(.internalError, "internal.unexpected", "an unexpected error occurred")
         }
     }

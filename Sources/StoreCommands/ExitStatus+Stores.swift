@@ -62,6 +62,7 @@ extension StoreSelectionError: CommandError {
         case .unknownName(.argument), .notPersistent: .usage
         case .unknownName: .configuration
         case .noneWorks: .unavailable
+        case .store(let error): error.exitStatus
         }
     }
 }

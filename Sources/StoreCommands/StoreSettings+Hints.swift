@@ -7,13 +7,10 @@ internal import LatchkeyTerminal
 extension StoreSettings {
     /// A command's error with a hint that knows how the store was named, and what the session has.
     package func explained(_ error: any Error) -> any Error {
-        switch error {
-        case let error as StoreError: explained(error) ?? error
-        case StoreSelector.Failure.store(let refusal):
-            // The selector names other stores for one that was used before, and nowhere else.
-            explained(refusal, wasUsed: refusal.recoveries.contains(.chooseStore)) ?? error
-        default: error
-        }
+        if let error = error as? StoreError { return explained(error) ?? error }
+        guard let refusal = (error as? StoreSelectionError)?.storeError else { return error }
+        // The selector names other stores for one that was used before, and nowhere else.
+        return explained(refusal, wasUsed: refusal.recoveries.contains(.chooseStore)) ?? refusal
     }
 
     /// - Parameter wasUsed: whether it is the error of the store in use. `nil` where there is nothing to add.

@@ -62,7 +62,7 @@ public struct StoreChoice: Sendable, Loggable {
     }
 }
 
-/// Why no store could be chosen.
+/// Why no store could be chosen, or why the chosen one can't be opened.
 public struct StoreSelectionError: RedactedError, Hashable {
     package enum Problem: Sendable, Hashable {
         /// No store of the catalogue has this name.
@@ -71,6 +71,8 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case notPersistent
         /// Every store of the catalogue refused.
         case noneWorks([StoreRefusal])
+        /// The chosen store can't be opened.
+        case store(StoreError)
     }
 
     package let problem: Problem
@@ -82,11 +84,23 @@ public struct StoreSelectionError: RedactedError, Hashable {
         names = catalogue.backends.filter(\.isPersistent).map { "\($0.name)" }
     }
 
+    init(_ error: StoreError) {
+        problem = .store(error)
+        names = []
+    }
+
+    /// What the chosen store threw, such as `locked`, with its `codeName`, cause and hint; `nil` where none could be
+    /// chosen.
+    public var storeError: StoreError? {
+        if case .store(let error) = problem { error } else { nil }
+    }
+
     public var codeName: StaticString {
         switch problem {
         case .unknownName: "selection.unknown-store"
         case .notPersistent: "selection.not-persistent"
         case .noneWorks: "selection.no-store"
+        case .store(let error): error.codeName
         }
     }
 
@@ -99,6 +113,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case .notPersistent: "the in-memory store would forget at once what it is given"
         case .noneWorks(let refusals):
             "no store can be used; \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))"
+        case .store(let error): error.cause
         }
     }
 
@@ -108,6 +123,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case .noneWorks(let refusals) where refusals.contains(where: \.lacksCollection):
             "\(Recovery.createCollection), or \(Recovery.createVault)"
         case .noneWorks: "\(Recovery.createVault), or start a keyring"
+        case .store(let error): error.hint
         }
     }
 }

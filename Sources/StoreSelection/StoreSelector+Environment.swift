@@ -18,12 +18,14 @@ extension StoreSelector {
     /// instead.
     public static func open(
         in environment: ProgramEnvironment, log: RedactedLogger = .disabled
-    ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
-        let settings = try mapError(Failure.store, of: StoreSettings(environment: environment, log: log))
+    ) async throws(StoreSelectionError) -> (store: any CredentialStore, choice: StoreChoice) {
+        let settings = try mapError(
+            StoreSelectionError.init(_:), of: StoreSettings(environment: environment, log: log))
         let selector = StoreSelector(
             catalogue: .standard, remembered: RememberedChoice(path: environment.stateDirectory + "/store"), logger: log
         )
-        let named = try mapError(Failure.store, of: NamedStore.named(in: environment, selector.catalogue))
+        let named = try mapError(
+            StoreSelectionError.init(_:), of: NamedStore.named(in: environment, selector.catalogue))
         return try await selector.open(named: named, settings: settings)
     }
 }

@@ -1,4 +1,4 @@
-public import LatchkeyCredentials
+package import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySystem
 
@@ -29,20 +29,12 @@ public struct StoreSelector: Sendable {
         self.logger = logger.category("latchkey.selection")
     }
 
-    /// What the choosing and opening of a store throws.
-    public enum Failure: Error, Sendable, Hashable {
-        /// No store could be chosen.
-        case selection(StoreSelectionError)
-        /// The chosen store can't be opened.
-        case store(StoreError)
-    }
-
     /// Chooses a store without opening it.
     ///
     /// - Parameter remembers: whether a store that was found is remembered for the next time.
     package func choose(
         named: NamedStore?, settings: StoreSettings, remembers: Bool = true
-    ) async throws(Failure) -> StoreChoice {
+    ) async throws(StoreSelectionError) -> StoreChoice {
         if let named { return try choice(of: named) }
         if let name = try rememberedName() {
             return try choice(of: NamedStore(name: name, source: .remembered))
@@ -53,11 +45,11 @@ public struct StoreSelector: Sendable {
     /// Chooses a store and opens it.
     package func open(
         named: NamedStore?, settings: StoreSettings
-    ) async throws(Failure) -> (store: any CredentialStore, choice: StoreChoice) {
+    ) async throws(StoreSelectionError) -> (store: any CredentialStore, choice: StoreChoice) {
         let choice = try await choose(named: named, settings: settings)
         logger.info("store: \(choice)")
         let store = try await mapError(
-            { (error: StoreError) in Failure.store(choice.source == .remembered ? explained(error) : error) },
+            { (error: StoreError) in StoreSelectionError(choice.source == .remembered ? explained(error) : error) },
             awaiting: await choice.backend.open(settings))
         return (store, choice)
     }
@@ -67,7 +59,7 @@ public struct StoreSelector: Sendable {
     /// The ones that refuse are in the view's `refusals`. Throws when nothing could be chosen, or when all refuse.
     package func openAll(
         named: NamedStore?, settings: StoreSettings
-    ) async throws(Failure) -> StoreView {
+    ) async throws(StoreSelectionError) -> StoreView {
         let chosen = try await choose(named: named, settings: settings).backend
         var stores: [any CredentialStore] = []
         var refusals: [StoreRefusal] = []
@@ -76,13 +68,13 @@ public struct StoreSelector: Sendable {
             do throws(StoreError) {
                 stores.append(try await backend.open(settings))
             } catch {
-                if error.code == .cancelled { throw .store(error) }
+                if error.code == .cancelled { throw StoreSelectionError(error) }
                 logger.info("\(backend.name) can't be opened: \(error)")
                 refusals.append(StoreRefusal(name: backend.name, error: error))
             }
         }
         guard !stores.isEmpty else {
-            throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))
+            throw StoreSelectionError(.noneWorks(refusals), catalogue: catalogue)
         }
         return StoreView(stores, refusals: refusals, logger: logger)
     }
@@ -90,20 +82,20 @@ public struct StoreSelector: Sendable {
     // MARK: - Named
 
     /// Returns the store of a name, or throws why it can't be used by anyone: it is unknown, or keeps nothing.
-    package func backend(_ named: NamedStore) throws(Failure) -> StoreBackend {
+    package func backend(_ named: NamedStore) throws(StoreSelectionError) -> StoreBackend {
         try choice(of: named).backend
     }
 
-    private func choice(of named: NamedStore) throws(Failure) -> StoreChoice {
+    private func choice(of named: NamedStore) throws(StoreSelectionError) -> StoreChoice {
         guard let backend = catalogue[named.name] else {
-            throw .selection(StoreSelectionError(.unknownName(named.source), catalogue: catalogue))
+            throw StoreSelectionError(.unknownName(named.source), catalogue: catalogue)
         }
-        guard backend.isPersistent else { throw .selection(StoreSelectionError(.notPersistent, catalogue: catalogue)) }
+        guard backend.isPersistent else { throw StoreSelectionError(.notPersistent, catalogue: catalogue) }
         return StoreChoice(backend: backend, source: named.source, refusals: [])
     }
 
-    private func rememberedName() throws(Failure) -> String? {
-        return try mapError(Failure.store, of: remembered?.read())
+    private func rememberedName() throws(StoreSelectionError) -> String? {
+        return try mapError(StoreSelectionError.init(_:), of: remembered?.read())
     }
 
     /// A person who never named a store has to learn why it is this one.
@@ -117,11 +109,11 @@ public struct StoreSelector: Sendable {
 
     // MARK: - Probing
 
-    private func probe(_ settings: StoreSettings, remembers: Bool) async throws(Failure) -> StoreChoice {
+    private func probe(_ settings: StoreSettings, remembers: Bool) async throws(StoreSelectionError) -> StoreChoice {
         var refusals: [StoreRefusal] = []
         for backend in catalogue.backends where backend.isPersistent {
             if let error = await failure(StoreError.self, awaiting: try await backend.probe(settings)) {
-                if error.code == .cancelled { throw .store(error) }
+                if error.code == .cancelled { throw StoreSelectionError(error) }
                 logger.info("\(backend.name) can't be used: \(error)")
                 refusals.append(StoreRefusal(name: backend.name, error: error))
                 continue
@@ -130,7 +122,7 @@ public struct StoreSelector: Sendable {
             if remembers { remember(choice) }
             return choice
         }
-        throw .selection(StoreSelectionError(.noneWorks(refusals), catalogue: catalogue))
+        throw StoreSelectionError(.noneWorks(refusals), catalogue: catalogue)
     }
 
     /// Not being able to remember costs the next run a probe; it is no reason to fail this one. What was only taken

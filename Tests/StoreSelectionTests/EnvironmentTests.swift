@@ -24,17 +24,17 @@ struct EnvironmentTests {
 
     private func open(
         _ changes: [String: String] = [:], illegible: Set<String> = []
-    ) async throws(StoreSelector.Failure) -> (store: any CredentialStore, choice: StoreChoice) {
+    ) async throws(StoreSelectionError) -> (store: any CredentialStore, choice: StoreChoice) {
         try await StoreSelector.open(
             in: ProgramEnvironment(
                 variables: variables.merging(changes) { $1 }, home: directory.path, illegibleNames: illegible))
     }
 
     @Test func `places of two stores are refused until the store is named as well`() async throws {
-        let refusal = await #expect(throws: StoreSelector.Failure.self) {
+        let refusal = await #expect(throws: StoreSelectionError.self) {
             _ = try await open(["LATCHKEY_COLLECTION": "Work"])
         }
-        guard case .store(let error) = refusal else {
+        guard let error = refusal?.storeError else {
             Issue.record("\(String(describing: refusal))")
             return
         }
@@ -63,14 +63,12 @@ struct EnvironmentTests {
         async throws
     {
         func failure(_ changes: [String: String], illegible: Set<String> = []) async -> String? {
-            do throws(StoreSelector.Failure) {
+            do throws(StoreSelectionError) {
                 _ = try await open(changes, illegible: illegible)
                 return nil
             } catch {
-                switch error {
-                case .selection(let error): return "\(error.codeName)"
-                case .store(let error): return "\(error.codeName)\(error.recoveries.map { " \($0)" }.joined())"
-                }
+                let helps = error.storeError?.recoveries ?? []
+                return "\(error.codeName)\(helps.map { " \($0)" }.joined())"
             }
         }
         #expect(await failure(["LATCHKEY_STORE": "nowhere"]) == "selection.unknown-store")
@@ -85,17 +83,20 @@ struct EnvironmentTests {
             at: directory / "p/vault", unlockedBy: .passphrase(Secret(copying: Array("open sesame".utf8).span)),
             cost: try PassphraseCost(memoryByteCount: 8 << 20, passes: 1))
         let environment = try directory.environment()
-        do throws(StoreSelector.Failure) {
+        do throws(StoreSelectionError) {
             _ = try await StoreSelector.open(
                 in: ProgramEnvironment(
                     variables: environment.merging(["LATCHKEY_VAULT": directory / "p/vault"]) { $1 },
                     home: directory.path))
             Issue.record("it was opened")
         } catch {
-            guard case .store(let error) = error, error.code == .locked else {
+            guard error.storeError?.code == .locked else {
                 Issue.record("\(error)")
                 return
             }
+            let sink = MemoryLogSink()
+            RedactedLogger("test", minimumLevel: .info, sink: sink).info("no store: \(error)")
+            #expect(sink.records.first?.message.text.hasSuffix("[store.locked]") == true)
         }
     }
 }

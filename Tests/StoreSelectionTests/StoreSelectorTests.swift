@@ -114,7 +114,7 @@ private final class FakeStores: Sendable {
     @Test func `a named store that is gone is an error`() async throws {
         stores.set("first", works: false)
         let failure = await failureToOpen(NamedStore(name: "first", source: .argument))
-        guard case .store(let error) = failure else {
+        guard let error = failure?.storeError else {
             Issue.record("\(String(describing: failure))")
             return
         }
@@ -126,7 +126,7 @@ private final class FakeStores: Sendable {
         try memory.write("first")
         stores.set("first", works: false)
         let failure = await failureToOpen(nil)
-        guard case .store(let error) = failure else {
+        guard let error = failure?.storeError else {
             Issue.record("\(String(describing: failure))")
             return
         }
@@ -141,7 +141,7 @@ private final class FakeStores: Sendable {
         stores.set("first", works: false)
         stores.set("second", works: false)
         let failure = await failureToOpen(nil)
-        guard case .selection(let error) = failure, case .noneWorks(let refusals) = error.problem else {
+        guard let error = failure, case .noneWorks(let refusals) = error.problem else {
             Issue.record("\(String(describing: failure))")
             return
         }
@@ -158,7 +158,7 @@ private final class FakeStores: Sendable {
         }
         let named = source == .remembered ? nil : NamedStore(name: "floppy", source: source)
         let failure = await failureToOpen(named)
-        guard case .selection(let error) = failure else {
+        guard let error = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
@@ -169,7 +169,7 @@ private final class FakeStores: Sendable {
     @Test func `a store that forgets is refused by name and never probed`() async throws {
         let named = NamedStore(name: "volatile", source: .argument)
         let refused = await failureToOpen(named)
-        guard case .selection(let error) = refused else {
+        guard let error = refused else {
             Issue.record("\(String(describing: refused))")
             return
         }
@@ -224,8 +224,8 @@ private final class FakeStores: Sendable {
         #expect(throws: StoreError.self) { try memory.read() }
     }
 
-    private func failureToOpen(_ named: NamedStore?) async -> StoreSelector.Failure? {
-        do throws(StoreSelector.Failure) {
+    private func failureToOpen(_ named: NamedStore?) async -> StoreSelectionError? {
+        do throws(StoreSelectionError) {
             _ = try await selector.open(named: named, settings: settings)
             return nil
         } catch {

@@ -11,14 +11,11 @@ struct ChoiceCheck {
 
     func findings() async -> (choice: StoreChoice?, findings: [Finding]) {
         let choice: StoreChoice
-        do throws(StoreSelector.Failure) {
+        do throws(StoreSelectionError) {
             choice = try await context.selector.choose(
                 named: context.namedStore, settings: settings, remembers: false)
         } catch {
-            switch error {
-            case .selection(let error): return (nil, [.refusal("choice", error, matters: true)])
-            case .store(let error): return (nil, [.refusal("choice", error, matters: true)])
-            }
+            return (nil, [.refusal("choice", error, matters: true)])
         }
         let name: LogMessage = "\(choice.backend.name) (\(choice.source.logMessage))"
         // Why it is gone is the store's own line to say.

@@ -31,7 +31,7 @@ import Testing
 
     @Test func `a password is kept where the environment says`() async throws {
         let world = ProgramEnvironment(variables: ["LATCHKEY_STORE": "nowhere"], home: "/nonexistent")
-        await #expect(throws: StoreSelector.Failure.self) {
+        await #expect(throws: StoreSelectionError.self) {
             let secret = try Secret<Password>.random(byteCount: 12)
             _ = try await keepPassword(secret, in: world, log: .disabled)
         }

@@ -75,6 +75,8 @@ struct KeyringPromptTests {
         #expect(try await probe.ask("join", "task")[1] == "store.timed-out")
         _ = try await probe.ask("timeout", "60000")
         _ = try await probe.ask("start", "second", "read", "s", "u", "password")
+        // Answered before, it would leave the second one nothing to ask, or a dialog of its own.
+        try await dismissals.waitForPrompts(2)
         try await prompter.answer(PrivateSession.password)
         #expect(try await probe.ask("join", "second")[0] == "secret")
         #expect(prompter.begun == 1 && dismissals.count == 0)
@@ -194,18 +196,27 @@ struct KeyringPromptTests {
     }
 }
 
-/// Sees on the bus which prompts are dismissed: none must be.
+/// Sees on the bus which prompts are shown, and which are dismissed: none must be.
 private struct Dismissals {
     private let monitor: RunningProgram
 
     init(on session: PrivateSession) async throws {
         let monitor = try Program("dbus-monitor").start(
-            ["--session", "interface='org.freedesktop.Secret.Prompt',member='Dismiss'"],
+            ["--session", "type='method_call',interface='org.freedesktop.Secret.Prompt'"],
             environment: session.environment)
         // It loses its name when it has become a monitor.
         try await monitor.wait(for: "the bus") { monitor.outputSoFar.contains("NameLost") }
         self.monitor = monitor
     }
 
-    var count: Int { monitor.outputSoFar.split(separator: "\n").count { $0.contains("member=Dismiss") } }
+    var count: Int { calls(of: "Dismiss") }
+
+    /// Waits until the service was asked to show so many prompts.
+    func waitForPrompts(_ number: Int) async throws {
+        try await monitor.wait(for: "prompt \(number)") { calls(of: "Prompt") == number }
+    }
+
+    private func calls(of method: String) -> Int {
+        monitor.outputSoFar.split(separator: "\n").count { $0.hasSuffix("member=\(method)") }
+    }
 }

@@ -50,7 +50,7 @@ public final class StandInPrompter: Sendable {
         try await program.wait(for: what) { condition(self) }
     }
 
-    /// Somebody comes at last to the dialogs that are open, and types a password.
+    /// Somebody comes at last to the dialogs that are open, and types a password, there and in all that follow.
     public func answer(_ password: String) async throws {
         try await session.call(
             "org.gnome.keyring.SystemPrompter", "/", "org.latchkey.Test.Answer", ["string:" + password])
@@ -133,6 +133,7 @@ public final class StandInPrompter: Sendable {
                 for client, path in waiting:
                     ready(client, path, "yes", exchanges[path].sealed(message.body[0]))
                 waiting = []
+                answer, passwords = "passwords", [message.body[0]]
                 continue
             if method not in ("BeginPrompting", "PerformPrompt", "StopPrompting"):
                 bus.send(new_error(message, "org.freedesktop.DBus.Error.UnknownMethod"))

@@ -63,6 +63,33 @@ struct HostileClientTests {
         #expect(try Self.largestMemory(of: service.pid) < 256 << 10)
     }
 
+    /// `Ping` without an interface was taken for the portal's method, which ended the process; at a session's path it
+    /// closed the session.
+    @Test(arguments: [(ServedKeyring.Server.ours, "delete"), (.ours, "keyring"), (.vault, "keyring")])
+    func `a call that an object doesn't have is an error, and changes nothing`(
+        server: ServedKeyring.Server, mode: String
+    ) async throws {
+        let keyring = try await ServedKeyring(server, mode: mode)
+        let paths = mode == "delete" ? ["/org/freedesktop/secrets/collection/todelete/confirm"] : []
+        let seed = Int.random(in: 0..<1_000_000)
+        let run = try await keyring.python("hostile.py", ["confused", "2000", "\(seed)"] + paths)
+        #expect(run.outputText == "True True True\n", "seed \(seed): \(run.errorText)")
+        #expect(try #require(keyring.service).isRunning)
+    }
+
+    /// Its responses filled 435 MB, and others waited behind them for up to 25 s.
+    @Test func `a client that searches without end and never reads fills no memory, and others are served`()
+        async throws
+    {
+        let keyring = try await ServedKeyring(.fullVault)
+        let service = try #require(keyring.service)
+        _ = try await keyring.python("hostile.py", ["deaf", "0.5"])
+        let before = try Self.largestMemory(of: service.pid)
+        let run = try await keyring.python("hostile.py", ["deaf", "10"])
+        #expect(run.outputText == "True True\n", "\(run.errorText)")
+        #expect(try Self.largestMemory(of: service.pid) < before + (64 << 10))
+    }
+
     /// It held all others up for two seconds.
     @Test func `who wants ten thousand secrets at once lets others have their turns`() async throws {
         let keyring = try await ServedKeyring(.fullVault)

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import os
+import random
 import select
 import sys
 import time
@@ -254,6 +255,158 @@ def greedy():
         reply = one.bus.receive(timeout=60)
     # Before it was divided: one, at most two.
     print(len(items), len(reply.body[0]), answered > 5)
+
+
+# What each interface has: members, and the signature of a right call.
+MEMBERS = {
+    "org.freedesktop.Secret.Service": {
+        "OpenSession": "sv", "CreateCollection": "a{sv}s", "SearchItems": "a{ss}", "Unlock": "ao", "Lock": "ao",
+        "GetSecrets": "aoo", "ReadAlias": "s", "SetAlias": "so"},
+    "org.freedesktop.Secret.Collection": {"Delete": None, "SearchItems": "a{ss}", "CreateItem": "a{sv}(oayays)b"},
+    "org.freedesktop.Secret.Item": {"Delete": None, "GetSecret": "o", "SetSecret": "(oayays)"},
+    "org.freedesktop.Secret.Session": {"Close": None},
+    "org.freedesktop.Secret.Prompt": {"Prompt": "s", "Dismiss": None},
+    "org.freedesktop.impl.portal.Secret": {"RetrieveSecret": "osha{sv}"},
+    "org.latchkey.Keyring1": {"RegisterAgent": None, "UnregisterAgent": None, "Describe": None},
+    "org.freedesktop.DBus.Properties": {"Get": "ss", "GetAll": "s", "Set": "ssv"},
+    "org.freedesktop.DBus.Introspectable": {"Introspect": None},
+    "org.freedesktop.DBus.Peer": {"Ping": None, "GetMachineId": None},
+}
+PROPERTIES = {
+    "org.freedesktop.Secret.Service": ["Collections"],
+    "org.freedesktop.Secret.Collection": ["Items", "Label", "Locked", "Created", "Modified"],
+    "org.freedesktop.Secret.Item": ["Locked", "Attributes", "Label", "Created", "Modified"],
+    "org.freedesktop.impl.portal.Secret": ["version"],
+}
+OF_ALL = ["org.freedesktop.DBus.Properties", "org.freedesktop.DBus.Introspectable", "org.freedesktop.DBus.Peer"]
+
+
+def confused():
+    """Each method, property and introspection of each object with each interface of the others, none, and every type
+    of arguments. Only what reads is done; nothing changes."""
+    count, chance = int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    client, other = Client(), Client()
+    session, foreign_session = client.plain(), other.plain()
+    if len(sys.argv) > 4:
+        item = sys.argv[4]
+        collection, prompt = item.rsplit("/", 1)[0], client.call(item, "Secret.Item", "Delete")[0]
+    else:
+        item, collection, prompt = client.create(session, {"a": "1"})[0], LOGIN, ROOT + "/prompt/none"
+    own = {
+        ROOT: ["org.freedesktop.Secret.Service", "org.latchkey.Keyring1"],
+        collection: ["org.freedesktop.Secret.Collection"], item: ["org.freedesktop.Secret.Item"],
+        session: ["org.freedesktop.Secret.Session"], prompt: ["org.freedesktop.Secret.Prompt"],
+        "/org/freedesktop/portal/desktop": ["org.freedesktop.impl.portal.Secret"],
+        "/": [], "/org": [], "/org/freedesktop": [], ROOT + "/collection": [], ROOT + "/aliases": [],
+        ROOT + "/session": [], ROOT + "/prompt": [], foreign_session: [], "/elsewhere": [], collection + "/none": [],
+        ROOT + "/session/none": [], ROOT + "/collection/none": [], ROOT + "/aliases/none": [],
+    }
+    interfaces = list(MEMBERS) + [None, "org.freedesktop.Secret", "org.freedesktop.DBus"]
+    members = sorted({member for some in MEMBERS.values() for member in some}) + ["Destroy", "Label", "Items"]
+    names = sorted({name for some in PROPERTIES.values() for name in some}) + ["None", ""]
+    values = {
+        "s": lambda: chance.choice(["", "a", collection, item, session, "login", "default", "Label", "x" * 5000]),
+        "o": lambda: chance.choice([ROOT, "/", collection, item, session, prompt, foreign_session, ROOT + "/none"]),
+        "u": lambda: chance.randrange(1 << 32), "i": lambda: -chance.randrange(1 << 31),
+        "b": lambda: chance.random() < 0.5, "y": lambda: chance.randrange(256), "t": lambda: chance.randrange(1 << 64),
+        "d": chance.random, "ay": lambda: chance.randbytes(chance.randrange(40)),
+        "as": lambda: ["a", "b"][:chance.randrange(3)], "ao": lambda: [item, collection, ROOT][:chance.randrange(4)],
+        "a{ss}": lambda: {"a": "1"}, "a{sv}": lambda: {"a": ("s", "1")}, "v": lambda: ("s", "x"),
+        "aas": lambda: [["a"], []], "(oayays)": lambda: (session, b"", b"forged", "text/plain"),
+        "()": None, "a{s(ov)}": lambda: {"a": (ROOT, ("u", 1))}, "av": lambda: [("v", ("v", ("s", "deep")))],
+    }
+    del values["()"]
+    kinds = list(values)
+
+    def state():
+        """All that is there, as its own client sees it."""
+        items = sorted(client.call(collection, "Secret.Collection", "SearchItems", "a{ss}", ({},))[0])
+        parts = [client.call(ROOT, "DBus.Properties", "GetAll", "s", ("org.freedesktop.Secret.Service",))]
+        for path in items:
+            parts.append(client.call(path, "DBus.Properties", "GetAll", "s", ("org.freedesktop.Secret.Item",)))
+            parts.append(client.secret(path, session))
+        parts.append(client.call(ROOT, "Secret.Service", "ReadAlias", "s", ("default",)))
+        parts.append(client.call(collection, "DBus.Properties", "GetAll", "s", ("org.freedesktop.Secret.Collection",)))
+        return items, parts
+
+    def is_right(path, interface, member, signature):
+        """Whether it is a call that the object has: those aren't sent, but for what only reads."""
+        return any((interface in (None, some)) and MEMBERS[some].get(member, "none") == signature
+                   for some in own[path] + OF_ALL)
+
+    before, outcomes, path_kinds = state(), {}, list(own)
+    for _ in range(count):
+        path, interface, member = chance.choice(path_kinds), chance.choice(interfaces), chance.choice(members)
+        if chance.random() < 0.3:
+            # A right signature, at the wrong object or interface.
+            found = [some[member] for some in MEMBERS.values() if member in some]
+            signature, body = (chance.choice(found) if found else None), ()
+            parts = split(signature)
+        elif chance.random() < 0.2:
+            interface, member = "org.freedesktop.DBus.Properties", chance.choice(["Get", "Set", "GetAll"])
+            name, about = chance.choice(names), chance.choice(interfaces) or ""
+            body = {"Get": (about, name), "GetAll": (about,), "Set": (about, name, ("u", 7))}[member]
+            signature, parts = {"Get": "ss", "GetAll": "s", "Set": "ssv"}[member], []
+        else:
+            parts = [chance.choice(kinds) for _ in range(chance.randrange(5))]
+            signature, body = "".join(parts) or None, ()
+        if parts:
+            if any(part not in values for part in parts):
+                continue
+            body = tuple(values[part]() for part in parts)
+        reads = member in ("Get", "GetAll", "Introspect", "Ping", "GetMachineId", "Set")
+        if is_right(path, interface, member, signature) and not reads:
+            continue
+        message = new_method_call(DBusAddress(path, NAME, interface), member, signature, body)
+        reply = client.bus.send_and_get_reply(message, timeout=60)
+        if reply.header.message_type == MessageType.error:
+            outcome = reply.header.fields[HeaderFields.error_name].rsplit(".", 1)[1]
+        else:
+            outcome = "answered"
+            if not reads:
+                print("answered", path, interface, member, signature)
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+    print(state() == before, sum(outcomes.values()) > count // 2, outcomes.get("answered", 0) > 0)
+    print(sorted(outcomes.items()), file=sys.stderr)
+
+
+def split(signature):
+    """The complete types of a signature."""
+    parts, depth, text = [], 0, ""
+    for letter in signature or "":
+        text += letter
+        depth += (letter in "({") - (letter in ")}")
+        if depth == 0 and letter != "a":
+            parts.append(text)
+            text = ""
+    return parts
+
+
+def deaf():
+    """A client that searches without end and never reads; another one is served, and the service's memory is bounded."""
+    flooding, other = Client(), Client()
+    flooding.bus.sock.setblocking(False)
+    search = flooding.message(ROOT, "Secret.Service", "SearchItems", "a{ss}", ({},))
+    session, sent, pending, longest = other.plain(), 0, b"", 0
+    begin = time.monotonic()
+    other.search({})
+    alone = time.monotonic() - begin
+    end = time.monotonic() + float(sys.argv[2])
+    answered = 0
+    while time.monotonic() < end:
+        while sent < 40000:
+            pending = pending or search.serialise(serial=1000 + sent)
+            try:
+                pending = pending[flooding.bus.sock.send(pending):]
+            except BlockingIOError:
+                break
+            sent += not pending
+        begin = time.monotonic()
+        other.call(ROOT, "Secret.Service", "ReadAlias", "s", ("default",))
+        longest = max(longest, time.monotonic() - begin)
+        answered += 1
+    print(sent > 1000, answered > 0)
+    print(f"sent {sent}, answered {answered}, longest wait {longest:.3f} s, a search alone {alone:.3f} s", file=sys.stderr)
 
 
 globals()[sys.argv[1]]()

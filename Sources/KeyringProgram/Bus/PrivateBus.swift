@@ -40,7 +40,7 @@ package struct PrivateBus: ~Copyable {
         // Of another user, or not there: as after su(1), or in a container. The folder itself is this user's alone anyhow.
         let runtime = environment.runtimeDirectory.flatMap { unsafe access($0, W_OK | X_OK) == 0 ? $0 : nil }
         let folder = try TemporaryFolder(in: runtime ?? "/tmp", prefix: "latchkey-bus-")
-        let configuration = folder.path + "/bus.conf"
+        let configuration = folder.path + configurationName
         let text = text(listeningAt: escaped(folder.path + "/bus"))
         if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(configuration, with: text)) {
             throw notStarted(error.number)
@@ -50,7 +50,7 @@ package struct PrivateBus: ~Copyable {
         defer { close(ends[0]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let words = [
-            starter + String(getpid()), daemon, "--config-file=" + configuration, "--nofork", "--nopidfile",
+            starter + String(getpid()), daemon, configurationOption + configuration, "--nofork", "--nopidfile",
             "--print-address=3",
         ]
         let process = BusProcess()
@@ -74,19 +74,53 @@ package struct PrivateBus: ~Copyable {
         process.end()
     }
 
-    /// In a process that was started to become dbus-daemon it doesn't return. To be called first.
+    /// In a process that was started to run dbus-daemon it doesn't return. To be called first.
+    ///
+    /// The process waits beside dbus-daemon: when the service ends, however it ends, dbus-daemon and the bus's folder go.
     package static func startIfAsked() {
         guard let own = unsafe CommandLine.unsafeArgv.pointee, let text = unsafe String(validatingCString: own),
-            text.hasPrefix(starter), let parent = pid_t(text.dropFirst(starter.utf8.count)), CommandLine.argc > 1
+            text.hasPrefix(starter), let parent = pid_t(text.dropFirst(starter.utf8.count)), CommandLine.argc > 2
         else { return }
-        // A bus that nobody ends any more would stay for ever.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in [SIGTERM, SIGCHLD] { unsafe sigaddset(&signals, number) }
+        unsafe sigprocmask(SIG_BLOCK, &signals, nil)
         _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
-        if getppid() != parent { exit(ExitStatus.unavailable.rawValue) }
-        // Standard input is the pipe for its address; dbus-daemon has /dev/null for it.
-        dup2(0, 3)
-        if let path = unsafe CommandLine.unsafeArgv[1] { unsafe execv(path, CommandLine.unsafeArgv + 1) }
-        exit(ExitStatus.unavailable.rawValue)
+        let keeper = getpid()
+        guard getppid() == parent else { exit(ExitStatus.unavailable.rawValue) }
+        let daemon = fork()
+        if daemon == 0 {
+            _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
+            unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
+            // Standard input is the pipe for its address; dbus-daemon has /dev/null for it.
+            dup2(0, 3)
+            if getppid() == keeper, let path = unsafe CommandLine.unsafeArgv[1] {
+                unsafe execv(path, CommandLine.unsafeArgv + 1)
+            }
+            exit(ExitStatus.unavailable.rawValue)
+        }
+        close(0)
+        var number: Int32 = 0
+        if daemon > 0, unsafe sigwait(&signals, &number) == 0, number == SIGTERM {
+            kill(daemon, SIGTERM)
+            // One that doesn't obey is ended with this process.
+            var patience = timespec(tv_sec: 2, tv_nsec: 0)
+            unsafe sigdelset(&signals, SIGTERM)
+            unsafe _ = sigtimedwait(&signals, nil, &patience)
+        }
+        if let argument = unsafe CommandLine.unsafeArgv[2], let option = unsafe String(validatingCString: argument),
+            option.hasPrefix(configurationOption), option.hasSuffix(configurationName)
+        {
+            let folder = option.dropFirst(configurationOption.utf8.count).dropLast(configurationName.utf8.count)
+            unsafe unlink(folder + configurationName)
+            unsafe unlink(folder + "/bus")
+            unsafe rmdir(String(folder))
+        }
+        exit(daemon > 0 ? 0 : ExitStatus.unavailable.rawValue)
     }
+
+    private static let configurationOption = "--config-file="
+    private static let configurationName = "/bus.conf"
 
     /// Returns `nil` at the deadline.
     private static func line(from descriptor: Int32, until deadline: Deadline) -> String? {

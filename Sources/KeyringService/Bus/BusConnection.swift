@@ -23,6 +23,8 @@ protocol BusReceiver: AnyObject, Sendable {
     private let isEnded = Atomic(false)
     /// Those that wait for a reply.
     private let calls = Atomic(0)
+    /// What was sent since the last flush began.
+    private let sent = Atomic(0)
 
     /// The name that the bus gave this connection, such as `:1.7`.
     let uniqueName: String
@@ -139,6 +141,7 @@ protocol BusReceiver: AnyObject, Sendable {
             case .success(let value):
                 let reply = unsafe g_dbus_message_new_method_reply(message)!
                 unsafe value.withPointer { unsafe g_dbus_message_set_body(reply, $0) }
+                sent.add(value.byteCount, ordering: .relaxed)
                 return unsafe send(reply)
             case .failure(let fault):
                 return unsafe send(g_dbus_message_new_method_error_literal(message, fault.name, fault.text)!)
@@ -168,11 +171,32 @@ protocol BusReceiver: AnyObject, Sendable {
         emit("Overwritten", of: BusInterface.agents.name, from: KeyringPath.root, to: uniqueName, [.bytes(zeros)])
     }
 
+    /// How many bytes were sent since the last flush began. GDBus has them in memory until the bus has read them.
+    var sentByteCount: Int { sent.load(ordering: .relaxed) }
+
+    /// Waits until the bus has read what was sent.
+    func flush() async {
+        sent.store(0, ordering: .relaxed)
+        _ = try? await complete { connection, pending in
+            unsafe g_dbus_connection_flush(
+                connection.pointer, nil,
+                { source, result, data in
+                    let pending = unsafe Unmanaged<Pending>.fromOpaque(data!).takeRetainedValue()
+                    unsafe _ = g_dbus_connection_flush_finish(OpaquePointer(source), result, nil)
+                    pending.continuation.resume(returning: .success(.none))
+                }, Unmanaged.passRetained(pending).toOpaque())
+        }
+    }
+
     /// Takes over the message.
     private func send(_ message: OpaquePointer) -> Bool {
         defer { unsafe g_object_unref(UnsafeMutableRawPointer(message)) }
+        sent.add(Self.messageByteCount, ordering: .relaxed)
         return unsafe g_dbus_connection_send_message(pointer, message, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil) != 0
     }
+
+    /// What a message takes beside its arguments, about.
+    private static let messageByteCount = 512
 
     // MARK: - Calling
 
@@ -200,6 +224,24 @@ protocol BusReceiver: AnyObject, Sendable {
     ) async throws(BusFault) -> BusValue {
         let (seconds, attoseconds) = duration.components
         let milliseconds = Int32(clamping: max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        let value = BusValue.tuple(arguments)
+        return try await complete { connection, pending in
+            let list = unsafe descriptor.map { _ in unsafe g_unix_fd_list_new()! }
+            if let descriptor { unsafe _ = g_unix_fd_list_append(list, descriptor, nil) }
+            unsafe value.withPointer { value in
+                unsafe g_dbus_connection_call_with_unix_fd_list(
+                    connection.pointer, destination, path, interface.description, member.description, value, nil,
+                    G_DBUS_CALL_FLAGS_NO_AUTO_START, milliseconds, list, nil, Self.finish,
+                    Unmanaged.passRetained(pending).toOpaque())
+            }
+            if let list = unsafe list { unsafe g_object_unref(UnsafeMutableRawPointer(list)) }
+        }
+    }
+
+    /// Begins what GDBus completes later, on the connection's thread, and waits for it.
+    private func complete(
+        _ begin: @escaping @Sendable (BusConnection, Pending) -> Void
+    ) async throws(BusFault) -> BusValue {
         // Counted first: the thread goes on while a call is counted.
         calls.add(1, ordering: .sequentiallyConsistent)
         defer {
@@ -208,19 +250,8 @@ protocol BusReceiver: AnyObject, Sendable {
             }
         }
         guard !isEnded.load(ordering: .sequentiallyConsistent) else { throw BusFault(.disconnected, "") }
-        let value = BusValue.tuple(arguments)
         return try await withCheckedContinuation { continuation in
-            let pending = Pending(self, continuation) { connection, pending in
-                let list = unsafe descriptor.map { _ in unsafe g_unix_fd_list_new()! }
-                if let descriptor { unsafe _ = g_unix_fd_list_append(list, descriptor, nil) }
-                unsafe value.withPointer { value in
-                    unsafe g_dbus_connection_call_with_unix_fd_list(
-                        connection.pointer, destination, path, interface.description, member.description, value, nil,
-                        G_DBUS_CALL_FLAGS_NO_AUTO_START, milliseconds, list, nil, Self.complete,
-                        Unmanaged.passRetained(pending).toOpaque())
-                }
-                if let list = unsafe list { unsafe g_object_unref(UnsafeMutableRawPointer(list)) }
-            }
+            let pending = Pending(self, continuation, begin)
             // GDBus completes a call in the context of the thread that made it: so the call is made there.
             unsafe g_main_context_invoke(
                 context,
@@ -232,7 +263,7 @@ protocol BusReceiver: AnyObject, Sendable {
         }.get()
     }
 
-    private static let complete: GAsyncReadyCallback = { source, result, data in
+    private static let finish: GAsyncReadyCallback = { source, result, data in
         let pending = unsafe Unmanaged<Pending>.fromOpaque(data!).takeRetainedValue()
         let reply = Result { () throws(BusFault) in
             let pointer = try unsafe checked {

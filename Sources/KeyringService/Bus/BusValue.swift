@@ -4,7 +4,7 @@ internal import LatchkeySecrets
 
 /// A value on its way over the bus (GVariant).
 ///
-/// Readers trap on another type than they say: check `is` first, of what comes from outside.
+/// A reader returns an empty value where the type is another than the reader says: check `is` first.
 @safe final class BusValue: @unchecked Sendable {
     // Sendable: a GVariant never changes, and its references are counted atomically.
     private let pointer: OpaquePointer
@@ -117,24 +117,35 @@ internal import LatchkeySecrets
     /// What it takes in a message.
     var byteCount: Int { unsafe withPointer { unsafe Int(g_variant_get_size($0)) } }
 
+    /// A part of a tuple or an array; an empty tuple where there is no such part.
     subscript(_ index: Int) -> BusValue {
-        unsafe withPointer { unsafe BusValue(adopting: g_variant_get_child_value($0, UInt(index))) }
+        guard index >= 0, index < count else { return .none }
+        return unsafe withPointer { unsafe BusValue(adopting: g_variant_get_child_value($0, UInt(index))) }
     }
 
-    var count: Int { unsafe withPointer { unsafe Int(g_variant_n_children($0)) } }
+    var count: Int {
+        unsafe withPointer { unsafe g_variant_is_container($0) == 0 ? 0 : Int(g_variant_n_children($0)) }
+    }
     var children: [BusValue] { (0..<count).map { self[$0] } }
 
     /// A string or an object path.
-    var text: String { unsafe withPointer { unsafe String(cString: g_variant_get_string($0, nil)) } }
-    var boolean: Bool { unsafe withPointer { unsafe g_variant_get_boolean($0) != 0 } }
-    var unsigned32: UInt32 { unsafe withPointer { unsafe g_variant_get_uint32($0) } }
+    var text: String {
+        guard `is`("s") || `is`("o") else { return "" }
+        return unsafe withPointer { unsafe String(cString: g_variant_get_string($0, nil)) }
+    }
+    var boolean: Bool { `is`("b") ? unsafe withPointer { unsafe g_variant_get_boolean($0) != 0 } : false }
+    var unsigned32: UInt32 { `is`("u") ? unsafe withPointer { unsafe g_variant_get_uint32($0) } : 0 }
     /// What a variant (`v`) holds.
-    var unboxed: BusValue { unsafe withPointer { unsafe BusValue(adopting: g_variant_get_variant($0)) } }
+    var unboxed: BusValue {
+        guard `is`("v") else { return .none }
+        return unsafe withPointer { unsafe BusValue(adopting: g_variant_get_variant($0)) }
+    }
     var texts: [String] { children.map(\.text) }
 
     /// A value of this type out of a dictionary of properties, or `nil`.
     func property(_ name: StaticString, _ type: StaticString) -> BusValue? {
-        unsafe withPointer {
+        guard `is`("a{sv}") else { return nil }
+        return unsafe withPointer {
             unsafe g_variant_lookup_value($0, name.description, busType(type)).map {
                 unsafe BusValue(adopting: $0)
             }
@@ -145,7 +156,7 @@ internal import LatchkeySecrets
     func withBytes<Result: ~Copyable>(_ body: (Span<UInt8>) -> Result) -> Result {
         withExtendedLifetime(self) {
             var count: UInt = 0
-            let base = unsafe g_variant_get_fixed_array(pointer, &count, 1)
+            let base = `is`("ay") ? unsafe g_variant_get_fixed_array(pointer, &count, 1) : nil
             let bytes = unsafe UnsafeRawBufferPointer(start: base, count: Int(count))
             return unsafe body(Span<UInt8>(_unsafeBytes: bytes))
         }
@@ -157,7 +168,8 @@ internal import LatchkeySecrets
     /// The attributes of a dictionary of strings (`a{ss}`), or `nil` for such as no item may have.
     var attributes: ItemAttributes? {
         // Counted before anything is copied.
-        guard count <= ItemAttributes.maximumCount, byteCount <= 2 * ItemAttributes.maximumByteCount else { return nil }
+        guard `is`("a{ss}"), count <= ItemAttributes.maximumCount, byteCount <= 2 * ItemAttributes.maximumByteCount
+        else { return nil }
         return ItemAttributes(children.map { ItemAttributes.Attribute(name: $0[0].text, value: $0[1].text) })
     }
 }

@@ -117,7 +117,7 @@ extension BusInterface {
         name: "org.freedesktop.DBus.Introspectable",
         methods: [Method("Introspect", "()", results: [Argument("s", "xml_data")])])
 
-    /// What GDBus responds to by itself, before an object is looked for.
+    /// GDBus itself responds to these methods, where a call names the interface.
     static let peer = BusInterface(
         name: "org.freedesktop.DBus.Peer",
         methods: [Method("Ping", "()"), Method("GetMachineId", "()", results: [Argument("s", "machine_uuid")])])

@@ -17,13 +17,16 @@ extension Keyring {
     private static let maximumAttemptCount = 3
 
     func performForAgent(_ method: String) async throws(BusFault) -> BusValue {
-        if method == "Describe" { return .tuple([await description().value]) }
-        agents.removeAll { $0 == sender }
-        if method == "RegisterAgent" {
+        switch method {
+        case "Describe": return .tuple([await description().value])
+        case "RegisterAgent":
+            agents.removeAll { $0 == sender }
             guard agents.count < Self.maximumAgentCount else {
                 throw BusFault(.limitsExceeded, "there are too many agents")
             }
             agents.append(sender)
+        case "UnregisterAgent": agents.removeAll { $0 == sender }
+        default: throw .unknownMethod
         }
         return .none
     }

@@ -25,7 +25,7 @@ extension Keyring {
                 case .portal: [.portalSecret]
                 case .folder: []
                 }
-            return own + [.properties, .introspectable, .peer]
+            return own + [.properties, .introspectable]
         }
     }
 
@@ -88,28 +88,36 @@ extension Keyring {
         for interface in offered {
             guard let method = interface.method(call.member) else { continue }
             guard call.arguments.is(method.type) else { throw .invalid("the arguments have other types") }
-            if case .service = object, method.name.description == "GetSecrets" {
-                return try await secrets(call)
-            }
-            return try await perform(method.name.description, interface.name.description, object, call.arguments)
+            return try await perform(method.name.description, of: interface, on: object, call)
         }
         throw .unknownMethod
     }
 
+    /// Each interface is named here: a method of an interface that isn't is nobody's.
     private func perform(
-        _ method: String, _ interface: String, _ object: Object, _ arguments: BusValue
-    ) async throws(BusFault) -> BusValue {
-        switch (interface, object) {
-        case (BusInterface.properties.name.description, _): try await performOnProperties(method, object, arguments)
+        _ method: String, of interface: BusInterface, on object: Object, _ call: BusCall
+    ) async throws(BusFault) -> BusValue? {
+        let arguments = call.arguments
+        switch (interface.name.description, object) {
+        case (BusInterface.properties.name.description, _):
+            return try await performOnProperties(method, object, arguments)
         case (BusInterface.introspectable.name.description, _):
-            .tuple([.string(BusInterface.document(object.interfaces, children: try await children(of: object)))])
-        case (BusInterface.agents.name.description, _): try await performForAgent(method)
-        case (_, .service): try await performOnService(method, arguments)
-        case (_, .collection(let name)): try await performOnCollection(method, name, arguments)
-        case (_, .item(let name, let id)): try await performOnItem(method, id, in: name, arguments)
-        case (_, .session(let session)): close(session)
-        case (_, .prompt(let prompt)): try await perform(method, on: prompt)
-        case (_, .portal): try await performForPortal(arguments)
+            // GDBus itself responds to the methods of `peer`, before an object is looked for.
+            return .tuple([
+                .string(BusInterface.document(object.interfaces + [.peer], children: try await children(of: object)))
+            ])
+        case (BusInterface.agents.name.description, .service): return try await performForAgent(method)
+        case (BusInterface.service.name.description, .service):
+            if method == "GetSecrets" { return try await secrets(call) }
+            return try await performOnService(method, arguments)
+        case (BusInterface.collection.name.description, .collection(let name)):
+            return try await performOnCollection(method, name, arguments)
+        case (BusInterface.item.name.description, .item(let name, let id)):
+            return try await performOnItem(method, id, in: name, arguments)
+        case (BusInterface.session.name.description, .session(let session)): return close(session)
+        case (BusInterface.prompt.name.description, .prompt(let prompt)):
+            return try await perform(method, on: prompt)
+        case (BusInterface.portalSecret.name.description, .portal): return try await performForPortal(arguments)
         default: throw .unknownMethod
         }
     }

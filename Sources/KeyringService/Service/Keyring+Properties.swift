@@ -19,6 +19,7 @@ extension Keyring {
             guard let value = values.first(where: { $0.0 == name }) else { throw .unknownProperty }
             return .tuple([.boxed(value.1)])
         }
+        guard method == "Set" else { throw .unknownMethod }
         guard property.isWritable else { throw BusFault(.propertyReadOnly, "the property can't be set") }
         let value = arguments[2].unboxed
         guard value.is(property.type) else { throw .invalid("the property has another type") }

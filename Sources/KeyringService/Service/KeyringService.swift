@@ -41,6 +41,8 @@ package final class KeyringService: Sendable {
             while let work = await intake.queue.next() {
                 let start = ContinuousClock.now
                 await keyring.perform(work)
+                // A client that never reads: the others' responses are behind what waits for it.
+                if connection.sentByteCount > Intake.maximumUnsentByteCount { await connection.flush() }
                 guard let client = work.client else { continue }
                 // What takes less is as good as nothing: a call without a write or a long list.
                 intake.queue.charge(client, turns: Int((ContinuousClock.now - start) / .milliseconds(2)))
@@ -109,6 +111,10 @@ final class Intake: BusReceiver {
     /// One message: the largest secret, and what comes with it.
     static let maximumMessageByteCount = 9 << 20
 
+    /// How much may wait to be read by the bus before the next call is done. At eight times as much, a call that is refused
+    /// gets no response.
+    static let maximumUnsentByteCount = 1 << 20
+
     /// What a waiting call takes beside its arguments, GDBus's message above all.
     private static let callCost = 4 << 10
     /// There are few of those: so that 300 wait of all clients, at most.
@@ -140,7 +146,9 @@ final class Intake: BusReceiver {
             return true
         }
         let cost = byteCount + Self.callCost + descriptorCount * Self.descriptorCost
-        if !queue.offer(.call(call), of: call.sender, byteCount: cost) {
+        if !queue.offer(.call(call), of: call.sender, byteCount: cost),
+            connection.sentByteCount <= 8 * Self.maximumUnsentByteCount
+        {
             connection.reply(to: call, .failure(.tooManyCalls))
         }
         return true

@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 
 port, mode = int(sys.argv[1]), sys.argv[2]
 upstream = sys.argv[3] if len(sys.argv) > 3 else None
@@ -172,13 +173,36 @@ def relay(client, chance):
     server.connect(upstream)
     server.sendall(startup(client))
 
+    # Whether the COMMIT of something written was held back, and the client waits for an answer.
+    is_held = threading.Event()
+
     def forward():
+        is_writing = False
         try:
+            while mode == "hold":
+                head = exactly(client, 5)
+                data = head + exactly(client, struct.unpack("!i", head[1:])[0] - 4)
+                # A statement is named when it is bound: its portal's name comes first, which is empty.
+                name = data[6:].split(b"\0")[0] if head[:1] == b"B" else b""
+                is_writing = is_writing or name == b"put-record"
+                if name == b"commit" and is_writing and os.path.exists(argument + ".armed"):
+                    os.remove(argument + ".armed")
+                    is_held.set()
+                    print("held", flush=True)
+                    while not os.path.exists(argument + ".go"):
+                        time.sleep(0.01)
+                    raise EOFError
+                is_writing = is_writing and name != b"commit"
+                server.sendall(data)
             while data := client.recv(65536):
                 server.sendall(data)
+        except (OSError, EOFError):
+            pass
+        try:
+            # The other thread still waits at it.
+            server.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        server.close()
 
     threading.Thread(target=forward, daemon=True).start()
     is_ready = has_written = False
@@ -195,9 +219,11 @@ def relay(client, chance):
                 if not os.path.exists(argument):
                     open(argument, "w").close()
                     raise EOFError
-            elif mode == "cut" and head[:1] == b"D" and data.endswith(b"committed"):
-                data = message(b"D", struct.pack("!hi", 1, 7) + b"aborted")
-                print("lied", flush=True)
+            elif mode == "answer" and data == message(b"C", b"COMMIT\0") and os.path.exists(argument + ".armed"):
+                os.remove(argument + ".armed")
+                is_held.set()
+                print("held", flush=True)
+                raise EOFError
             elif mode == "farewell" and head[:1] == b"Z" and not os.path.exists(argument):
                 # Once: an administrator ends the connection that was just let in.
                 open(argument, "w").close()
@@ -209,6 +235,8 @@ def relay(client, chance):
             client.sendall(data)
     except (OSError, EOFError):
         pass
+    while is_held.is_set() and not os.path.exists(argument + ".go"):
+        time.sleep(0.01)
     try:
         server.shutdown(socket.SHUT_RDWR)
     except OSError:

@@ -227,16 +227,6 @@ internal import LatchkeySystem
         }
     }
 
-    /// What became of a transaction: `committed`, `aborted` or `in progress`. A server that is ahead of no such one
-    /// never had it.
-    func outcome(of number: Int64, _ cancellation: Cancellation) throws(StoreError) -> String {
-        // 22023, invalid_parameter_value: the number is in its future.
-        let rows = try nilIf(
-            \StoreError.isCorruption, of: ask(PostgreSQLSchema.outcome, [.text("\(number)")], cancellation))
-        guard let rows else { return "aborted" }
-        return rows.rowCount == 1 && !rows.isNull(0, 0) ? try rows.text(0, 0) : "unknown"
-    }
-
     // MARK: - Notifications
 
     /// What notifications of others say that have come since the last call.

@@ -101,21 +101,29 @@ final class PostgreSQLRowTable: RowTable {
     private func commit(_ session: PostgreSQLSession, _ cancellation: Cancellation) throws(StoreError) {
         guard let error = failure(StoreError.self, of: try session.commit()) else { return }
         // Unless the connection was lost, the server has refused, and undone everything.
-        guard session.connection.isLost, let number = session.number, try wasCommitted(number, cancellation) else {
-            throw error
-        }
+        guard session.connection.isLost, try wasCommitted(session.trace, cancellation) else { throw error }
     }
 
-    /// Asks about a transaction whose commit was not answered (PostgreSQL, section 9.27.7). After another server has
-    /// become the primary one, too: it has the transaction, or never had it.
-    private func wasCommitted(_ number: Int64, _ cancellation: Cancellation) throws(StoreError) -> Bool {
+    /// Whether a transaction whose commit got no response is in the tables. The rows are compared, because a number of a
+    /// transaction (`pg_xact_status`) means another transaction after a crash or a failover. Throws `timedOut` when the
+    /// rows no longer show it, or no server can be reached.
+    private func wasCommitted(
+        _ trace: PostgreSQLSession.Trace, _ cancellation: Cancellation
+    ) throws(StoreError) -> Bool {
         // A little more time than there was: not to know is worse than to wait.
         let cancellation = Cancellation(.after(max(cancellation.deadline.remaining, .seconds(5))))
         while !cancellation.deadline.hasPassed {
-            let outcome = try? withConnection(cancellation) { (connection) throws(StoreError) in
-                try connection.outcome(of: number, cancellation)
+            let outcome = Swift.Result { () throws(StoreError) in
+                try withSession(cancellation) { (session) throws(StoreError) in
+                    let outcome = try session.outcome(of: trace)
+                    try session.end()
+                    return outcome
+                }
             }
-            if let outcome, outcome != "in progress" { return outcome == "committed" }
+            if case .success(let outcome) = outcome {
+                guard let outcome else { break }
+                return outcome
+            }
             usleep(20_000)
         }
         throw .outcomeUnknown
@@ -173,10 +181,10 @@ extension RowLease {
 }
 
 extension StoreError {
-    /// The connection was lost at the commit, and the database didn't come back in time.
+    /// The connection was lost at the commit. The database didn't come back in time, or others have written since.
     static var outcomeUnknown: StoreError {
         StoreError(
-            .timedOut, "the connection to the database was lost while it kept the change: it may be there or not",
-            hint: "read it again when the database can be reached")
+            .timedOut, "the connection to the database was lost during the commit: the change may be stored or not",
+            hint: "check whether the change is stored, and make it again if it isn't")
     }
 }

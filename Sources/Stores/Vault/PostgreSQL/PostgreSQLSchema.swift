@@ -61,13 +61,6 @@ enum PostgreSQLSchema {
     static let records = PostgreSQLQuery(
         "records", "SELECT name, \(Self.content) FROM %.records ORDER BY name LIMIT $1", .bigint)
 
-    /// The same after `lock`, with the transaction's number.
-    static let recordsForWriting = PostgreSQLQuery(
-        "records-for-writing",
-        """
-        SELECT name, \(Self.content), pg_current_xact_id()::text::bigint FROM %.records ORDER BY name LIMIT $1
-        """, .bigint)
-
     static let heading = PostgreSQLQuery(
         "heading",
         "SELECT place, \(Self.metadata) FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3",
@@ -133,7 +126,8 @@ enum PostgreSQLSchema {
     /// Who has this row writes; the others wait for it.
     static let lock = PostgreSQLQuery("lock", "SELECT 1 FROM %.records WHERE name = 'manifest' FOR UPDATE")
 
-    static let outcome = PostgreSQLQuery("outcome", "SELECT pg_xact_status($1::text::xid8)", .text)
+    /// Waits for those who make a vault, where there is no such row yet.
+    static let lockRecords = PostgreSQLQuery("lock-records", "LOCK TABLE %.records IN SHARE MODE")
 
     // MARK: - Writing
 

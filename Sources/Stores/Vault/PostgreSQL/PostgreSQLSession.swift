@@ -24,15 +24,25 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     private var mark: UInt32?
     /// Where items are that were looked at in this transaction; `nil`: there is none.
     private var places: [[UInt8]: Int64?] = [:]
-    /// The number of a transaction that writes.
-    private(set) var number: Int64?
     private(set) var hasWritten = false
+    private(set) var trace = Trace()
+    /// The sealed metadata of the item that was looked at last.
+    private var seen: (lookup: [UInt8], metadata: [UInt8])?
     /// Leases that this process has, by their items.
     private let held: [[UInt8]: RowLease]
 
     /// The lookup value of the one item that was put or removed, in hexadecimal digits; empty for none and several.
     private var changedItem: String { changed.count == 1 ? Hexadecimal.encode(changed.first!) : "" }
     private var changed: Set<[UInt8]> = []
+
+    /// What a transaction leaves in the tables. Each row is sealed with a nonce of its own, so that equal octets are the
+    /// same transaction's.
+    struct Trace: Sendable {
+        /// Empty for none.
+        var manifest: (before: [UInt8], after: [UInt8]) = ([], [])
+        /// The metadata of the first item that was put; `before` is `nil` where it isn't known.
+        var item: (lookup: [UInt8], before: [UInt8]?, after: [UInt8])?
+    }
 
     init(
         _ connection: PostgreSQLConnection, _ cancellation: Cancellation,
@@ -76,16 +86,30 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
             try connection.send(PostgreSQLSchema.settings(ofTransaction: true), [], cancellation)
         }
         try connection.send(PostgreSQLSchema.lock, [], cancellation)
-        try readRecords(forWriting: true)
+        try readRecords()
+        trace.manifest.before = content[Manifest.recordName] ?? []
     }
 
-    private func readRecords(forWriting: Bool = false) throws(StoreError) {
-        let query = forWriting ? PostgreSQLSchema.recordsForWriting : PostgreSQLSchema.records
-        let rows = try ask(query, .integer(Int64(Manifest.maximumRecordCount) + 2))
+    /// Waits for the end of the transaction that has left `trace`, and returns whether it was committed; `nil` when
+    /// others have written since what it had written.
+    func outcome(of trace: Trace) throws(StoreError) -> Bool? {
+        try beginWriting()
+        if content.isEmpty {
+            try connection.send(PostgreSQLSchema.lockRecords, [], cancellation)
+            try readRecords()
+        }
+        let manifest = content[Manifest.recordName] ?? []
+        if manifest == trace.manifest.after { return true }
+        if manifest == trace.manifest.before { return false }
+        guard let item = trace.item, let now = try heading(item.lookup)?.metadata else { return nil }
+        return now == item.after ? true : now == item.before ? false : nil
+    }
+
+    private func readRecords() throws(StoreError) {
+        let rows = try ask(PostgreSQLSchema.records, .integer(Int64(Manifest.maximumRecordCount) + 2))
         content = [:]
         for row in 0..<rows.rowCount { content[try rows.text(row, 0)] = try Self.bounded(rows, row, 1) }
         mark = Self.mark(content[Manifest.recordName] ?? [])
-        if forWriting, rows.rowCount > 0 { number = try rows.integer(0, 2) }
     }
 
     /// Ends a view, or a transaction in which nothing was written.
@@ -163,7 +187,9 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         }
         let place = try rows.integer(0, 0)
         self.places[lookup] = place
-        return ItemHeading(place: place, lookup: lookup, metadata: try Self.bounded(rows, 0, 1))
+        let metadata = try Self.bounded(rows, 0, 1)
+        seen = (lookup, metadata)
+        return ItemHeading(place: place, lookup: lookup, metadata: metadata)
     }
 
     func heading(beginning: [UInt8]) throws(StoreError) -> ItemHeading? {
@@ -237,6 +263,11 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
         try note(lookup)
         if places[lookup] == nil { _ = try heading(lookup) }
+        if trace.item == nil {
+            trace.item = (lookup, seen.flatMap { $0.lookup == lookup ? $0.metadata : nil }, metadata)
+        } else if trace.item?.lookup == lookup {
+            trace.item?.after = metadata
+        }
         let content = (PostgreSQLValue.bytes(lookup), PostgreSQLValue.bytes(metadata), PostgreSQLValue.bytes(secret))
         if let place = places[lookup] ?? nil {
             return try send(PostgreSQLSchema.updateItem, .integer(place), content.0, content.1, content.2)
@@ -290,6 +321,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         for record in records {
             try send(PostgreSQLSchema.addRecord, .text(record.name), .bytes(record.content))
             content[record.name] = record.content
+            if record.name == Manifest.recordName { trace.manifest.after = record.content }
         }
         _ = try mapError(
             { (error: StoreError) in error.code == .corrupted ? StoreError.vaultExists : error },
@@ -299,6 +331,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     func put(record name: String, _ content: [UInt8]) throws(StoreError) {
         try send(PostgreSQLSchema.putRecord, .text(name), .bytes(content))
         self.content[name] = content
+        if name == Manifest.recordName { trace.manifest.after = content }
     }
 
     func remove(record name: String) throws(StoreError) {
